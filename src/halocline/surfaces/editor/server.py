@@ -21,7 +21,7 @@ from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
 from halocline.surfaces.editor.peer import Handler, Peer
 from halocline.surfaces.editor.status import send_status
 from halocline.surfaces.stdio import open_stdio
-from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 from halocline.surfaces.web.uploads import Uploads
 
 CLOSING_TIME = 5.0
@@ -33,6 +33,12 @@ class Greeting(Value, frozen=True):
     """Settings of the person that the extension begins with."""
 
     show_edits: When = "asked"
+
+
+class Folders(Value, frozen=True):
+    """The folders of the editor's window, as absolute paths."""
+
+    folders: tuple[str, ...]
 
 
 class OfEdit(Value, frozen=True):
@@ -84,6 +90,7 @@ class EditorServer:
             "page/fetch": _accept(Fetch, self.relay.fetch),
             "edit/decide": _accept(EditDecision, self.diffs.decide),
             "edit/show": _accept(OfEdit, self._show_edit),
+            "editor/folders": _accept(Folders, self._set_folders),
             "editor/changed": _accept(EditorState, self._note_editor),
         }
 
@@ -100,6 +107,10 @@ class EditorServer:
 
     async def _show_edit(self, given: OfEdit) -> JsonObject:
         return {"shown": await self.diffs.show_again(given.task, given.request)}
+
+    async def _set_folders(self, given: Folders) -> None:
+        """Take other folders for new tasks, the first of them by default."""
+        self._tasks.workspaces = tuple(map(find_folder, given.folders)) or self._tasks.workspaces
 
     async def _note_editor(self, given: EditorState) -> None:
         """Keep what is open in the editor: the next prompt tells the model."""

@@ -14,6 +14,7 @@ async function start() {
   listen()
   watchBoard()
   render(html`<${Shell} />`, document.getElementById('app'))
+  if (window.early.isEditor) import('./inside.js').then((module) => module.serve())
   if (await window.early.entered) connect()
   else standing.value = 'out'
 }

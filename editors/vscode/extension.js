@@ -1,0 +1,68 @@
+// The extension: registers what VS Code shows of Halocline. Nothing runs before its first use.
+const vscode = require('vscode')
+
+/** A part of the extension that is loaded when it is first used. */
+function lazily(load) {
+  let loaded
+  return () => (loaded ??= load())
+}
+
+function activate(context) {
+  const backend = lazily(() => {
+    const { Backend } = require('./src/backend')
+    const { Diffs } = require('./src/diffs')
+    const { OpenFiles } = require('./src/open_files')
+    const { Notices } = require('./src/notices')
+    const made = new Backend(context)
+    context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
+    made.diffs = new Diffs(made)
+    context.subscriptions.push(made.diffs)
+    return made
+  })
+  const pages = lazily(() => {
+    const { Pages } = require('./src/pages')
+    return new Pages(backend(), context)
+  })
+
+  const status = vscode.window.createStatusBarItem('halocline', vscode.StatusBarAlignment.Right, 90)
+  Object.assign(status, { name: 'Halocline', text: '$(hubot) Halocline', command: 'halocline.focus' })
+  status.tooltip = vscode.l10n.t('Open Halocline')
+  status.show()
+  context.subscriptions.push(status)
+
+  const { commands, languages, window } = vscode
+  const register = (name, run) => context.subscriptions.push(commands.registerCommand(`halocline.${name}`, run))
+  const action = (name) => (...given) => require('./src/actions')[name]({ backend: backend(), pages: pages() }, ...given)
+
+  register('focus', () => pages().focus())
+  register('newTask', () => pages().go([]))
+  register('openInTab', () => pages().openTab())
+  register('history', () => pages().go(['history']))
+  register('settings', () => pages().go(['settings']))
+  for (const name of ['addSelection', 'addFile', 'addTerminalSelection', 'addProblems', 'explain', 'fix', 'improve'])
+    register(name, action(name))
+  register('commitMessage', action('commitMessage'))
+  register('storeKey', () => require('./src/keys').storeKey(context, backend()))
+  register('removeKey', () => require('./src/keys').removeKey(context, backend()))
+  register('install', () => require('./src/install').install(context).then((done) => done && backend().restart()))
+  register('restart', () => backend().restart())
+  register('showLog', () => backend().log.show())
+  register('acceptEdit', (uri) => backend().diffs.decide(uri, true))
+  register('rejectEdit', (uri) => backend().diffs.decide(uri, false))
+  register('rejectEditWithReason', (uri) => backend().diffs.rejectWithReason(uri))
+
+  context.subscriptions.push(
+    window.registerWebviewViewProvider('halocline.chat', { resolveWebviewView: (view) => pages().show(view) }),
+    window.registerWebviewPanelSerializer('halocline.tab', {
+      deserializeWebviewPanel: async (panel) => pages().showTab(panel),
+    }),
+    window.registerUriHandler({ handleUri: (uri) => pages().follow(uri) }),
+    languages.registerCodeActionsProvider(
+      { scheme: 'file' },
+      { provideCodeActions: (...given) => require('./src/code_actions').provide(...given) },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, vscode.CodeActionKind.RefactorRewrite] },
+    ),
+  )
+}
+
+module.exports = { activate }

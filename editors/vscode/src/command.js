@@ -1,0 +1,50 @@
+// Finds the command that starts Halocline on the machine where the files are.
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+const vscode = require('vscode')
+
+/** Thrown if there is no Halocline here. */
+class NotInstalled extends Error {}
+
+const isWindows = process.platform === 'win32'
+
+/** The Python of the environment that the extension made for the package. */
+const ownPython = (context) =>
+  join(context.globalStorageUri.fsPath, 'python', isWindows ? 'Scripts/python.exe' : 'bin/python')
+
+/** Return the words of the command. Raises NotInstalled. */
+async function findCommand(context) {
+  const configured = vscode.workspace.getConfiguration('halocline').get('command') ?? []
+  if (configured.length) return configured
+  const own = ownPython(context)
+  if (existsSync(own)) return [own, '-m', 'halocline']
+  const halo = findOnPath(isWindows ? ['halo.exe', 'halo.cmd'] : ['halo'])
+  if (halo) return [halo]
+  const python = await selectedPython()
+  if (python && (await hasPackage(python))) return [python, '-m', 'halocline']
+  throw new NotInstalled(vscode.l10n.t('The Python package halocline is not installed on this machine.'))
+}
+
+function findOnPath(names) {
+  const folders = (process.env.PATH ?? '').split(isWindows ? ';' : ':').filter(Boolean)
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync)
+}
+
+/** The interpreter that the Python extension selected, if that extension is there. */
+async function selectedPython() {
+  const python = vscode.extensions.getExtension('ms-python.python')
+  if (!python) return ''
+  try {
+    const { environments } = python.isActive ? python.exports : await python.activate()
+    return environments?.getActiveEnvironmentPath()?.path ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function hasPackage(python) {
+  const { execFile } = require('node:child_process')
+  return new Promise((done) => execFile(python, ['-c', 'import halocline'], (error) => done(!error)))
+}
+
+module.exports = { NotInstalled, findCommand, findOnPath, ownPython, selectedPython }

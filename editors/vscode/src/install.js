@@ -1,0 +1,54 @@
+// Installs the package into an environment of the extension's own, which touches no other Python.
+const { execFile } = require('node:child_process')
+const { mkdirSync, rmSync } = require('node:fs')
+const { dirname } = require('node:path')
+const vscode = require('vscode')
+const { findOnPath, ownPython, selectedPython } = require('./command')
+
+const { l10n, window } = vscode
+const NEWEST_FIRST = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3', 'python.exe', 'python']
+const CHECK = 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))'
+
+/** Run a program; resolves to its output, rejects with all that it printed. */
+const run = (program, words, signal) =>
+  new Promise((resolve, reject) =>
+    execFile(program, words, { signal, maxBuffer: 1 << 24 }, (error, out, problems) =>
+      error ? reject(new Error(`${program} ${words.join(' ')}\n${out}${problems}`.trim())) : resolve(out),
+    ),
+  )
+
+async function findPython(signal) {
+  const found = [await selectedPython(), ...NEWEST_FIRST.map((name) => findOnPath([name]))].filter(Boolean)
+  for (const python of found) if (await run(python, ['-c', CHECK], signal).then(() => true, () => false)) return python
+  throw new Error(l10n.t('Halocline needs Python 3.11 or later with venv. Install it, then try again.'))
+}
+
+/** Install or upgrade the package. Returns false if it failed or was cancelled; the person knows why. */
+async function install(context) {
+  const place = dirname(dirname(ownPython(context)))
+  const options = { location: vscode.ProgressLocation.Notification, title: l10n.t('Installing Halocline'), cancellable: true }
+  try {
+    await window.withProgress(options, async (progress, token) => {
+      const stop = new AbortController()
+      token.onCancellationRequested(() => stop.abort())
+      progress.report({ message: l10n.t('looking for Python') })
+      const python = await findPython(stop.signal)
+      mkdirSync(dirname(place), { recursive: true })
+      progress.report({ message: l10n.t('making an environment') })
+      await run(python, ['-m', 'venv', '--clear', place], stop.signal)
+      progress.report({ message: l10n.t('downloading the package') })
+      const words = ['-m', 'pip', 'install', '--disable-pip-version-check', '--upgrade', 'halocline']
+      await run(ownPython(context), words, stop.signal)
+    })
+    return true
+  } catch (error) {
+    rmSync(place, { recursive: true, force: true })
+    if (error.name === 'AbortError' || error.code === 'ABORT_ERR') return false
+    const copy = l10n.t('Copy the Output')
+    const text = l10n.t('Halocline could not be installed: {0}', error.message.split('\n').at(-1))
+    if ((await window.showErrorMessage(text, copy)) === copy) await vscode.env.clipboard.writeText(error.message)
+    return false
+  }
+}
+
+module.exports = { install }
