@@ -13,10 +13,12 @@ function activate(context) {
     const { Diffs } = require('./src/diffs')
     const { OpenFiles } = require('./src/open_files')
     const { Notices } = require('./src/notices')
+    const { Threads } = require('./src/threads')
     const made = new Backend(context)
     context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
     made.diffs = new Diffs(made)
-    context.subscriptions.push(made.diffs)
+    made.threads = new Threads(made)
+    context.subscriptions.push(made.diffs, made.threads)
     return made
   })
   const pages = lazily(() => {
@@ -50,6 +52,9 @@ function activate(context) {
   register('acceptEdit', (uri) => backend().diffs.decide(uri, true))
   register('rejectEdit', (uri) => backend().diffs.decide(uri, false))
   register('rejectEditWithReason', (uri) => backend().diffs.rejectWithReason(uri))
+  register('reply', (given) => backend().threads.reply(given))
+  register('addThread', (thread) => pages().insert(backend().threads.quote(thread)))
+  register('closeThread', (thread) => backend().threads.remove(thread))
 
   context.subscriptions.push(
     window.registerWebviewViewProvider('halocline.chat', { resolveWebviewView: (view) => pages().show(view) }),

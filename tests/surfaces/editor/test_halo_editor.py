@@ -2,6 +2,7 @@
 
 import base64
 import json
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -212,3 +213,27 @@ async def test_the_status_says_which_tasks_wait_for_you(tmp_path: Path, folder: 
         shown = (await extension.until(lambda: extension.of("diff/open")))[0]
         await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
         await extension.until(lambda: extension.of("status")[-1]["tasks"].get(task, {}).get("status") == "rests")
+
+
+async def test_comments_of_the_model_come_as_threads_and_a_reply_is_answered(tmp_path: Path, folder: Path) -> None:
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    (folder / "old.txt").write_text("a\nB\nc\n")
+    comments = [{"path": "old.txt", "line": 2, "text": "Louder, so that it is heard."}]
+    explain = Call("generate_explanation", {"title": "Louder", "from_ref": "HEAD", "comments": comments})
+    turns = [Turn(calls=(explain,)), Turn(text="Explained."), Turn(text="Because nobody heard it.")]
+    async with ModelServer(turns) as server, start_extension(tmp_path, folder, **env(server)) as extension:
+        task = await begin(extension, folder, server, "/explain-changes", approval_mode="auto")
+        (shown,) = await extension.until(lambda: extension.of("review/show"))
+        assert shown["files"] == [
+            {
+                "path": "old.txt",
+                "file": str(folder / "old.txt"),
+                "remarks": [{"line": 2, "text": "Louder, so that it is heard."}],
+            }
+        ]
+        await extension.turn_ended()
+        comment = {"path": "old.txt", "line": 2, "comment": "Louder, so that it is heard."}
+        answer = await extension.ask("review/reply", task=task, text="Why?", **comment)
+        assert answer == {"text": "Because nobody heard it."}
+        assert "> Louder, so that it is heard.\\n\\nWhy?" in json.dumps(server.requests[-1].body)

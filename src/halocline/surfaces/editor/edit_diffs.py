@@ -4,7 +4,6 @@ The editor shows a file before and after. A person may change what is after: the
 """
 
 import asyncio
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +13,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Choice
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.editor.peer import Peer
+from halocline.surfaces.editor.task_followers import TaskFollowers
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 When = Literal["asked", "always", "never"]
@@ -38,9 +38,8 @@ class EditDiffs:
         self._tasks = tasks
         self._client: Client = tasks.client.named("editor")
         self.when = when
-        self._following: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[tuple[str, str], EditProposal] = {}
-        self._looking = asyncio.create_task(self._look_for_tasks(), name="diffs of open tasks")
+        self._followers = TaskFollowers(tasks, self._follow)
 
     async def decide(self, given: EditDecision) -> JsonObject:
         """Accept an edit as it is in the editor, or reject it. Raises UsageError if it cannot be done exactly."""
@@ -77,28 +76,7 @@ class EditDiffs:
         return False
 
     async def close(self) -> None:
-        running = [self._looking, *self._following.values()]
-        for one in running:
-            one.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-    async def _look_for_tasks(self) -> None:
-        changed = asyncio.Event()
-        self._tasks.subscribe(changed)
-        try:
-            while True:
-                for task in self._tasks.standing():
-                    if task not in self._following:
-                        following = asyncio.create_task(self._follow(task), name=f"diffs of {task}")
-                        self._following[task] = following
-                        following.add_done_callback(partial(self._forget, task))
-                await changed.wait()
-                changed.clear()
-        finally:
-            self._tasks.unsubscribe(changed)
-
-    def _forget(self, task: str, _: asyncio.Task[None]) -> None:
-        self._following.pop(task, None)
+        await self._followers.close()
 
     async def _follow(self, task: str) -> None:
         calls: set[str] = set()

@@ -19,6 +19,7 @@ from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.page_files import read_page, write_page
 from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
 from halocline.surfaces.editor.peer import Handler, Peer
+from halocline.surfaces.editor.review_threads import ReviewThreads, ThreadReply
 from halocline.surfaces.editor.status import send_status
 from halocline.surfaces.stdio import open_stdio
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
@@ -81,6 +82,7 @@ class EditorServer:
         )
         self.diffs = EditDiffs(peer, tasks)
         self.relay = PageRelay(peer, tasks, site)
+        self.reviews = ReviewThreads(peer, tasks)
         self._status = asyncio.create_task(send_status(peer, tasks), name="status bar")
         peer.handlers = {
             "initialize": _accept(Greeting, self._greet),
@@ -90,6 +92,7 @@ class EditorServer:
             "page/fetch": _accept(Fetch, self.relay.fetch),
             "edit/decide": _accept(EditDecision, self.diffs.decide),
             "edit/show": _accept(OfEdit, self._show_edit),
+            "review/reply": _accept(ThreadReply, self.reviews.reply),
             "editor/folders": _accept(Folders, self._set_folders),
             "editor/changed": _accept(EditorState, self._note_editor),
         }
@@ -97,6 +100,7 @@ class EditorServer:
     async def close(self) -> None:
         self._status.cancel()
         await self.diffs.close()
+        await self.reviews.close()
         await self.relay.close()
 
     async def _greet(self, given: Greeting) -> JsonObject:
