@@ -13,6 +13,7 @@ import { revealed, Whole, wholeOf } from './whole.js'
 import { CommandFoot, JobFoot } from './commands.js'
 import { Elapsed } from './elapsed.js'
 import { Lanes } from './lanes.js'
+import { Lazy } from './lazy.js'
 import { Answer, Arguments, mcpName, Output, Pictures } from './output.js'
 
 const ICONS = {
@@ -138,6 +139,9 @@ function Title({ row }) {
   </span>`
 }
 
+const isInEditor = window.early.isEditor
+const loadPlaces = () => import('./places.js')
+
 export function CallCard({ row, task }) {
   const asks = row.approval && !row.approval.decision && !row.status
   if (!row.status) task.version.value // no row says that the turn was cut off
@@ -188,6 +192,7 @@ export function CallCard({ row, task }) {
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
     ${command && row.status && /\b(go(es)? on|still running) as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}
+    ${isInEditor && isOpen && html`<${Lazy} load=${loadPlaces} row=${row} task=${task} asks=${asks} />`}
     ${asks && html`<${Decision} task=${task} row=${row} />`}
     <${Decided} approval=${row.approval} status=${row.status} />
   </article>`

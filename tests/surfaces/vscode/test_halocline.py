@@ -1,0 +1,260 @@
+"""The extension in a real VS Code, as a person uses it. The model is the wire-level server."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from editors.vscode.pack import pack
+from playwright.async_api import FrameLocator, expect
+from tests.surfaces.vscode.code_server import in_vs_code
+
+from halocline.providers.scripted.script import Call, Turn
+from halocline.testing.model_server import ModelServer
+
+pytestmark = in_vs_code
+ID = "halocline.halocline"
+SOURCE = Path(__file__).parents[3] / "editors" / "vscode"
+REPLACE = Call("replace_in_file", {"path": "old.txt", "diff": "------- SEARCH\nb\n=======\nB\n+++++++ REPLACE\n"})
+ASK = Call("ask_followup_question", {"question": "Which?", "options": ["tabs", "spaces"]})
+
+
+@pytest.fixture(scope="module")
+def extension(session_server, tmp_path_factory):
+    session_server.install(pack(SOURCE, tmp_path_factory.mktemp("packed")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "old.txt").write_text("a\nb\nc\n")
+    return folder
+
+
+class Model:
+    """Sets up the person's home so that new tasks ask this model."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.server: ModelServer | None = None
+
+    async def answers(self, *turns: Turn) -> ModelServer:
+        self.server = await ModelServer(turns).__aenter__()
+        self.home.mkdir(exist_ok=True)
+        text = f'model = "openai/x"\nbase_url = "{self.server.url("openai")}"\n'
+        (self.home / "settings.toml").write_text(text)
+        return self.server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def model(extension: None, code_server: Any) -> AsyncIterator[Model]:
+    code_server.change_settings({"halocline.command": [sys.executable, "-m", "halocline"]})
+    model = Model(code_server.home / ".halocline")
+    yield model
+    if model.server:
+        await model.server.__aexit__(None, None, None)
+
+
+async def open_chat(workbench: Any) -> FrameLocator:
+    await workbench.open_view("Halocline")
+    view: FrameLocator = workbench.view(ID)
+    await view.locator("[data-ready=open]").wait_for()
+    return view
+
+
+async def say(view: FrameLocator, text: str) -> None:
+    await view.locator(".composer textarea").fill(text)
+    await view.locator(".composer textarea").press("Enter")
+
+
+async def sees(view: FrameLocator, text: str) -> None:
+    await view.get_by_text(text).first.wait_for()
+
+
+async def test_a_person_changes_an_edit_in_the_diff_editor_and_accepts_it(open_workbench, folder, model):
+    server = await model.answers(Turn(text="I change it.", calls=(REPLACE,)), Turn(text="The letter is big."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Make b big")
+    await workbench.editors.wait_for_diff()
+    assert await workbench.editors.read(workbench.editors.original) == "a\nb\nc\n"
+    assert await workbench.editors.read(workbench.editors.modified) == "a\nB\nc\n"
+    await workbench.editors.replace_text(workbench.editors.modified, "a\nBee\nc\n")
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "The letter is big.")
+    assert (folder / "old.txt").read_text() == "a\nBee\nc\n"
+    assert "+Bee" in str(server.requests[-1].body)
+    await workbench.editors.tab("old.txt").wait_for(state="detached")
+    await view.get_by_text("edited by you").wait_for()
+
+
+async def test_an_edit_is_rejected_with_a_reason(open_workbench, folder, model):
+    server = await model.answers(Turn(calls=(REPLACE,)), Turn(text="I see."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Make b big")
+    await workbench.editors.wait_for_diff()
+    await workbench.run_command("Halocline: Reject Edit with a Reason")
+    await workbench.enter_text("The model reads this", "Not this letter.")
+    await sees(view, "I see.")
+    assert "Not this letter." in str(server.requests[-1].body)
+    assert (folder / "old.txt").read_text() == "a\nb\nc\n"
+    await workbench.editors.tab("old.txt").wait_for(state="detached")
+
+
+async def test_one_change_of_several_is_taken_back_before_the_edit_is_accepted(open_workbench, folder, model):
+    (folder / "old.txt").write_text("".join(f"{number}\n" for number in range(1, 21)))
+    blocks = "".join(f"------- SEARCH\n{n}\n=======\n{n} new\n+++++++ REPLACE\n" for n in (2, 18))
+    await model.answers(Turn(calls=(Call("replace_in_file", {"path": "old.txt", "diff": blocks}),)), Turn(text="Done."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Change two lines")
+    await workbench.editors.wait_for_diff()
+    await workbench.editors.modified.get_by_text("18\xa0new").click()
+    await workbench.page.keyboard.press("End")
+    for _ in " new":
+        await workbench.page.keyboard.press("Backspace")
+    await workbench.page.keyboard.press("Control+Enter")
+    await sees(view, "Done.")
+    lines = (folder / "old.txt").read_text().splitlines()
+    assert (lines[1], lines[17]) == ("2 new", "18")
+
+
+async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(open_workbench, folder, model):
+    write = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
+    turns = [Turn(calls=(ASK,)), Turn(calls=(write,)), Turn(text="Written. " * 400, pace=0.2)]
+    await model.answers(*turns)
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Begin")
+    await view.locator(".dock").get_by_role("button", name="spaces").click()
+    await workbench.editors.wait_for_diff()
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "Written.")
+    assert (folder / "new.txt").exists()
+    await view.locator(".composer textarea").press("Escape")
+    await sees(view, "Stopped")
+    await view.locator(".composer textarea").fill("/undo")
+    await view.locator(".composer textarea").press("Enter")
+    await view.get_by_role("button", name="Rewind", exact=True).last.click()
+    await asyncio.to_thread(wait_until, lambda: not (folder / "new.txt").exists())
+
+
+async def test_a_window_that_is_reloaded_in_mid_task_goes_on_where_it_was(open_workbench, folder, model):
+    await model.answers(Turn(text="I change it.", calls=(REPLACE,)), Turn(text="The letter is big."))
+    workbench = await open_workbench(folder)
+    await say(await open_chat(workbench), "Make b big")
+    await workbench.editors.wait_for_diff()
+    await workbench.reload()
+    view = await open_chat(workbench)
+    await sees(view, "I change it.")
+    await workbench.editors.wait_for_diff()
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "The letter is big.")
+    assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+async def test_a_view_that_was_hidden_shows_all_that_happened_meanwhile(open_workbench, folder, model):
+    await model.answers(Turn(text="First. " * 50, pace=0.05), Turn(text="Second."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Begin")
+    await sees(view, "First.")
+    await workbench.open_view("Explorer")
+    await asyncio.sleep(3)
+    view = await open_chat(workbench)
+    await expect(view.locator(".transcript, main").first).to_contain_text(("First. " * 50).strip())
+    await say(view, "Go on")
+    await sees(view, "Second.")
+
+
+async def test_two_windows_show_one_task(open_workbench, folder, model):
+    await model.answers(Turn(calls=(REPLACE,)), Turn(text="The letter is big."))
+    first = await open_workbench(folder)
+    one = await open_chat(first)
+    await say(one, "Make b big")
+    await first.editors.wait_for_diff()
+    second = await open_workbench(folder)
+    other = await open_chat(second)
+    await other.get_by_text("Make b big").first.click()
+    await second.editors.wait_for_diff()
+    await second.editors.press_title_button("Accept Edit")
+    for view in (one, other):
+        await sees(view, "The letter is big.")
+    await first.editors.tab("old.txt").wait_for(state="detached")
+
+
+async def test_a_python_side_that_dies_starts_again_and_the_task_goes_on(open_workbench, folder, model):
+    await model.answers(Turn(text="First."), Turn(text="Second."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Begin")
+    await sees(view, "First.")
+    found = subprocess.run(["pgrep", "-f", f"halocline editor -- {folder}"], capture_output=True, text=True, check=True)
+    for number in found.stdout.split():
+        os.kill(int(number), signal.SIGKILL)
+    await view.locator("[data-ready=lost]").wait_for()
+    await view.locator("[data-ready=open]").wait_for()
+    await say(view, "Go on")
+    await sees(view, "Second.")
+
+
+async def test_a_selection_goes_into_the_chat_as_a_mention_of_its_lines(open_workbench, folder, model):
+    await model.answers()
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await workbench.editors.open_file("old.txt")
+    await workbench.editors.text_editor.locator(".view-lines").click()
+    await workbench.page.keyboard.press("Control+Home")
+    await workbench.page.keyboard.press("Shift+ArrowDown")
+    await workbench.page.keyboard.press("Shift+ArrowDown")
+    await workbench.page.keyboard.press("Control+'")
+    await expect(view.locator(".composer textarea")).to_have_value("@old.txt:1-2 ")
+
+
+async def test_a_command_that_does_not_start_says_why_and_is_tried_again(open_workbench, folder, model, code_server):
+    await model.answers()
+    code_server.change_settings({"halocline.command": [sys.executable, "-c", "raise SystemExit('It is broken.')"]})
+    workbench = await open_workbench(folder)
+    await workbench.open_view("Halocline")
+    view = workbench.view(ID)
+    await sees(view, "It is broken.")
+    code_server.change_settings({"halocline.command": [sys.executable, "-m", "halocline"]})
+    await asyncio.sleep(2)  # until the window has the setting
+    await view.get_by_role("button", name="Try Again").click()
+    await view.locator("[data-ready=open]").wait_for()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "high contrast"])
+async def test_the_page_takes_the_colors_of_the_theme(open_workbench, folder, model, theme, tmp_path):
+    await model.answers(Turn(text="I change it.", calls=(REPLACE,)), Turn(text="Done."))
+    workbench = await open_workbench(folder)
+    await workbench.choose_theme(theme)
+    view = await open_chat(workbench)
+    await say(view, "Make b big")
+    await workbench.editors.wait_for_diff()
+    await workbench.screenshot(tmp_path / f"{theme}.png")
+    kind = "light" if theme == "light" else "dark"
+    await view.locator(f"html[data-theme={kind}]").wait_for()
+    assert await view.locator("html.high-contrast").count() == (theme == "high contrast")
+    scrolls = await view.locator("html").evaluate("html => html.scrollWidth > html.clientWidth")
+    assert not scrolls
+    await workbench.editors.press_title_button("Reject Edit")
+    await sees(view, "Done.")
+
+
+def wait_until(is_true: Any) -> None:
+    """Wait for a change on the disk, for at most 20 seconds."""
+    import time
+
+    end = time.monotonic() + 20
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
