@@ -231,3 +231,25 @@ def test_the_version_is_told_without_importing_anything_else_of_halocline(tmp_pa
     assert ours == ["halocline", "halocline.__main__", "halocline._version"]
     assert [module for module in imported if is_below(module, ["asyncio", "msgspec", "argparse", "logging"])] == []
     assert not (tmp_path / "tasks").exists()
+
+
+async def test_a_commit_message_pays_for_no_task(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=project, check=True)
+    (project / "a.txt").write_text("a\n")
+    async with ModelServer([Turn(text="Add a")]) as server:
+        words = ["commit-message", "-m", "openai/x", "--base-url", server.url("openai"), "-C", str(project)]
+        modules = await asyncio.to_thread(modules_of, tmp_path / "home", *words)
+    assert "halocline.git.commit_diff" in modules
+    unused = (
+        "runtime.controller",
+        "runtime.start",
+        "task",
+        "tools",
+        "edits",
+        "hosts.files",
+        "mcp",
+    )
+    unused = ("rich", "prompt_toolkit", "tree_sitter", "yaml", *(f"halocline.{name}" for name in unused))
+    assert [module for module in modules if is_below(module, unused)] == []

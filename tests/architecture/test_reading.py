@@ -85,7 +85,7 @@ LISTING = {
     **named("services/doctor", "log_checks", OWN),
     **named("runtime", "litter", OWN),
     **named("runtime/mentions", "suggestions", PERSON),
-    **named("services", "folders", PERSON),
+    **named("services", "commit_message folders", PERSON),
     **named("services", "instructions", STEERS),
     **named("context/user_files", "agents skills commands", STEERS),
     **named("context/instructions", "files", STEERS),

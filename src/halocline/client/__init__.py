@@ -71,6 +71,11 @@ if TYPE_CHECKING:
     from halocline.runtime.models.connection_test import ModelConnection as ModelConnection
     from halocline.runtime.models.efforts import Efforts as Efforts
     from halocline.runtime.own_program import refuse_from_task as refuse_from_task
+    from halocline.runtime.prompts.code_actions import (
+        CODE_ACTIONS as CODE_ACTIONS,
+        CodeAction as CodeAction,
+        make_code_action as make_code_action,
+    )
     from halocline.runtime.prompts.command_files import MCP_PREFIX as MCP_PREFIX, SlashEntry as SlashEntry
     from halocline.runtime.prompts.handover import format_handover as format_handover
     from halocline.runtime.prompts.mcp_prompts import list_prompts as list_prompts
@@ -89,8 +94,11 @@ if TYPE_CHECKING:
         MemoryNote as MemoryNote,
         parse_note as parse_note,
     )
-    from halocline.runtime.start import TaskOptions as TaskOptions
-    from halocline.runtime.task_options import Choices as Choices
+    from halocline.runtime.task_options import Choices as Choices, TaskOptions as TaskOptions
+    from halocline.services.commit_message import (
+        CommitMessageRequest as CommitMessageRequest,
+        CommitMessages as CommitMessages,
+    )
     from halocline.services.commits import CommitPlan as CommitPlan
     from halocline.services.doctor.doctor import check_model as check_model, run_checks as run_checks
     from halocline.services.doctor.finding import Finding as Finding
@@ -138,6 +146,7 @@ if TYPE_CHECKING:
         explain_command as explain_command,
         read_rule_file as read_rule_file,
     )
+    from halocline.services.problems import find_problems as find_problems
     from halocline.services.replay.replay import Replay as Replay
     from halocline.services.settings import Setting as Setting
     from halocline.services.storage import (
@@ -179,6 +188,7 @@ _PLACES = {
     "runtime.models.connection_test": "ModelConnection",
     "runtime.models.efforts": "Efforts",
     "runtime.own_program": "refuse_from_task",
+    "runtime.prompts.code_actions": "CODE_ACTIONS CodeAction make_code_action",
     "runtime.prompts.command_files": "MCP_PREFIX SlashEntry",
     "runtime.prompts.mcp_prompts": "list_prompts",
     "runtime.prompts.output_schema": "read_schema",
@@ -186,8 +196,8 @@ _PLACES = {
     "runtime.read_only_home": "refuse_unwritable_home",
     "runtime.rules.hooks": "FolderHooks",
     "runtime.rules.memory": "Memory MemoryFile MemoryNote parse_note",
-    "runtime.start": "TaskOptions",
-    "runtime.task_options": "Choices",
+    "runtime.task_options": "Choices TaskOptions",
+    "services.commit_message": "CommitMessageRequest CommitMessages",
     "services.commits": "CommitPlan",
     "services.doctor.doctor": "check_model run_checks",
     "services.doctor.finding": "Finding",
@@ -203,6 +213,7 @@ _PLACES = {
     "services.policy.audit": "ReviewedCall",
     "services.policy.grants": "GivenGrant list_grants",
     "services.policy.rules": "Explanation PolicyService explain_command read_rule_file",
+    "services.problems": "find_problems",
     "services.replay.replay": "Replay",
     "services.settings": "Setting",
     "services.storage": "PrunePlan Storage measure_storage plan_pruning prune_storage",

@@ -16,8 +16,9 @@ from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.controller import Controller, TaskOptions
+from halocline.runtime.controller import Controller
 from halocline.runtime.rules.workspace_roots import with_code
+from halocline.runtime.task_options import TaskOptions
 from halocline.runtime.task_queries import TaskQueries
 
 if TYPE_CHECKING:
@@ -143,11 +144,10 @@ class Client(TaskQueries):
 
     @property
     def committing(self) -> "Committing":
-        """Commit what tasks changed, with the project's own git."""
+        """Commit what tasks changed, with the project's own git, and have messages written for it."""
         from halocline.services.commits import Committing
 
-        assembly = self._controller.assembly
-        return Committing(self.time, self.tasks, assembly.key_variables(), assembly.settings.pass_environment)
+        return Committing(self.time, self.tasks, self._controller.assembly)
 
     @property
     def handing(self) -> "Handing":

@@ -8,17 +8,17 @@ from halocline.git.view import View, open_view
 from halocline.ports.revisions import Changes
 from halocline.protocol.errors import ToolFailure
 
-_PLAIN = (
+PLAIN = (
     "--no-color",
     "--no-ext-diff",
     "--no-textconv",
     "--ignore-submodules=dirty",
     "--submodule=short",
     "--find-renames",
-    "--unified=3",
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
+"""Options of every diff: no program runs, and no setting changes the form."""
 _STATUS = ("status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty")
 _BELOW = ("--", ".")
 
@@ -28,7 +28,7 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
     try:
         async with open_view(workspace) as view:
             commits = [await _resolve_commit(view, ref) for ref in (old, *filter(None, (new,)))]
-            return await _read_answer(view, "diff", *_PLAIN, *commits, "--")
+            return await _read_answer(view, "diff", *PLAIN, *commits, "--")
     except NoRepository as error:
         raise ToolFailure(f"{error.text} Compare checkpoints instead (TASK/2).") from error
 
@@ -39,7 +39,7 @@ async def git_changes(workspace: Path) -> Changes:
         answer = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
         branch, *entries = answer.rstrip("\0").split("\0")
         # Before the first commit there is nothing to compare with.
-        diff = await view.run("diff", *_PLAIN, "--relative", "HEAD", "--")
+        diff = await view.run("diff", *PLAIN, "--relative", "HEAD", "--")
     files = tuple(_list_entries(entries, view.repository.prefix))
     return Changes(branch.removeprefix("## "), files, diff.text)
 
@@ -87,7 +87,7 @@ async def git_commit(workspace: Path, name: str) -> Changes:
     async with open_view(workspace) as view:
         plain = ("show", "--no-show-signature", await _resolve_commit(view, name))
         title = await _read_answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")
-        patch = ("--format=", "--diff-merges=first-parent", "--relative", "--patch", *_PLAIN)
+        patch = ("--format=", "--diff-merges=first-parent", "--relative", "--patch", *PLAIN)
         return Changes(title.strip(), (), await _read_answer(view, *plain, *patch))
 
 

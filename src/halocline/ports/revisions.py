@@ -38,6 +38,35 @@ class Uncommitted(Value, frozen=True):
     runs: tuple[str, ...] = ()
 
 
+class ChangedFile(Value, frozen=True):
+    """A file of a change; `letter` is git's status of it, or `?` if git does not track it yet.
+
+    `old` is the former path of a renamed file. The line counts are None if they are unknown. `left_out` says why the
+    file's lines are not read; empty if they are.
+    """
+
+    letter: str
+    path: str
+    old: str = ""
+    added: int | None = None
+    removed: int | None = None
+    left_out: str = ""
+
+
+class CommitDiff(Value, frozen=True):
+    """The changes that a commit would hold. `staged`: only staged ones; `hidden` counts files that are not listed.
+
+    `sections` are the unified diffs of the files whose lines are read. `subjects` are the first lines of the newest
+    commits' messages.
+    """
+
+    staged: bool
+    files: tuple[ChangedFile, ...]
+    hidden: int
+    sections: tuple[str, ...]
+    subjects: tuple[str, ...]
+
+
 class Committed(Value, frozen=True):
     """A new commit, and the output of git and its hooks."""
 

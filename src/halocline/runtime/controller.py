@@ -35,7 +35,6 @@ from halocline.runtime.resume import edits_cut_short, resume_task
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
 from halocline.runtime.start import (
     OpenTask,
-    TaskOptions as TaskOptions,
     adjust_task,
     adopt_task,
     close_on_failure,
@@ -47,6 +46,7 @@ from halocline.runtime.start import (
     switch_mode,
     with_recording,
 )
+from halocline.runtime.task_options import TaskOptions as TaskOptions
 from halocline.store.tasks import history
 from halocline.task.log import Log
 from halocline.task.task import Task

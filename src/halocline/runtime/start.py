@@ -28,20 +28,18 @@ from halocline.protocol.events import (
     ToolsOffered,
 )
 from halocline.protocol.events.instructions import Beginning
-from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
-from halocline.protocol.messages import Effort
+from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.state.state import State
-from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen, name_in
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
+from halocline.runtime.task_options import TaskOptions
 from halocline.store.paths import Home
 from halocline.store.settings.load import with_overrides
 from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
-    from halocline.ports.mcp_servers import Server
     from halocline.runtime.prompts.user_shell import OwnCommands
     from halocline.store.tasks.recording import Recorder
 
@@ -52,28 +50,6 @@ GONE = "its process was killed"
 SOCKET_DELAY = 0.1
 """Seconds until other processes can attach to an opened task: by then its first request is sent."""
 EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
-
-
-class TaskOptions(Value, frozen=True):
-    """Options for a task. None means the value of the settings, or that of the resumed task.
-
-    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
-    while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
-    more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `servers` are MCP servers
-    besides the configured ones.
-    """
-
-    model: str | None = None
-    mode: Mode | None = None
-    approval_mode: ApprovalMode | None = None
-    attended: bool = False
-    trusted: bool = False
-    record: Path | None = None
-    asks_again: bool = False
-    roots: tuple[str, ...] = ()
-    effort: Effort | None = None
-    thinking_budget: int | None = None
-    servers: tuple["Server", ...] = ()
 
 
 class OpenTask(msgspec.Struct):

@@ -1,12 +1,19 @@
-"""Options of one run that override the settings."""
+"""Options of one run that override the settings, and those of one task."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.store.settings.load import with_overrides
 from halocline.store.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from halocline.ports.mcp_servers import Server
 
 
 class Choices(Value, frozen=True):
@@ -39,3 +46,25 @@ class Choices(Value, frozen=True):
         chosen.pop("profile", None)
         chosen.pop("unattended", None)
         return with_overrides(settings, chosen)
+
+
+class TaskOptions(Value, frozen=True):
+    """Options for a task. None means the value of the settings, or that of the resumed task.
+
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
+    while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
+    more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `servers` are MCP servers
+    besides the configured ones.
+    """
+
+    model: str | None = None
+    mode: Mode | None = None
+    approval_mode: ApprovalMode | None = None
+    attended: bool = False
+    trusted: bool = False
+    record: Path | None = None
+    asks_again: bool = False
+    roots: tuple[str, ...] = ()
+    effort: Effort | None = None
+    thinking_budget: int | None = None
+    servers: tuple["Server", ...] = ()

@@ -6,7 +6,7 @@ You do this, not the agent: it is git's own commit with its hooks, and never hap
 import asyncio
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,9 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import DurableEvent, FileChanged, ToolCallEnded, TurnStarted
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.values import Value
+from halocline.runtime.assembly.folder_access import FolderAccess
 from halocline.runtime.history.actions import TaskHistory
+from halocline.services.commit_message import CommitMessageRequest, CommitMessages
 from halocline.services.tasks import TaskService
 
 SUBJECT = 68
@@ -37,12 +39,12 @@ class CommitPlan(Value, frozen=True):
 
 
 class Committing:
-    """Commits of tasks. Git's hooks do not get the `hidden` variables, which hold keys."""
+    """Commits of tasks. Git's hooks do not get the variables that hold keys."""
 
-    def __init__(self, time: TaskHistory, tasks: TaskService, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
+    def __init__(self, time: TaskHistory, tasks: TaskService, access: FolderAccess) -> None:
         self._time = time
         self._tasks = tasks
-        self._hidden, self._passed = hidden, passed
+        self._access = access
 
     async def plan(self, task: str) -> CommitPlan:
         """Plan a commit in a task's workspace. Raises UsageError if it has no repository."""
@@ -69,8 +71,14 @@ class Committing:
             raise UsageError(
                 "The commit message is empty, too long or not text.", f"Write a message of up to {LONGEST} characters."
             )
-        environment = child_environment(os.environ, self._hidden, self._passed)
+        passed = self._access.settings.pass_environment
+        environment = child_environment(os.environ, self._access.key_variables(), passed)
         return await commit_files(self._workspace(task), paths, message.strip(), environment, runs)
+
+    def write_message(self, task: str, paths: tuple[str, ...], model: str) -> AsyncGenerator[str, None]:
+        """Have a model write the message for these files of a task's workspace: see `CommitMessages.write`."""
+        wanted = CommitMessageRequest(self._workspace(task), model, paths=paths)
+        return CommitMessages(self._access).write(wanted)
 
     def _workspace(self, task: str) -> Path:
         info = self._tasks.info(task)

@@ -20,7 +20,8 @@ from halocline.providers.catalog.models import ModelInfo
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.runtime.rules.workspace_roots import roots_of
-from halocline.runtime.start import TaskOptions, offer_event, start_event
+from halocline.runtime.start import offer_event, start_event
+from halocline.runtime.task_options import TaskOptions
 
 
 class ContextService:

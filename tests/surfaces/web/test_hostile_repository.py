@@ -90,6 +90,7 @@ async def test_no_verb_runs_any_of_it(halo: Halo, hostile: Repository) -> None:
         *(("checkpoints", "list"), ("checkpoints", "diff", f"{task}/1"), ("checkpoints", "restore", f"{task}/1", "-y")),
         *(("fork", task), ("fork", task, "--files", str(halo.root / "copy"))),
         *(("fork", task, "--worktree", str(halo.root / "tree")), ("export", task), ("todos", task)),
+        *(("commit-message", "-m", model), ("commit-message", "--all", "-m", model)),
         *(("run", "-r", task, "-m", halo.script({"text": "Again."}, name="again"), "@git-changes again"),),
     )
     codes = {verb: (await halo.run(*verb)).code for verb in verbs}

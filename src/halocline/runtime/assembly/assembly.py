@@ -1,6 +1,5 @@
 """Assemble a task from the parts of all packages. The only place that names concrete classes."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,16 +24,13 @@ from halocline.protocol.state.state import State
 from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.runtime.assembly.folder_access import FolderAccess
 from halocline.runtime.assembly.optional_parts import LazyMentions, LazySubagents, build_diagnostics, has_jobs
-from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.runtime.assembly.toolset import build_toolset
 from halocline.runtime.limits import chosen_limits
-from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.resolve import thinking_by_mode
 from halocline.runtime.models.vendors import describe_model
 from halocline.runtime.task_options import Choices as Choices
 from halocline.store.paths import Home
-from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.history import new_task_id
 from halocline.task.calls.policy_input import OUTPUTS
@@ -68,14 +64,6 @@ class Assembly(FolderAccess):
         """`had_browser` is True if a recorded task was offered one; None: decide as usual."""
         super().__init__(home, settings, env, api_key, is_watched)
         self._had_browser = had_browser
-        self._search_keys = Keys(home, env, base_url=settings.web_search.url)
-
-    @classmethod
-    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> "Assembly":
-        """Read the home and the settings. Raises UsageError and SettingsError."""
-        home = Home.of(env)
-        settings = choices.over(load_settings(home.settings, env, choices.profile))
-        return cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
 
     def remark(self, model: str) -> str:
         """Return a notice about the chosen model or a missing browser; usually empty."""
@@ -265,9 +253,3 @@ class Assembly(FolderAccess):
     @property
     def _has_browser(self) -> bool:
         return self._browser is not None and bool(self._browser.found.program)
-
-    @cached_property
-    def secrets(self) -> KnownValues:
-        """The secrets to redact from every text that the model reads, that is logged, or that leaves the home."""
-        keys = (self.keys, self._other_keys, self._search_keys)
-        return KnownValues(self.home, self.settings, self.env, self.key_variables, keys)

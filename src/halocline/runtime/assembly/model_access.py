@@ -1,7 +1,9 @@
-"""The models of one home and its settings: their keys, their catalogue, and how a task opens them."""
+"""The models of one home and its settings: their keys, their catalogue, how a task opens them; the known secrets."""
 
+import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Self
 
 from halocline.net.network import Network
 from halocline.ports.model import Model
@@ -11,13 +13,15 @@ from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime.assembly.network import network_to
+from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
 from halocline.runtime.models.resolve import open_model, with_retries, with_text_tools
 from halocline.runtime.models.vendors import takes_images
 from halocline.runtime.prompts.system_prompt import list_model_names
+from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.settings.load import with_overrides
+from halocline.store.settings.load import load_settings, with_overrides
 from halocline.store.settings.settings import Settings
 
 
@@ -39,6 +43,14 @@ class ModelAccess:
         given = FoundKey(api_key, "--api-key") if api_key else None
         self.keys = Keys(home, env, given, settings.base_url)
         self._other_keys = Keys(home, env)
+        self._search_keys = Keys(home, env, base_url=settings.web_search.url)
+
+    @classmethod
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> Self:
+        """Read the home and the settings. Raises UsageError and SettingsError."""
+        home = Home.of(env)
+        settings = choices.over(load_settings(home.settings, env, choices.profile))
+        return cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
 
     @cached_property
     def blobs(self) -> DiskBlobs:
@@ -94,3 +106,9 @@ class ModelAccess:
     def key_variables(self) -> frozenset[str]:
         """Return the variables that hold keys; no command gets them."""
         return key_variables(self.settings, self.env, self.catalogue)
+
+    @cached_property
+    def secrets(self) -> KnownValues:
+        """The secrets to redact from every text that the model reads, that is logged, or that leaves the home."""
+        keys = (self.keys, self._other_keys, self._search_keys)
+        return KnownValues(self.home, self.settings, self.env, self.key_variables, keys)

@@ -8,16 +8,22 @@ from halocline.protocol.values import Value
 
 
 class Command(Value, frozen=True):
-    """A command of `halo`."""
+    """A command of `halo`. `is_verb`: prompts begin with that word too, so only as the first word it is the command."""
 
     text: str
     module: str
     arguments: str
+    is_verb: bool = False
 
 
+_CODE_ACTION = ("commands.code_action", "args.code_tools", True)
 COMMANDS = {
     "run": Command("run one prompt and exit", "commands.run", "args.run"),
     "demo": Command("watch a scripted model fix a small project: no key, no network", "commands.demo", "args.run"),
+    "explain": Command("explain a file or some of its lines, in plan mode", *_CODE_ACTION),
+    "fix": Command("fix the problems of a file or of some of its lines", *_CODE_ACTION),
+    "improve": Command("improve a file or some of its lines", *_CODE_ACTION),
+    "commit-message": Command("write a message for the staged changes", "commands.commit_message", "args.code_tools"),
     "web": Command("open the chat view in a browser", ".web.command", "args.tasks"),
     "acp": Command("serve an editor that speaks the Agent Client Protocol", ".acp.command", "args.run"),
     "editor": Command("serve the extension of an editor, such as that for VS Code", ".editor.command", "args.tasks"),

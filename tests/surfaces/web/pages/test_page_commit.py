@@ -1,9 +1,13 @@
 """What a task changed is committed from the page: the files that are chosen, by git, with its hooks."""
 
+import re
 import subprocess
 
 import pytest
+from playwright.async_api import expect
 from tests.hosts.chromium import needs_chromium
+
+from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -47,3 +51,36 @@ async def test_files_of_a_task_are_chosen_and_committed_and_what_git_says_is_tol
     await sheet.wait_for(state="detached")
     assert git(server, "show", "--format=%s", "--name-only").split() == ["Add", "a", "file", "a.txt"]
     assert git(server, "status", "--porcelain") == "A  staged.txt\n?? mine.txt\n"
+
+
+async def test_the_model_writes_the_message_until_it_is_stopped_and_what_it_wrote_can_be_edited(server, opened):
+    git(server, "init", "--quiet", "-b", "main")
+    edit = {"tool": "write_to_file", "arguments": {"path": "a.txt", "content": "new text\n"}}
+    texts = [Turn(text="Stop " * 400, pace=0.1), Turn(text="Add a text\n\nIt is new."), Turn(fault=Fault.AUTH)]
+    async with ModelServer([Turn(calls=(Call(**edit),)), Turn(text="Done."), *texts]) as model:
+        server.settings(f'model = "openai/x"\nbase_url = "{model.url("openai")}"\napproval_mode = "yolo"\n')
+        server.halo.env["OPENAI_API_KEY"] = "k"
+        await server.start()
+        screen = await opened(width=390)
+        await screen.say("add a file")
+        await screen.ended()
+        await screen.page.locator(".turn-end").get_by_role("button", name="Commit…").press("Enter")
+        sheet = screen.page.locator("dialog.sheet")
+        message = sheet.get_by_label("Message")
+        write = sheet.get_by_role("button", name="Write it with the model")
+        await write.click()
+        await expect(message).to_have_value(re.compile("Stop Stop"))
+        assert await sheet.get_by_role("button", name="Commit 1 file").is_disabled()
+        await sheet.get_by_role("button", name="Stop writing").click()
+        await write.wait_for()
+        assert (await message.input_value()).startswith("Stop Stop")
+        await write.click()
+        await expect(message).to_have_value("Add a text\n\nIt is new.")
+        await write.wait_for()
+        assert await screen.barriers() == []
+        assert not await screen.scrolls_sideways()
+        await write.click()
+        await screen.sees("key", "dialog.sheet [role=alert]")
+        assert await message.input_value() == "Add a text\n\nIt is new."
+        assert "+new text" in str(model.requests[-1].body)
+    assert git(server, "status", "--porcelain") == "?? a.txt\n"

@@ -13,7 +13,7 @@ FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
 
 def build_parser(command: str) -> Parser:
     """Build the parser of a command; empty for `halo [prompt]`."""
-    name = f"{COMMANDS.get(command, CHAT).arguments}:{command or 'chat'}_parser"
+    name = f"{COMMANDS.get(command, CHAT).arguments}:{command.replace('-', '_') or 'chat'}_parser"
     parser: Parser = load_function(name)()
     return parser
 
@@ -33,6 +33,8 @@ def _refuse_commands(prompt: list[str]) -> None:
     if not prompt:
         return
     first, as_prompt = prompt[0], f'To send it as a prompt: halo run "{" ".join(prompt)}"'
+    if first in COMMANDS and COMMANDS[first].is_verb:
+        return
     if first in COMMANDS:
         raise UsageError(f"The command {first} must come first.", f"Use: halo {first} … {as_prompt}")
     if meant := FROM_ELSEWHERE.get(first) or _nearest_command(first):
@@ -43,4 +45,5 @@ def _nearest_command(word: str) -> str:
     """The command most similar to `word`; empty when none is close."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.8)), "")
+    names = [name for name, command in COMMANDS.items() if not command.is_verb]
+    return next(iter(get_close_matches(word, names, n=1, cutoff=0.8)), "")

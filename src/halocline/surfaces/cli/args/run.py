@@ -30,17 +30,23 @@ def chat_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"halo {__version__}", help="print the version")
-    return _prompt_options(parser)
+    return _add_prompt(parser)
 
 
 def run_parser() -> Parser:
     usage = "halo run [options] [prompt]"
-    return _prompt_options(PromptParser(prog="halo run", usage=usage, description="Run one prompt and exit."))
+    return _add_prompt(PromptParser(prog="halo run", usage=usage, description="Run one prompt and exit."))
 
 
-def _prompt_options(parser: Parser) -> Parser:
+def _add_prompt(parser: Parser) -> Parser:
+    parser.add_argument("prompt", nargs="*", help="what to do; text on standard input is appended")
+    return add_prompt_options(parser)
+
+
+def add_prompt_options(parser: Parser) -> Parser:
+    """Add the options of a prompt. `along`, which is no flag, is sent with it."""
+    parser.set_defaults(along=())
     add = parser.add_argument
-    add("prompt", nargs="*", help="what to do; text on standard input is appended")
     add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")

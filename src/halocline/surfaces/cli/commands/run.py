@@ -42,17 +42,18 @@ CARRY_ON = "Continue where you left off."
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """`halo [prompt]` and `halo run [prompt]`."""
+    """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
     view = _make_view(arguments, attended=is_attended(arguments))
     folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
         workspace = workspace_of(arguments.cwd)
         schema = _schema_of(arguments)
-        stays = view.asks and arguments.command == ""
+        stays = view.asks and arguments.command != "run"
         resumes = arguments.continue_ or bool(arguments.resume)
         if resumes:
             _refuse_another_prompt(arguments)
         prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
+        piped = (*arguments.along, *piped)
         if not (prompt or stays or resumes):
             raise UsageError("No prompt.", 'Add one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:

@@ -1,8 +1,15 @@
 """Commits of a task's changes."""
 
 from halocline.client import CommitPlan, Committed
+from halocline.surfaces.web.background_jobs import Progress
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
+
+
+class OfFiles(OfTask, frozen=True):
+    """`paths` are relative to the workspace."""
+
+    paths: tuple[str, ...]
 
 
 class OfCommit(OfTask, frozen=True):
@@ -23,3 +30,29 @@ async def plan_commit(tasks: OpenTasks, which: OfTask) -> CommitPlan:
 async def commit_files(tasks: OpenTasks, which: OfCommit) -> Committed:
     """Commit these files whole, with the project's git and hooks; other staged files stay staged."""
     return await tasks.client.committing.commit(tasks.known(which.task), which.paths, which.message, which.runs)
+
+
+@action("commit_message")
+async def begin_commit_message(tasks: OpenTasks, which: OfFiles) -> bool:
+    """Start to have the task's model write a message for these files; `commit_message_progress` has the text."""
+    task = tasks.known(which.task)
+    model = tasks.client.state(task).model.name if tasks.client.is_open(task) else ""
+    tasks.works.write(_name_job(task), tasks.client.committing.write_message(task, which.paths, model))
+    return True
+
+
+@query("commit_message_progress")
+async def read_commit_message(tasks: OpenTasks, which: OfTask) -> Progress | None:
+    """Return the progress of a task's latest commit message: its text as `step`, and once over as `value`; or null."""
+    return tasks.works.progress(_name_job(tasks.known(which.task)))
+
+
+@action("commit_message_stop")
+async def stop_commit_message(tasks: OpenTasks, which: OfTask) -> bool:
+    """Stop writing a task's commit message."""
+    tasks.works.stop(_name_job(tasks.known(which.task)))
+    return True
+
+
+def _name_job(task: str) -> str:
+    return f"commit message of {task}"

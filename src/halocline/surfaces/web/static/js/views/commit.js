@@ -1,6 +1,6 @@
 // The commit form: choose files and a message. git commits with its hooks; other staged files stay staged.
-import { html, style, useEffect, useState } from '../ui.js'
-import { act, query } from '../line.js'
+import { html, style, useEffect, useRef, useState } from '../ui.js'
+import { Refusal, act, query } from '../line.js'
 import { announcement, closeSheet, openSheet } from '../store.js'
 import { count, shown } from '../format.js'
 import { Sheet } from './sheet.js'
@@ -55,11 +55,57 @@ const Refused = ({ error }) =>
     </div>
   </div>`
 
+const LOOK_EVERY = 250
+const pause = () => new Promise((done) => setTimeout(done, LOOK_EVERY))
+
+/** Has the model write the message of the chosen files; `write` starts it, `stop` ends it, as closing the form does. */
+function useWriter(task, setMessage, setError) {
+  const [writing, setWriting] = useState(false)
+  const wanted = useRef(false)
+  const stop = () => wanted.current && act('commit_message_stop', { task: task.id }).catch(() => {})
+  useEffect(
+    () => () => {
+      stop()
+      wanted.current = false
+    },
+    [],
+  )
+  async function write(paths, before) {
+    wanted.current = true
+    setWriting(true)
+    setError(null)
+    setMessage('')
+    try {
+      await act('commit_message', { task: task.id, paths })
+      let now
+      let text = ''
+      do {
+        await pause()
+        now = await query('commit_message_progress', { task: task.id })
+        text = now?.value || now?.step || text
+        if (wanted.current && text) setMessage(text)
+      } while (wanted.current && now && !now.over)
+      if (!wanted.current) return
+      if (now?.error) throw new Refusal({ text: now.error, hint: now.hint })
+      if (!text) setMessage(before)
+      announcement.value = now?.stopped ? 'Stopped writing the message' : 'The message is written'
+    } catch (problem) {
+      setMessage(before)
+      setError(problem)
+    } finally {
+      wanted.current = false
+      setWriting(false)
+    }
+  }
+  return { writing, write, stop }
+}
+
 function Form({ task, plan, onDone }) {
   const [chosen, choose] = useState(new Set(plan.ours))
   const [message, setMessage] = useState(plan.message)
   const [error, setError] = useState(null)
   const [busy, setBusy] = useState(false)
+  const { writing, write, stop } = useWriter(task, setMessage, setError)
   const { files, branch, under_way: underWay, runs = [] } = plan.uncommitted
   const ours = files.filter((file) => plan.ours.includes(file.path))
   const others = files.filter((file) => !plan.ours.includes(file.path))
@@ -103,10 +149,24 @@ function Form({ task, plan, onDone }) {
         data-first
         rows="7"
         value=${message}
+        readonly=${writing}
         onInput=${(e) => setMessage(e.currentTarget.value)}
-        onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && chosen.size > 0 && send(e)}
+        onKeyDown=${(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && chosen.size > 0 && !writing && send(e)}
       ></textarea>
     </label>
+    <div class="row">
+      <button
+        type="button"
+        class="button"
+        disabled=${busy || !chosen.size}
+        onClick=${() => (writing ? stop() : write([...chosen], message))}
+      >
+        ${writing ? 'Stop writing' : 'Write it with the model'}
+      </button>
+      <span class="tiny soft" role="status">
+        ${writing ? 'The model is writing' : 'Sends the changes of the selected files to the model'}
+      </span>
+    </div>
     ${
       subject.length > SUBJECT &&
       html`<p class="tiny soft" role="status">
@@ -131,7 +191,7 @@ function Form({ task, plan, onDone }) {
     }
     ${error && html`<${Refused} error=${error} />`}
     <div class="row">
-      <button class="button primary" disabled=${busy || !chosen.size || !message.trim()}>
+      <button class="button primary" disabled=${busy || writing || !chosen.size || !message.trim()}>
         ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
       </button>
       <span class="tiny soft" role="status">
