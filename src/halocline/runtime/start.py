@@ -33,6 +33,7 @@ from halocline.protocol.messages import Effort
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen, name_in
+from halocline.runtime import attach, rules
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.store.paths import Home
@@ -198,9 +199,7 @@ def _describe_memory(assembly: Assembly, workspace: Path) -> str:
     """Return the memory section of the system prompt; empty, and nothing is read, if memory is off."""
     if not assembly.settings.memory:
         return ""
-    from halocline.runtime.rules.memory import Memory
-
-    return Memory(workspace, assembly.home.memory, on=True).given
+    return rules.memory.Memory(workspace, assembly.home.memory, on=True).given
 
 
 async def report_then_run(task: Task, repairs: Sequence[str]) -> None:
@@ -218,10 +217,8 @@ async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]
     The first request is sent by now, so this also removes what killed processes left behind.
     """
     await asyncio.sleep(SOCKET_DELAY)
-    from halocline.runtime.attach.server import TaskSocket
-
     with suppress(OSError):
-        async with TaskSocket(task, send):
+        async with attach.server.TaskSocket(task, send):
             await _sweep_quietly(task)
             await asyncio.Event().wait()
 
