@@ -14,6 +14,7 @@ from halocline.protocol.errors import SecretsError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.secrets.values import SHORTEST, secrets_in_environment, secrets_in_mapping
 from halocline.runtime.models.keys import Keys
+from halocline.store import secrets as stored_secrets
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
@@ -86,9 +87,7 @@ class KnownValues:
 
     @cached_property
     def _redactor(self) -> "secrets.redaction.Redactor":
-        from halocline.store.secrets.salt import read_salt
-
-        return secrets.redaction.Redactor(self.values, read_salt(self._home.salt), at_random=True)
+        return secrets.redaction.Redactor(self.values, stored_secrets.salt.read_salt(self._home.salt), at_random=True)
 
     @cached_property
     def _for_others(self) -> "secrets.redaction.Redactor":
@@ -100,10 +99,9 @@ class KnownValues:
 
     def _in_files(self) -> Iterator[str]:
         if os.path.lexists(self._home.credentials):
-            from halocline.store.secrets.store import SecretStore
-
             with suppress(SecretsError):
-                yield from (secret.reveal() for secret in SecretStore(self._home.credentials).in_file())
+                kept = stored_secrets.store.SecretStore(self._home.credentials)
+                yield from (secret.reveal() for secret in kept.in_file())
         with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             yield from secrets_in_mapping(json_input.decode(read_regular(self._home.mcp)))
         for provider in self._settings.providers.values():
