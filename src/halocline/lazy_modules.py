@@ -1,7 +1,7 @@
 """Packages that load their modules when they are first used.
 
-Who needs one of these modules only sometimes imports the package at the top and writes `package.module.name` where it
-is used. The package names such modules under TYPE_CHECKING, so that type checkers know them.
+Code that needs such a module only sometimes imports the package, and writes `package.module.name` where it uses it. The
+package names these modules under TYPE_CHECKING, so that type checkers know them.
 """
 
 from collections.abc import Callable
