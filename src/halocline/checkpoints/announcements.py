@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from halocline.checkpoints import store
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.saved import Saved
 from halocline.checkpoints.store.background_reading import describe_delay
@@ -66,9 +67,7 @@ class Announcements:
     def report(self, saved: Saved) -> None:
         """Say what was lost with a damaged store, and which files are left out."""
         if saved.aside is not None:
-            from halocline.checkpoints.store.stores import describe_loss  # not needed at the start
-
-            self.notify(describe_loss(saved.aside))
+            self.notify(store.stores.describe_loss(saved.aside))
         if saved.left_out and not self._has_reported_left_out:
             self._has_reported_left_out = True
             self.notify(_describe_left_out(saved.left_out))

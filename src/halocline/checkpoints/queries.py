@@ -42,39 +42,45 @@ class Queries(ABC):
 
     async def diff(self, old: str, new: str | None = None) -> str:
         """The unified diff between two checkpoints, or from one to the files as they are now."""
-        return await self._query(restoring.diff_checkpoints, self._repository, old, new)
+        return await self._query(restoring.compare.diff_checkpoints, self._repository, old, new)
 
-    async def compare(self, old: str, new: str | None = None, root: str = "") -> "restoring.Comparison":
+    async def compare(self, old: str, new: str | None = None, root: str = "") -> "restoring.compare.Comparison":
         """Compare two checkpoints, or one and the files as they are now, file by file.
 
         Names begin with `root`, if given.
         """
-        return await self._query(restoring.compare_checkpoints, self._repository, old, new, root)
+        return await self._query(restoring.compare.compare_checkpoints, self._repository, old, new, root)
 
     async def export(self, target: str, folder: Path) -> None:
         """Write the files of a checkpoint to another folder, where none of them may exist."""
-        await self._query(restoring.export_checkpoint, self._repository, target, folder)
+        await self._query(restoring.export.export_checkpoint, self._repository, target, folder)
 
     async def adopt(self, target: str) -> None:
         """Continue the checkpoints of another task in this one, which has none yet."""
         await self._query(self._repository.adopt, target)
 
-    async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "restoring.RestorePlan":
+    async def plan(
+        self, target: str, others: Others = (), *, overwrite: bool = False
+    ) -> "restoring.restore.RestorePlan":
         """Plan what `restore` would do now."""
-        return await self._query(restoring.plan_restore, self._targets(target, others), overwrite=overwrite)
+        return await self._query(restoring.restore.plan_restore, self._targets(target, others), overwrite=overwrite)
 
-    async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "restoring.Restored":
+    async def restore(
+        self, target: str, others: Others = (), *, overwrite: bool = False
+    ) -> "restoring.restore.Restored":
         """Save the present state for undo, then undo the task's changes; with `overwrite`, all changes.
 
         `others` are further folders that are restored in the same step: all or none.
         """
         for other, _ in others:
             await other.settle()
-        return await self._query(restoring.restore_files, self._targets(target, others), overwrite=overwrite)
+        return await self._query(restoring.restore.restore_files, self._targets(target, others), overwrite=overwrite)
 
-    def _targets(self, target: str, others: Others) -> "Sequence[restoring.Target]":
-        further = [restoring.Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
-        return [restoring.Target(self._repository, target), *further]
+    def _targets(self, target: str, others: Others) -> "Sequence[restoring.restore.Target]":
+        further = [
+            restoring.restore.Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others
+        ]
+        return [restoring.restore.Target(self._repository, target), *further]
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()

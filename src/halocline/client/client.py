@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from halocline import services
 from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
+from halocline.runtime import prompts, rules
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller
 from halocline.runtime.rules.workspace_roots import with_code
@@ -26,15 +28,6 @@ if TYPE_CHECKING:
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.mentions.suggestions import Mentionable
-    from halocline.runtime.prompts.uploads import Handing
-    from halocline.runtime.rules.hooks import FolderHooks
-    from halocline.runtime.rules.memory import Memory
-    from halocline.services.commits import Committing
-    from halocline.services.context_report import ContextService
-    from halocline.services.models.service import ModelService
-    from halocline.services.replay.replay import Replay
-    from halocline.services.settings import SettingsService
-    from halocline.services.tasks import TaskService
 
 
 def open_client(choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None) -> "Client":
@@ -117,25 +110,19 @@ class Client(TaskQueries):
         self._controller.assembly = assembly
 
     @property
-    def tasks(self) -> "TaskService":
+    def tasks(self) -> "services.tasks.TaskService":
         """Tasks as a whole, open or not: their list, summaries and writers, and the trash."""
-        from halocline.services.tasks import TaskService
-
-        return TaskService(self.home, self._controller.assembly.settings.keep_deleted)
+        return services.tasks.TaskService(self.home, self._controller.assembly.settings.keep_deleted)
 
     @property
-    def models(self) -> "ModelService":
+    def models(self) -> "services.models.service.ModelService":
         """Models that can be used, their connections, and the API keys of their providers."""
-        from halocline.services.models.service import ModelService
-
-        return ModelService(self._controller.assembly)
+        return services.models.service.ModelService(self._controller.assembly)
 
     @property
-    def settings(self) -> "SettingsService":
+    def settings(self) -> "services.settings.SettingsService":
         """Read and change the settings. Open tasks keep the settings they started with."""
-        from halocline.services.settings import SettingsService
-
-        return SettingsService(self.home, os.environ)
+        return services.settings.SettingsService(self.home, os.environ)
 
     @property
     def time(self) -> "TaskHistory":
@@ -143,18 +130,14 @@ class Client(TaskQueries):
         return self._controller.time
 
     @property
-    def committing(self) -> "Committing":
+    def committing(self) -> "services.commits.Committing":
         """Commit what tasks changed, with the project's own git, and have messages written for it."""
-        from halocline.services.commits import Committing
-
-        return Committing(self.time, self.tasks, self._controller.assembly)
+        return services.commits.Committing(self.time, self.tasks, self._controller.assembly)
 
     @property
-    def handing(self) -> "Handing":
+    def handing(self) -> "prompts.uploads.Handing":
         """Uploads for prompts, stored images, and mentions where no task is open."""
-        from halocline.runtime.prompts.uploads import Handing
-
-        return Handing(self._controller.assembly, self._controller.task)
+        return prompts.uploads.Handing(self._controller.assembly, self._controller.task)
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
         """Turn an image into prompt parts for an open task. Raises UsageError."""
@@ -168,10 +151,8 @@ class Client(TaskQueries):
         return await self.handing.mentionable(task)
 
     @property
-    def _reports(self) -> "ContextService":
-        from halocline.services.context_report import ContextService
-
-        return ContextService(self._controller.assembly)
+    def _reports(self) -> "services.context_report.ContextService":
+        return services.context_report.ContextService(self._controller.assembly)
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """Return the state a new task would have just before its first prompt. Raises as `start` does."""
@@ -187,15 +168,20 @@ class Client(TaskQueries):
         """Report how a task's requests used the provider's cache, with the reasons for misses."""
         return self._reports.cache_of(self.past(task))
 
-    async def replay(self, what: str, *, strict: bool = True, folder: Path | None = None) -> "Replay":
+    async def replay(
+        self, what: str, *, strict: bool = True, folder: Path | None = None
+    ) -> "services.replay.replay.Replay":
         """Replay a recording (a file) or a task. Tools run in `folder`; with None they return what was recorded.
 
         Raises:
             UsageError, TaskNotFound, RecordingDamaged
         """
-        from halocline.services.replay.replay import recording_of, run_replay
-
-        return await run_replay(recording_of(what, self.past), self._controller.assembly, strict=strict, folder=folder)
+        return await services.replay.replay.run_replay(
+            services.replay.replay.recording_of(what, self.past),
+            self._controller.assembly,
+            strict=strict,
+            folder=folder,
+        )
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """Return the checkpoints of a workspace."""
@@ -213,15 +199,13 @@ class Client(TaskQueries):
         """Return why rule files of a workspace cannot be read; empty if all can."""
         return self._controller.assembly.rule_files(workspace).book().problems
 
-    def hooks_of(self, workspace: Path) -> "FolderHooks":
+    def hooks_of(self, workspace: Path) -> "rules.hooks.FolderHooks":
         """Return the hooks configured for a folder, and whether they may run."""
         return self._controller.assembly.hooks_of(workspace)
 
-    def memory_of(self, workspace: Path) -> "Memory":
+    def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""
-        from halocline.runtime.rules.memory import Memory
-
-        return Memory(workspace, self.home.memory, on=self._controller.assembly.settings.memory)
+        return rules.memory.Memory(workspace, self.home.memory, on=self._controller.assembly.settings.memory)
 
     @property
     def shows_foreign(self) -> tuple[bool, bool]:

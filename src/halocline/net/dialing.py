@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from halocline import net
 from halocline.net.address import Address
 from halocline.net.connection import Connection, ConnectionLost, ProtocolError
 from halocline.net.network import Network
@@ -67,13 +68,11 @@ class Dialer:
             async with asyncio.timeout_at(deadline):
                 yield
         except TimeoutError:
-            from halocline.net.network_failures import took_too_long
-
-            raise took_too_long(peer, self._network.connect_timeout) from None
+            raise net.network_failures.took_too_long(peer, self._network.connect_timeout) from None
         except _WRONG as error:
-            from halocline.net.network_failures import not_connected
-
-            raise not_connected(peer, error, through_proxy=self._network.proxy is not None) from error
+            raise net.network_failures.not_connected(
+                peer, error, through_proxy=self._network.proxy is not None
+            ) from error
 
     async def _through(
         self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, tunnel: bool
@@ -91,9 +90,7 @@ class Dialer:
             headers["proxy-authorization"] = proxy.authorization
         answer = await connection.ask(request_head("CONNECT", self._target.authority, headers), ())
         if answer.status // 100 != 2:
-            from halocline.net.network_failures import proxy_refused
-
-            raise proxy_refused(proxy.name, self._host, answer.status)
+            raise net.network_failures.proxy_refused(proxy.name, self._host, answer.status)
         # Data received here in plain text would be taken for the server's.
         if answer.pieces or answer.exceeded or not await connection.quiet():
             raise ProtocolError("unexpected data after the tunnel was opened")

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from halocline import net
 from halocline.net.address import address_of
 from halocline.net.connection import Answer, Connection, ConnectionLost, ProtocolError
 from halocline.net.dialing import Dialer
@@ -45,9 +46,9 @@ class Response:
                 yield chunk
                 patience = client.network.stall_timeout
         except TimeoutError:
-            raise _stalled_error(client.host, patience) from None
+            raise net.network_failures.stalled_error(client.host, patience) from None
         except (ProtocolError, OSError) as error:
-            raise _broken_error(client.host, error) from error
+            raise net.network_failures.broken_error(client.host, error) from error
         finally:
             self.close()
 
@@ -139,7 +140,7 @@ class HttpClient:
         try:
             return await self._ask(await self._dialer.open(), head, parts)
         except ConnectionLost as error:
-            raise _broken_error(self.host, error) from error
+            raise net.network_failures.broken_error(self.host, error) from error
 
     async def _can_carry(self, kept: Connection) -> bool:
         quiet = False
@@ -167,9 +168,9 @@ class HttpClient:
             answered = True
             return Response(answer, connection, self)
         except TimeoutError:
-            raise _stalled_error(self.host, self.network.first_byte_timeout) from None
+            raise net.network_failures.stalled_error(self.host, self.network.first_byte_timeout) from None
         except (ProtocolError, OSError) as error:
-            raise _broken_error(self.host, error) from error
+            raise net.network_failures.broken_error(self.host, error) from error
         finally:
             if not answered:
                 connection.abort()
@@ -177,9 +178,7 @@ class HttpClient:
     def _check_proxy(self, status: int) -> None:
         """Raise ModelError if the proxy, not the server, answered: only a proxy asks for a proxy's password."""
         if self._proxy is not None and status == 407:
-            from halocline.net.network_failures import proxy_refused
-
-            raise proxy_refused(self._proxy.name, self.host, status)
+            raise net.network_failures.proxy_refused(self._proxy.name, self.host, status)
 
 
 async def fetch_json(
@@ -202,22 +201,9 @@ async def fetch_json(
             raise msgspec.DecodeError(f"status {response.status}")
         return json_input.decode(answer)
     except TimeoutError:
-        raise _stalled_error(client.host, timeout) from None
+        raise net.network_failures.stalled_error(client.host, timeout) from None
     except msgspec.DecodeError as error:
         text = f"{client.host} did not answer with JSON ({error})."
         raise ModelError(ModelErrorKind.MALFORMED, text, "Check the address.") from error
     finally:
         await client.close()
-
-
-# The texts for failures are imported only when there is one.
-def _stalled_error(host: str, seconds: float) -> ModelError:
-    from halocline.net.network_failures import stalled_error
-
-    return stalled_error(host, seconds)
-
-
-def _broken_error(host: str, error: BaseException) -> ModelError:
-    from halocline.net.network_failures import broken_error
-
-    return broken_error(host, error)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NewType
 
+from halocline.protocol import secrets
 from halocline.protocol.secrets.values import is_secret_name
 
 ChildEnvironment = NewType("ChildEnvironment", dict[str, str])
@@ -109,10 +110,7 @@ def _is_place(value: str) -> bool:
 def _holds_secret(value: str) -> bool:
     if len(value) < 8 or _LIKE_A_KEY.search(value):
         return len(value) >= 8
-    from halocline.protocol.secrets.random_strings import is_random_string
-    from halocline.protocol.secrets.redaction import redact_text  # not needed before the first process
-
-    return is_random_string(value) or redact_text(value) != value
+    return secrets.random_strings.is_random_string(value) or secrets.redaction.redact_text(value) != value
 
 
 def _matches_any(name: str, patterns: Iterable[str]) -> bool:

@@ -1,1 +1,10 @@
 """Model providers: one package per API family; vendors are rows of data."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.providers import errors as errors, response_format as response_format, thinking as thinking
+else:
+    __getattr__ = load_modules_of(__name__)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from halocline._version import __version__
 from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
+from halocline.protocol import secrets
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.catalog.vendor import Family, Vendor
@@ -77,9 +78,7 @@ class Endpoint:
 
     def without_key(self, text: str) -> str:
         """Redact the key, which a server may repeat, and other secrets from a text."""
-        from halocline.protocol.secrets.redaction import Redactor  # most requests do not fail
-
-        return Redactor(lambda: frozenset({self.key}))(text)
+        return secrets.redaction.Redactor(lambda: frozenset({self.key}))(text)
 
 
 def build_endpoint(

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from halocline import providers
 from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent
 from halocline.protocol import json_input
@@ -83,9 +84,7 @@ def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
 async def _check_response(response: Response, endpoint: Endpoint) -> None:
     """Raise ModelError unless the response is a stream."""
     if response.status != 200:
-        from halocline.providers.errors import classify_refusal
-
-        raise classify_refusal(
+        raise providers.errors.classify_refusal(
             response.status, await response.read(_ERROR_LIMIT, _ERROR_TIME), response.headers, endpoint
         )
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -99,17 +98,9 @@ def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
     except msgspec.DecodeError:
         document = None
     if isinstance(document, dict) and document.get("error"):
-        return failed_in_stream(document["error"], endpoint)
+        return providers.errors.classify_in_stream(document["error"], endpoint)
     text = f"{endpoint.vendor.title} answered with {kind} instead of a stream."
     return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")
-
-
-def failed_in_stream(error: object, endpoint: Endpoint) -> ModelError:
-    """Classify an error object in a stream."""
-    # Imported only on failure: its table of patterns takes time to build.
-    from halocline.providers.errors import classify_in_stream
-
-    return classify_in_stream(error, endpoint)
 
 
 def unreadable_payload(endpoint: Endpoint) -> ModelError:

@@ -19,6 +19,7 @@ from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
+from halocline.runtime import history, prompts
 from halocline.runtime.apply_command import apply_command
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.optional_parts import LazySubagents
@@ -47,14 +48,13 @@ from halocline.runtime.start import (
     with_recording,
 )
 from halocline.runtime.task_options import TaskOptions as TaskOptions
-from halocline.store.tasks import history
+from halocline.store.tasks.history import find_task, new_task_id
 from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.ports.subagents import Subagents
     from halocline.runtime.attach.remote_task import Attached
-    from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.prompts.command_files import SlashEntries
     from halocline.task.stream import Stream
 
@@ -82,7 +82,7 @@ class Controller:
         new = State(roots=roots_of(workspace, options.roots, self.assembly.settings))
         model: Model = (chosen := Chosen(await self.assembly.model(options.model or "")))
         recorder = self.assembly.recorder(options.record) if options.record else None
-        name = name or history.new_task_id()
+        name = name or new_task_id()
         skills = found_skills(workspace)
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
@@ -106,7 +106,7 @@ class Controller:
         Raises:
             TaskBusy, TaskNotFound, LogDamaged
         """
-        name = history.find_task(self.home.tasks, name)
+        name = find_task(self.home.tasks, name)
         with close_on_failure(Log(self.home.task(name), name)) as log:
             past = log.load()
             state = fold_events(past)
@@ -141,7 +141,7 @@ class Controller:
             TaskBusy: the other process refuses peers.
             UsageError: no process runs the task, and it is not attended here.
         """
-        name = history.find_task(self.home.tasks, name)
+        name = find_task(self.home.tasks, name)
 
         async def open_here() -> Log:
             await self.resume(name, options)
@@ -179,9 +179,7 @@ class Controller:
 
     def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
-        from halocline.runtime.prompts.command_files import slash_commands_of
-
-        return slash_commands_of(workspace, self.home, self.assembly.settings)
+        return prompts.command_files.slash_commands_of(workspace, self.home, self.assembly.settings)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
         return lambda: self.words(Path(task.state.workspace))
@@ -210,15 +208,14 @@ class Controller:
         return attached.stream if attached else None
 
     @property
-    def time(self) -> "TaskHistory":
+    def time(self) -> "history.actions.TaskHistory":
         """History of tasks: inspect, rewind, fork."""
-        from halocline.runtime.history.actions import TaskHistory
 
         def settle(name: str) -> None:
             opened = self._open[name]
             switch_mode(opened.task, opened.task.state.plan.mode, opened.model.names, self.assembly)
 
-        return TaskHistory(
+        return history.actions.TaskHistory(
             self.home,
             lambda: {name: opened.task for name, opened in self._open.items()},
             self.assembly.shadow_git,
@@ -226,9 +223,7 @@ class Controller:
         )
 
     async def _run_history_command(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
-        from halocline.runtime.history.actions import run_history_command
-
-        await run_history_command(command, self.task(command.task), self.time, self.pass_on)
+        await history.actions.run_history_command(command, self.task(command.task), self.time, self.pass_on)
 
     async def let_go(self, name: str) -> Exception | None:
         """Close a task and its jobs once its turn has ended; detach from one that another process runs.

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from halocline.protocol import secrets
 from halocline.protocol.private_files import make_private_folder
 
 LOGGER = logging.getLogger("halocline")
@@ -15,9 +16,7 @@ LARGEST = 1_000_000
 
 class _Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        from halocline.protocol.secrets.redaction import redact_text  # loaded late: most runs never write a line
-
-        return redact_text(super().format(record))
+        return secrets.redaction.redact_text(super().format(record))
 
 
 class ProgramLog(logging.Handler):

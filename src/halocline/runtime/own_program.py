@@ -3,17 +3,16 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from halocline.hosts.shell.ancestry import MARK, Unknown, find_task_above
 from halocline.protocol.errors import UsageError
 from halocline.protocol.own_program import is_steering
+from halocline.store.paths import home_folder
 
 
 def refuse_from_task(words: Sequence[str], environment: Mapping[str, str]) -> None:
     """Raise UsageError if these words control Halocline and a task of the same home started this process."""
     if not is_steering(words):
         return
-    from halocline.hosts.shell.ancestry import MARK, Unknown, find_task_above
-    from halocline.store.paths import home_folder
-
     try:
         task = find_task_above(os.getpid(), home_folder(environment), environment)
     except Unknown:  # a system that shows no processes

@@ -6,6 +6,7 @@ Commands that only read keep working there, so you can always get your history o
 from collections.abc import Mapping
 
 from halocline.protocol.errors import UsageError
+from halocline.store.paths import Home, home_folder
 
 READING: dict[str, tuple[str, ...]] = {
     "checkpoints": ("list", "diff"),
@@ -30,8 +31,6 @@ CHANGING = ("fix", "refresh")
 
 def refuse_unwritable_home(command: str, chosen: Mapping[str, object], environment: Mapping[str, str]) -> None:
     """Raise UsageError if a command would write to a read-only home."""
-    from halocline.store.paths import Home, home_folder
-
     root = home_folder(environment)
     if not root.is_dir() or Home(root).is_writable or is_reading(command, chosen):
         return

@@ -31,6 +31,7 @@ from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen, name_in
+from halocline.runtime import attach, rules
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.runtime.task_options import TaskOptions
@@ -174,9 +175,7 @@ def _describe_memory(assembly: Assembly, workspace: Path) -> str:
     """Return the memory section of the system prompt; empty, and nothing is read, if memory is off."""
     if not assembly.settings.memory:
         return ""
-    from halocline.runtime.rules.memory import Memory
-
-    return Memory(workspace, assembly.home.memory, on=True).given
+    return rules.memory.Memory(workspace, assembly.home.memory, on=True).given
 
 
 async def report_then_run(task: Task, repairs: Sequence[str]) -> None:
@@ -194,10 +193,8 @@ async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]
     The first request is sent by now, so this also removes what killed processes left behind.
     """
     await asyncio.sleep(SOCKET_DELAY)
-    from halocline.runtime.attach.server import TaskSocket
-
     with suppress(OSError):
-        async with TaskSocket(task, send):
+        async with attach.server.TaskSocket(task, send):
             await _sweep_quietly(task)
             await asyncio.Event().wait()
 

@@ -10,8 +10,9 @@ from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.state.state import State
+from halocline.runtime import history, prompts
 from halocline.runtime.controller import Controller
-from halocline.store.tasks import history
+from halocline.store.tasks.history import find_task
 from halocline.task.log import follow_log, read_log
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.values import JsonObject
-    from halocline.runtime.history.edit_conflicts import PendingEdit
     from halocline.runtime.history.edits_in_progress import EditProgress
     from halocline.task.stream import Caught
 
@@ -33,7 +33,7 @@ class TaskQueries:
 
     def find(self, name: str) -> str:
         """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""
-        return history.find_task(self.home.tasks, name)
+        return find_task(self.home.tasks, name)
 
     def is_open(self, task: str) -> bool:
         """True if the task is open in this process, or attached."""
@@ -59,9 +59,7 @@ class TaskQueries:
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
-        from halocline.runtime.history.previews import add_previews
-
-        return add_previews(self.events(task, after), lambda: self.state(task), self.home)
+        return history.previews.add_previews(self.events(task, after), lambda: self.state(task), self.home)
 
     def live(self, task: str, after: int = 0) -> "AsyncIterator[Event | Caught]":
         """Yield the events of an open task. Where the past ends, yield a tuple that repeats what is in progress.
@@ -70,9 +68,7 @@ class TaskQueries:
         """
         if (stream := self._controller.stream(task)) is None:
             raise TaskNotFound(f"Task {task} is not open here.", "Resume it first.")
-        from halocline.runtime.history.previews import add_previews
-
-        return add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
+        return history.previews.add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
 
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """Return an open task's background commands, including those that ended recently."""
@@ -115,25 +111,21 @@ class TaskQueries:
         here = self._controller.task(task)
         return await here.host.sources.mentions.sizes((text,), here.state) if here.host.sources.mentions else ()
 
-    async def check_edit_conflict(self, task: str, request: str) -> "PendingEdit":
+    async def check_edit_conflict(self, task: str, request: str) -> "history.edit_conflicts.PendingEdit":
         """Check whether files of an edit changed since it was shown for approval. Works only where the task runs."""
-        from halocline.runtime.history.edit_conflicts import PendingEdit, inspect_edit
-
         if self.is_attached(task) or not self.is_open(task):
-            return PendingEdit()
-        return await inspect_edit(self._controller.task(task), request)
+            return history.edit_conflicts.PendingEdit()
+        return await history.edit_conflicts.inspect_edit(self._controller.task(task), request)
 
     def edits(self, task: str) -> "AsyncIterator[EditProgress]":
         """Yield the edits of an open task as whole texts while they are written and wait, until the task closes."""
-        from halocline.runtime.history.edits_in_progress import follow_edits
-
-        return follow_edits(self.events(task, self.state(task).seq), lambda: self.state(task), self.home)
+        return history.edits_in_progress.follow_edits(
+            self.events(task, self.state(task).seq), lambda: self.state(task), self.home
+        )
 
     async def rewrite_edit(self, task: str, request: str, wanted: "Mapping[str, str]") -> "JsonObject | None":
         """Return arguments that make a waiting edit write these texts by path; None if no exact ones exist."""
-        from halocline.runtime.history.proposed_edits import rewrite_edit
-
-        return await rewrite_edit(self.state(task), request, wanted)
+        return await history.proposed_edits.rewrite_edit(self.state(task), request, wanted)
 
     def mcp_prompts(self, task: str) -> "list[McpPrompt]":
         """Return the prompts of an open task's MCP servers. `command` has no leading slash."""
@@ -151,9 +143,7 @@ class TaskQueries:
         Raises:
             UsageError
         """
-        from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
-
-        return await expand_mcp_prompt(self._mcp_of(task), typed)
+        return await prompts.mcp_prompts.expand_mcp_prompt(self._mcp_of(task), typed)
 
     def _mcp_of(self, task: str) -> "Mcp | None":
         """Return an open task's MCP servers; None if it has none, or another process runs it."""

@@ -1,1 +1,17 @@
 """Administration: models, servers, rules, settings, tasks, storage."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.services import (
+        commits as commits,
+        context_report as context_report,
+        models as models,
+        replay as replay,
+        settings as settings,
+        tasks as tasks,
+    )
+else:
+    __getattr__ = load_modules_of(__name__)

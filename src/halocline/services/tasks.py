@@ -10,6 +10,7 @@ from halocline.protocol.commands import Label
 from halocline.protocol.errors import TaskBusy, UsageError
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.runtime import attach
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
@@ -55,9 +56,7 @@ class TaskService:
                 log.load()
                 log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
         except TaskBusy:
-            from halocline.runtime.attach.remote_task import deliver_command
-
-            await deliver_command(self._home.task(command.task), command, client)
+            await attach.remote_task.deliver_command(self._home.task(command.task), command, client)
 
     def forget(self, name: str) -> None:
         """Permanently delete a task and what only it needs. Raises TaskBusy."""

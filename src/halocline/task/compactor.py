@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
+from halocline.context import compaction
 from halocline.context.request import Context
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Toolset
@@ -121,26 +122,18 @@ class Compactor:
 
     def _compact_without_summary(self) -> Compacted | None:
         """Return a compaction that fits, without a summary."""
-        from halocline.context.compaction.plan import Tight, try_compactions
-
         state, request = self._state(), self._request()
         used = self._context.used(state, self._toolset)
-        return try_compactions(
-            state, request, used, self._context.room(state), Tight(CompactionCause.OVERFLOW, share=0)
+        return compaction.plan.try_compactions(
+            state, request, used, self._context.room(state), compaction.plan.Tight(CompactionCause.OVERFLOW, share=0)
         )
 
     async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
         """Compact with a summary, if that saves enough to be worth it."""
-        from halocline.context.compaction.plan import (  # most tasks need none of it
-            Tight,
-            summary_request,
-            try_compactions,
-        )
-
-        tight = Tight(cause, focus)
+        tight = compaction.plan.Tight(cause, focus)
         state, request = self._state(), self._request()
         room, before = self._context.room(state), self._context.used(state, self._toolset)
-        made = try_compactions(state, request, before, room, tight)
+        made = compaction.plan.try_compactions(state, request, before, room, tight)
         blocked = await self._find_objection(made, request, before) if made else ""
         if made is None or blocked:
             if cause is CompactionCause.ASKED:
@@ -151,7 +144,7 @@ class Compactor:
         yield CompactionStarted(cause=cause, tokens=before, focus=focus)
         summary = ""
         try:
-            async with aclosing(self._ask(summary_request(request, focus, room))) as stream:
+            async with aclosing(self._ask(compaction.plan.summary_request(request, focus, room))) as stream:
                 async for event in stream:
                     if isinstance(event, UsageReported | StepRetried):
                         yield event
@@ -162,9 +155,9 @@ class Compactor:
             why = error.text
         if why:
             yield Noticed(WITHOUT.format(why=why))
-        with_summary = try_compactions(state, request, before, room, replace(tight, summary=summary))
+        with_summary = compaction.plan.try_compactions(state, request, before, room, replace(tight, summary=summary))
         # A long summary of little may save nothing: then use none, or it would be paid for again at every step.
-        made = with_summary or try_compactions(state, request, before, room, tight)
+        made = with_summary or compaction.plan.try_compactions(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
     async def _find_objection(self, made: Compacted, request: Request, tokens: int) -> str:
@@ -186,15 +179,15 @@ class Compactor:
 
     def _recover(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """Return the compaction to continue with after an error; None if nothing helps."""
-        from halocline.context.compaction.plan import Tight, limit_in, try_compactions
-
         state = self._state()
         before = self._context.used(state, self._toolset)
         if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or self._is_suspect(error, before)):
             return None
-        limit = limit_in(error.text, before)
+        limit = compaction.plan.limit_in(error.text, before)
         room = self._context.room(replace(state, model=replace(state.model, limit=limit)))
-        return try_compactions(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
+        return compaction.plan.try_compactions(
+            state, request, before, room, compaction.plan.Tight(CompactionCause.OVERFLOW, share=share, limit=limit)
+        )
 
     def _is_suspect(self, error: ModelError, before: int) -> bool:
         """True if a request that nearly fills the window was refused for an unknown reason."""

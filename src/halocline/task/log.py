@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from halocline.protocol import codec
+from halocline.protocol import codec, secrets
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, LogRepaired
 from halocline.protocol.private_files import make_private_folder
@@ -140,9 +140,7 @@ class Log(Stream):
 
 def redact_event(event: D, redact: Callable[[str], str]) -> D:
     """Apply `redact` to each text of the event; its structure stays."""
-    from halocline.protocol.secrets.redaction import each_text  # most events do not need it
-
-    return msgspec.convert(each_text(msgspec.to_builtins(event), redact), type(event))
+    return msgspec.convert(secrets.redaction.each_text(msgspec.to_builtins(event), redact), type(event))
 
 
 def sync_names(folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline.context import notes
 from halocline.protocol.events import AnswerAccepted, AnswerRefused
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.final_answer import final_text
@@ -31,9 +32,7 @@ def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
         return ()
     answer, problems = check_answer(final_text(state), state.answer.schema)
     if problems:
-        from halocline.context.notes.answer_schema import not_in_form
-
-        return (AnswerRefused(problems=problems, content=(not_in_form(problems),)),)
+        return (AnswerRefused(problems=problems, content=(notes.answer_schema.not_in_form(problems),)),)
     return (AnswerAccepted(answer=answer),)
 
 

@@ -1,1 +1,15 @@
 """Tools: one module each, named as the model calls it."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.tools import (
+        mcp_tool as mcp_tool,
+        pages as pages,
+        pictures as pictures,
+        use_subagents as use_subagents,
+    )
+else:
+    __getattr__ = load_modules_of(__name__)

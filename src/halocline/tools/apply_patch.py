@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline import edits
 from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -67,9 +68,7 @@ def summary(input: Input) -> Summary:
 
 def _read_sections(input: Input) -> Sequence["Section"]:
     """Return the patch's sections with paths relative to the workspace. Raises EditError."""
-    from halocline.edits.formats.patch import parse_patch  # keeps it out of a task's first request
-
-    sections = parse_patch(input.input)
+    sections = edits.formats.patch.parse_patch(input.input)
     if not input.folder:
         return sections
     return [
@@ -159,10 +158,8 @@ def _add_file(was: Original, section: "Section") -> Change:
 
 
 async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> Change:
-    from halocline.edits.plan import apply_edits
-
     try:
-        file, applied = apply_edits(was.file, section.edits)
+        file, applied = edits.plan.apply_edits(was.file, section.edits)
         encode_text(file)
     except NotEncodable as error:
         raise ToolFailure(f"{was.name}: {error.text} {error.hint}") from None

@@ -9,6 +9,7 @@ from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.protocol import secrets
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
 from halocline.protocol.kinds import Diff, Location, ToolKind
@@ -104,11 +105,9 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
     """
     if "[redacted " not in text:
         return text
-    from halocline.protocol.secrets.redaction import UnknownMark  # hardly ever
-
     try:
         return ctx.secrets.restore(text, was.file.view)
-    except UnknownMark as unknown:
+    except secrets.redaction.UnknownMark as unknown:
         raise ToolFailure(
             f"{was.name} is unchanged: {unknown} stands for a secret hidden from you, and {was.name} does not contain "
             "that secret now. Read the file again. To put a secret into another file, copy it with a command; to "

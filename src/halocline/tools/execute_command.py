@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from halocline import edits
 from halocline.context.notes.jobs import exit_words, find_answer
 from halocline.context.notes.withheld_variables import withheld_note
 from halocline.ports.host import Left, ShellCommand, ShellResult
@@ -73,9 +74,7 @@ def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
     """Turn a patch that is piped to the shell into an apply_patch call, so that it is judged and shown as an edit."""
     if "patch" not in input.command or "\n" not in input.command:
         return None
-    from halocline.edits.formats.shell_patch import shell_patch  # most commands do not need it
-
-    found = shell_patch(input.command)
+    found = edits.formats.shell_patch.shell_patch(input.command)
     if found is None:
         return None
     folder = str(Path(cwd, os.path.expanduser(found.folder))) if cwd or found.folder else ""

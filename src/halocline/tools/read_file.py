@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from halocline import tools
 from halocline.context.budget import FILE, Budget, fit_lines
 from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
 from halocline.ports.blobs import blob_reference
@@ -77,9 +78,7 @@ async def _show_file(name: str, data: bytes, input: Input, ctx: ToolContext) -> 
     try:
         return _show_window(decode_text(data), input, ctx)
     except BinaryContent:
-        from halocline.tools.pictures import show_picture  # few files are images
-
-        return await show_picture(name, data, ctx)
+        return await tools.pictures.show_picture(name, data, ctx)
 
 
 def _require_readable(name: str, info: FileInfo) -> None:

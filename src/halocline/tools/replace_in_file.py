@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline import edits
 from halocline.edits.text import EditError, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -66,11 +67,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_change(input: Input, ctx: ToolContext) -> Change:
-    from halocline.edits.plan import all_or_none, what_fits  # keeps it out of a task's first request
-
     was = await read_original(input.path, ctx)
     try:
-        made = (what_fits if ctx.task.partial_edits else all_or_none)(was.file, _parse_edits(input, was, ctx))
+        apply = edits.plan.what_fits if ctx.task.partial_edits else edits.plan.all_or_none
+        made = apply(was.file, _parse_edits(input, was, ctx))
         encode_text(made.file)
     except EditError as error:
         if was.data is None:
@@ -83,12 +83,10 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
 
 
 def _parse_edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
-    from halocline.edits.formats import blocks, exact
-
     if input.old_text is None:
-        return blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))
+        return edits.formats.blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))
     old, new = restore_secrets(input.old_text, was, ctx), restore_secrets(input.new_text, was, ctx)
-    return exact.parse_exact(old, new, everywhere=input.replace_all)
+    return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all)
 
 
 TOOL: Tool[Input] = Tool(

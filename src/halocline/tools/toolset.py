@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import NamedTuple
 
+from halocline import tools
 from halocline.context.system_prompt.model_families import PATCHES
 from halocline.policy.rules import is_among, withdrawn_tools
 from halocline.ports.tool import AnyTool, ToolSpec
@@ -88,12 +88,12 @@ class Tools:
             return tool
         if name in RARE:
             return _load_rare(name)
-        return _of_server(name, state) if state and state.mcp.servers else None
+        return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
         own = tuple(_spec_of(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
-        offered = (*own, *_specs_of_servers(state)) if state.mcp.servers else own
+        offered = (*own, *tools.mcp_tool.list_specs(state)) if state.mcp.servers else own
         return _without_withdrawn(offered, state) if state.permissions.rules.rules else offered
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
@@ -131,7 +131,7 @@ def _may_run_together(one: _Sharing, other: _Sharing) -> bool:
 
 
 def _load_rare(name: str) -> AnyTool:
-    tool: AnyTool = import_module(f"halocline.tools.{name}").TOOL
+    tool: AnyTool = getattr(tools, name).TOOL
     return tool
 
 
@@ -140,21 +140,7 @@ def _spec_of(tool: AnyTool, state: State) -> ToolSpec:
         return execute_command.TOOL.spec
     if tool.name != SUBAGENTS:
         return tool.spec
-    from halocline.tools.use_subagents import spec_for
-
-    return spec_for(state.subagents.available)
-
-
-def _of_server(name: str, state: State) -> AnyTool | None:
-    from halocline.tools import mcp_tool
-
-    return mcp_tool.find_tool(name, state)
-
-
-def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
-    from halocline.tools import mcp_tool
-
-    return mcp_tool.list_specs(state)
+    return tools.use_subagents.spec_for(state.subagents.available)
 
 
 def _is_offered(name: str, state: State) -> bool:

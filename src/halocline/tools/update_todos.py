@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context import notes
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import TodosChanged
 from halocline.protocol.kinds import Todo, TodoStatus, ToolKind
@@ -24,9 +25,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     done = sum(todo.status is TodoStatus.COMPLETED for todo in input.todos)
     text = f"{done} of {len(input.todos)} done."
     if input.todos and done == len(input.todos):
-        from halocline.context.notes.todos import ALL_DONE
-
-        text = ALL_DONE
+        text = notes.todos.ALL_DONE
     return ToolOutput(content=(Text(text),), events=(TodosChanged(todos=tuple(input.todos)),))
 
 

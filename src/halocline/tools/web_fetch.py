@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import msgspec
 from msgspec import Meta
 
+from halocline import tools
 from halocline.ports.host import WebAnswer
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -63,9 +64,7 @@ def _read_text(answer: WebAnswer, url: str) -> tuple[str, str]:
     """Return title and text. Raises ToolFailure if it is not text."""
     media_type = answer.media_type or _guess_encoding(answer.body)
     if media_type in HTML:
-        from halocline.tools.pages import read_page
-
-        page = read_page(answer.body, answer.charset, url)
+        page = tools.pages.read_page(answer.body, answer.charset, url)
         return page.title, page.text
     if not media_type.startswith(TEXT) and not media_type.endswith(TEXT_ENDINGS):
         size = f"{'more than ' if answer.cut else ''}{len(answer.body):,} bytes"

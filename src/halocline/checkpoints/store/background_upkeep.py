@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.checkpoints import store
 from halocline.checkpoints.store.git import Runner
 from halocline.checkpoints.store.upkeep import Upkeep
 from halocline.protocol.errors import HaloclineError
@@ -87,10 +88,10 @@ class BackgroundUpkeep:
             await self._keep_within(self._quota)
 
     async def _keep_within(self, quota: int) -> None:
-        from halocline.checkpoints.store.stores import keep_within  # not needed at the start
-
         with suppress(HaloclineError, OSError):
-            lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
+            lost = await asyncio.to_thread(
+                store.stores.keep_within, self._folder, quota, self._task, _SECONDS, self._freeing
+            )
             if lost:
                 whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
                 self._notify(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were deleted.")

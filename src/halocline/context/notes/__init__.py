@@ -1,1 +1,16 @@
 """Short notes to the model beside a prompt or a request."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.context.notes import (
+        answer_schema as answer_schema,
+        diagnostics as diagnostics,
+        files as files,
+        todos as todos,
+        user_shell as user_shell,
+    )
+else:
+    __getattr__ = load_modules_of(__name__)

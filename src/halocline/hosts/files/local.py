@@ -12,6 +12,7 @@ from pathlib import Path
 from halocline.files.opening import look_at, open_folder_below, open_resolved, require_regular
 from halocline.files.regular import read_from
 from halocline.files.target import MayWrite, admit_path, hold_target
+from halocline.hosts import files
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 _SMALL = 1 << 16
@@ -54,11 +55,11 @@ class LocalFiles:
         await asyncio.to_thread(_write_file, path, data, expected, self._may_write)
 
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
-        from halocline.hosts.files.transaction import change_files  # most tasks never change several files at once
-
         given_up = threading.Event()
         try:
-            await asyncio.to_thread(change_files, self._journals, writes, self._may_write, given_up.is_set)
+            await asyncio.to_thread(
+                files.transaction.change_files, self._journals, writes, self._may_write, given_up.is_set
+            )
         finally:  # a thread that still waits for the lock must not start
             given_up.set()
 
@@ -66,9 +67,7 @@ class LocalFiles:
         _remove_leftovers(cut_short, self._since)
         if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
             return []
-        from halocline.hosts.files.transaction import mend_files  # every start comes here, and few find anything
-
-        return await asyncio.to_thread(mend_files, self._journals)
+        return await asyncio.to_thread(files.transaction.mend_files, self._journals)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
         root = f"{folder}/"
@@ -151,12 +150,10 @@ def _read_file(path: Path, limit: int, scope: Scope | None) -> bytes:
 
 
 def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
-    from halocline.hosts.files.line_ranges import read_lines  # few files are large enough to need it
-
     with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         with open(fd, "rb", closefd=False) as file:
-            return read_lines(file, first, last, limit)
+            return files.line_ranges.read_lines(file, first, last, limit)
 
 
 def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:

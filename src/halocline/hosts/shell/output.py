@@ -10,6 +10,7 @@ from io import FileIO
 from pathlib import Path
 
 from halocline.context.budget import describe_gap
+from halocline.protocol import secrets
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.terminal_text import plain_output as plain_output
 
@@ -279,9 +280,7 @@ def _whole_length(data: bytes) -> int:
 
 def _unfinished_length(data: bytes) -> int:
     """The same including the unfinished line, without a last word that may be half a key."""
-    from halocline.protocol.secrets.redaction import may_hold_keys
-
     if (end := _whole_length(data)) < data.rfind(b"\n"):
         return end
     last = max(data.rfind(b" "), end - 1) + 1
-    return last if may_hold_keys(data[last:].decode("utf-8", "replace")) else len(data)
+    return last if secrets.redaction.may_hold_keys(data[last:].decode("utf-8", "replace")) else len(data)

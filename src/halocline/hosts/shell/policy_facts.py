@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline import git
 from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
 from halocline.protocol import json_input
@@ -39,9 +40,7 @@ class LocalShellFacts:
 
     @cached_property
     def _doubts(self) -> "Doubts":
-        from halocline.git.doubts import Doubts
-
-        return Doubts(self._env)
+        return git.doubts.Doubts(self._env)
 
     def git_doubt(self, folder: str) -> str:
         return self._doubts.of(folder)

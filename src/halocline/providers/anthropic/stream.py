@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
+from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.json_cache import encode_json
 from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage, true_stop_reason
 
@@ -113,7 +114,7 @@ class FromWire:
             case "message_stop":
                 self.ended = True
             case "error":
-                raise failed_in_stream(event.error, self._endpoint)
+                raise providers.errors.classify_in_stream(event.error, self._endpoint)
         return ()
 
     def finish(self) -> tuple[ModelEvent, ...]:

@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
+from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
 
 _STOPS = {
@@ -128,7 +129,7 @@ class FromWire:
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         chunk = decode_payload(_decoder, payload, self._endpoint)
         if chunk.error:
-            raise failed_in_stream(chunk.error, self._endpoint)
+            raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
         if chunk.usage_metadata is not None:
             self._count(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:

@@ -6,6 +6,7 @@ follow their calls (images in results come after all of them in a user message: 
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
+from halocline import providers
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
@@ -80,16 +81,11 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
     if request.max_tokens:
         head[vendor.max_tokens_field] = request.max_tokens
     if request.wishes_thinking:
-        from halocline.providers.thinking import for_chat
-
-        head |= for_chat(request, endpoint)
+        head |= providers.thinking.for_chat(request, endpoint)
     if vendor.cache_key_field and request.cache_key and endpoint.at_home:
         head[vendor.cache_key_field] = request.cache_key
-    if request.output_schema is not None:
-        from halocline.providers.response_format import for_openai
-
-        if form := for_openai(request, endpoint):
-            head["response_format"] = {"type": "json_schema", "json_schema": form}
+    if request.output_schema is not None and (form := providers.response_format.for_openai(request, endpoint)):
+        head["response_format"] = {"type": "json_schema", "json_schema": form}
     if vendor.claude_fields and "claude" in str(head["model"]):
         head |= vendor.claude_fields
     if request.tools:

@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
+from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
 from halocline.providers.reply import CallIds, finish_calls, last_events, report_usage, true_stop_reason
 
@@ -103,7 +104,7 @@ class FromWire:
             return ()
         chunk = decode_payload(_decoder, payload, self._endpoint)
         if chunk.error:
-            raise failed_in_stream(chunk.error, self._endpoint)
+            raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
         if chunk.usage is not None:
             self._count(chunk.usage)
         if not chunk.choices:

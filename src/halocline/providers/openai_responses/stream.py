@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import broken_off, decode_payload, failed_in_stream
+from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.openai_responses.items import Output, WireItem
 from halocline.providers.reply import CallIds, last_events, report_usage, true_stop_reason
 
@@ -96,7 +97,9 @@ class FromWire:
             return ()
         event = decode_payload(_event_decoder, payload, self._endpoint)
         if event.type == "error" or event.error:
-            raise failed_in_stream(event.error or {"code": event.code, "message": event.message}, self._endpoint)
+            raise providers.errors.classify_in_stream(
+                event.error or {"code": event.code, "message": event.message}, self._endpoint
+            )
         stem, _, ending = event.type.rpartition(".")
         if kind := _KINDS.get(stem):
             return self._passage(event, kind, ending)
@@ -131,7 +134,7 @@ class FromWire:
         if response.usage is not None:
             self._usage = _read_usage(response.usage)
         if ending == "failed" or response.status == "failed":
-            raise failed_in_stream(response.error or {"code": "server_error"}, self._endpoint)
+            raise providers.errors.classify_in_stream(response.error or {"code": "server_error"}, self._endpoint)
         self.ended = True
         if ending == "incomplete" or response.incomplete_details is not None:
             self._stop = _stop_reason(response.incomplete_details)

@@ -28,6 +28,13 @@ def wants_to_know(at: Endpoint) -> bool:
     return missing and at.family in ("openai_chat", "openai_responses")
 
 
+async def ask_info(at: Endpoint) -> ModelInfo:
+    """Return what is known of a model, completed by its server."""
+    from halocline.providers.catalog.server_probe import ask_server, fill_info  # most models are known
+
+    return fill_info(at.info, await ask_server(at))
+
+
 class Informed:
     """Passes on the events of `model`, which is at `at`; usage reports get the missing facts."""
 
@@ -48,7 +55,7 @@ class Informed:
             async for event in events:
                 if self._asking is None and self._asked < MOST_QUESTIONS:
                     self._asked += 1
-                    self._asking = asyncio.create_task(self._ask())
+                    self._asking = asyncio.create_task(ask_info(self._at))
                 yield await self._complete_usage(event) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
@@ -56,11 +63,6 @@ class Informed:
             self._asking.cancel()
             await asyncio.wait({self._asking})
         await self.model.close()
-
-    async def _ask(self) -> ModelInfo:
-        from halocline.providers.catalog.server_probe import ask_server, fill_info
-
-        return fill_info(self._at.info, await ask_server(self._at))
 
     async def _complete_usage(self, event: UsageReported) -> UsageReported:
         info = await self._answer()

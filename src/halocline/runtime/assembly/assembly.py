@@ -21,6 +21,7 @@ from halocline.protocol.events.limits import Limits
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.state.state import State
+from halocline.runtime import assembly
 from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.runtime.assembly.folder_access import FolderAccess
 from halocline.runtime.assembly.optional_parts import LazyMentions, LazySubagents, build_diagnostics, has_jobs
@@ -111,9 +112,7 @@ class Assembly(FolderAccess):
         """The search engine of the settings. Raises UsageError if its address is invalid."""
         if not self.settings.web_search.engine:
             return None
-        from halocline.runtime.assembly.search_engine import ConfiguredSearch
-
-        return ConfiguredSearch(self.settings, self._search_keys, self._network_to)
+        return assembly.search_engine.ConfiguredSearch(self.settings, self._search_keys, self._network_to)
 
     def task(
         self,
@@ -188,9 +187,7 @@ class Assembly(FolderAccess):
         store = partial(self.shadow_git, task=task, is_busy=has_jobs(host))
         if self.settings.checkpoints and not roots:
             return store(workspace)
-        from halocline.runtime.assembly.checkpoints import build_checkpoints
-
-        return build_checkpoints(self.settings, store, workspace, roots)
+        return assembly.checkpoints.build_checkpoints(self.settings, store, workspace, roots)
 
     def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
@@ -246,9 +243,7 @@ class Assembly(FolderAccess):
         """The browser that tasks may use; None if it is turned off."""
         if not self.settings.browser:
             return None
-        from halocline.runtime.assembly.browser import ConfiguredBrowser
-
-        return ConfiguredBrowser(self.settings, self.env, self._network_to)
+        return assembly.browser.ConfiguredBrowser(self.settings, self.env, self._network_to)
 
     @property
     def _has_browser(self) -> bool:

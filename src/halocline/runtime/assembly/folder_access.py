@@ -8,6 +8,7 @@ from halocline.checkpoints.saved import Limits as CheckpointLimits
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.grid import rules_of
+from halocline.runtime import assembly, rules
 from halocline.runtime.assembly.model_access import ModelAccess
 from halocline.runtime.rules.live import instructions_of
 from halocline.store.permissions.rule_files import RuleFiles
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from halocline.ports.instructions import Instructions
     from halocline.ports.mcp_servers import Server
     from halocline.runtime.mcp import FolderServers
-    from halocline.runtime.rules.hooks import FolderHooks
 
 
 class FolderAccess(ModelAccess):
@@ -41,11 +41,9 @@ class FolderAccess(ModelAccess):
         """Return the rule files of a folder and other roots; None if rules are turned off."""
         return instructions_of(workspace, self.home, self.settings, self.env, self.rule_files, roots)
 
-    def hooks_of(self, workspace: Path) -> "FolderHooks":
+    def hooks_of(self, workspace: Path) -> "rules.hooks.FolderHooks":
         """Return the hooks configured for a folder, and whether they may run."""
-        from halocline.runtime.rules.hooks import FolderHooks
-
-        return FolderHooks(workspace, self.home, self.settings, self.env)
+        return rules.hooks.FolderHooks(workspace, self.home, self.settings, self.env)
 
     def mcp_of(self, workspace: Path, given: "tuple[Server, ...]" = ()) -> "FolderServers":
         """Return the MCP servers configured for a folder, and those `given` for one task."""
@@ -72,9 +70,7 @@ class FolderAccess(ModelAccess):
 
     def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
         """Return the sandbox whatever the settings say."""
-        from halocline.runtime.assembly.sandbox import build_sandbox
-
-        return build_sandbox(self.settings, self.home.root, workspace, roots, folder)
+        return assembly.sandbox.build_sandbox(self.settings, self.home.root, workspace, roots, folder)
 
     async def close(self) -> None:
         """Close what tasks share."""

@@ -5,21 +5,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from halocline.files.regular import read_regular
-from halocline.protocol import json_input
+from halocline.protocol import json_input, secrets
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.secrets.values import SHORTEST, secrets_in_environment, secrets_in_mapping
 from halocline.runtime.models.keys import Keys
+from halocline.store import secrets as stored_secrets
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from halocline.protocol.secrets.redaction import Redactor
 
 
 class KnownValues:
@@ -71,9 +68,7 @@ class KnownValues:
 
     def redact_thoroughly(self, text: str) -> str:
         """Redact a text that a person will share, whatever the settings say."""
-        from halocline.protocol.secrets.redaction import thoroughly_redacted
-
-        return thoroughly_redacted(text, self.values(), str(Path.home()))
+        return secrets.redaction.thoroughly_redacted(text, self.values(), str(Path.home()))
 
     def restored(self, text: str, original: str) -> str:
         """Put redacted values back into an edit's text: see `Redactor.restored`."""
@@ -91,17 +86,12 @@ class KnownValues:
         return self._stored
 
     @cached_property
-    def _redactor(self) -> "Redactor":
-        from halocline.protocol.secrets.redaction import Redactor  # loaded with the first output
-        from halocline.store.secrets.salt import read_salt
-
-        return Redactor(self.values, read_salt(self._home.salt), at_random=True)
+    def _redactor(self) -> "secrets.redaction.Redactor":
+        return secrets.redaction.Redactor(self.values, stored_secrets.salt.read_salt(self._home.salt), at_random=True)
 
     @cached_property
-    def _for_others(self) -> "Redactor":
-        from halocline.protocol.secrets.redaction import Redactor
-
-        return Redactor(self.values)
+    def _for_others(self) -> "secrets.redaction.Redactor":
+        return secrets.redaction.Redactor(self.values)
 
     @cached_property
     def _in_environment(self) -> frozenset[str]:
@@ -109,10 +99,9 @@ class KnownValues:
 
     def _in_files(self) -> Iterator[str]:
         if os.path.lexists(self._home.credentials):
-            from halocline.store.secrets.store import SecretStore
-
             with suppress(SecretsError):
-                yield from (secret.reveal() for secret in SecretStore(self._home.credentials).in_file())
+                kept = stored_secrets.store.SecretStore(self._home.credentials)
+                yield from (secret.reveal() for secret in kept.in_file())
         with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
             yield from secrets_in_mapping(json_input.decode(read_regular(self._home.mcp)))
         for provider in self._settings.providers.values():

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from halocline import git
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.ports.revisions import Changes
 from halocline.protocol.errors import HaloclineError, ToolFailure
@@ -21,25 +22,17 @@ class WorkspaceRevisions:
 
     async def diff(self, old: str, new: str = "") -> str:
         if not _CHECKPOINT.fullmatch(old):
-            from halocline.git.diffs import git_diff
-
-            return await git_diff(self._workspace, old, new)
+            return await git.diffs.git_diff(self._workspace, old, new)
         try:
             return await self._checkpoints().diff(old, new or None)
         except HaloclineError as error:
             raise ToolFailure(f"{error.text} To name a commit, use a branch, a tag or its hash.") from error
 
     async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
-        from halocline.git.diffs import git_commits
-
-        return await git_commits(self._workspace, most)
+        return await git.diffs.git_commits(self._workspace, most)
 
     async def changes(self) -> Changes:
-        from halocline.git.diffs import git_changes
-
-        return await git_changes(self._workspace)
+        return await git.diffs.git_changes(self._workspace)
 
     async def commit(self, name: str) -> Changes:
-        from halocline.git.diffs import git_commit
-
-        return await git_commit(self._workspace, name)
+        return await git.diffs.git_commit(self._workspace, name)

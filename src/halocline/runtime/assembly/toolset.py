@@ -5,6 +5,7 @@ from pathlib import Path
 
 from halocline.hosts.sandbox.program import is_there
 from halocline.ports.tool import AnyTool, Toolset
+from halocline.runtime import assembly
 from halocline.store.settings.settings import Settings
 from halocline.tools.toolset import ALL, Tools, with_sandbox
 
@@ -13,9 +14,7 @@ def build_toolset(settings: Settings, *, browser: bool, search: str | None, note
     """Build the toolset. `search` is the address of the search engine, `notes` the folder for personal notes."""
     tools = list(_list_tools(settings))
     if browser or search is not None or settings.memory:
-        from halocline.runtime.assembly.optional_tools import list_optional_tools
-
-        tools += list_optional_tools(settings, browser=browser, search=search, notes=notes)
+        tools += assembly.optional_tools.list_optional_tools(settings, browser=browser, search=search, notes=notes)
     return Tools(tools)
 
 

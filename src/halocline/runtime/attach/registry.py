@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
+from halocline.runtime import attach
 from halocline.store.paths import Home
 from halocline.task.log import Log
 
@@ -36,10 +37,11 @@ class Attachments:
         Raises UsageError if there is no writer and this process may not become it.
         """
         from halocline.protocol.ipc import Introduction
-        from halocline.runtime.attach.remote_task import Attached
 
         me = Introduction(client, asks=open_here is not None)
-        task = Attached(self._home.task(name), name, me, open_here, self._send, while_asked=while_asked)
+        task = attach.remote_task.Attached(
+            self._home.task(name), name, me, open_here, self._send, while_asked=while_asked
+        )
         if await task.join():
             following = asyncio.create_task(task.follow(), name=f"attached to {name}")
             self._joined[name] = (task, following)

@@ -15,6 +15,7 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
+from halocline.store import secrets
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
@@ -71,9 +72,7 @@ class Keys:
 
     @cached_property
     def store(self) -> "SecretStore":
-        from halocline.store.secrets.store import SecretStore
-
-        return SecretStore(self._home.credentials)
+        return secrets.store.SecretStore(self._home.credentials)
 
     def _stored_name(self, vendor: Vendor) -> str:
         """Return the name under which the key for the vendor's server is stored; empty if it is not."""

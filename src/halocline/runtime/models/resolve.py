@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 
 from halocline.context.request import Thinking
+from halocline.net.http import fetch_json
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
@@ -16,7 +17,7 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.wrappers.bounded import Bounded
-from halocline.providers.wrappers.model_info_probe import Informed, wants_to_know
+from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime.assembly.network import choose_network
 from halocline.runtime.models.keys import Keys
@@ -107,9 +108,7 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
         UsageError: the server does not know them either, so the limit cannot be enforced.
     """
     if at.info.prices is None and wants_to_know(at):
-        from halocline.providers.catalog.server_probe import ask_server, fill_info
-
-        at = replace(at, known=fill_info(at.info, await ask_server(at)))
+        at = replace(at, known=await ask_info(at))
     if at.info.prices is None:
         raise UsageError(
             f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown.",
@@ -158,8 +157,6 @@ async def _find_local_model() -> str:
 
 async def local_models(vendor: Vendor) -> list[str]:
     """Return the models of a local server; empty if it does not answer."""
-    from halocline.net.http import fetch_json
-
     try:
         answer = await fetch_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)
     except ModelError:

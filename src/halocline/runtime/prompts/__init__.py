@@ -1,1 +1,10 @@
 """Turn what a person types into a task's prompt: slash commands, attachments, prompts of MCP servers."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.runtime.prompts import command_files as command_files, mcp_prompts as mcp_prompts, uploads as uploads
+else:
+    __getattr__ = load_modules_of(__name__)

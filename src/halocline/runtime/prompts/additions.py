@@ -3,6 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
+from halocline.context import notes
 from halocline.context.notes.idle import note_pause
 from halocline.context.system_prompt.environment import environment_note
 from halocline.protocol import commands as cmd
@@ -35,6 +36,4 @@ def _note_schema(schema: JsonObject | None) -> tuple[Note, ...]:
     """Return a note on the form that the answer must have."""
     if schema is None:
         return ()
-    from halocline.context.notes.answer_schema import answer_form
-
-    return (answer_form(schema),)
+    return (notes.answer_schema.answer_form(schema),)

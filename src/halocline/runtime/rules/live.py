@@ -14,6 +14,7 @@ from halocline.protocol.config_locations import NESTED
 from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.state.state import State
+from halocline.runtime import rules
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
@@ -81,9 +82,7 @@ def instructions_of(
         return None
 
     def build(roots: Roots) -> "Instructions":
-        from halocline.runtime.rules.folder_rules import build_instructions
-
-        return build_instructions(roots, home, settings, permissions)
+        return rules.folder_rules.build_instructions(roots, home, settings, permissions)
 
     def follow(roots: Roots) -> LiveInstructions:
         return LiveInstructions(roots, lambda: build(roots))
@@ -91,9 +90,9 @@ def instructions_of(
     first = follow(roots_of(workspace, home, env))
     if not further:
         return first
-    from halocline.runtime.rules.multi_root import RootedInstructions
-
-    return RootedInstructions(first, {root: follow(Roots(Path(root), prefix=f"{root}/")) for root in further})
+    return rules.multi_root.RootedInstructions(
+        first, {root: follow(Roots(Path(root), prefix=f"{root}/")) for root in further}
+    )
 
 
 def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:

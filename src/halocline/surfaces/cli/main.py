@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from halocline.client import refuse_from_task, refuse_unwritable_home
+from halocline import client
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.args.command_line import parse_arguments
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
@@ -30,8 +30,8 @@ def run_main(argv: list[str]) -> int:
 
 def _run_command(argv: list[str]) -> int:
     arguments = parse_arguments(argv)
-    refuse_from_task(argv, os.environ)
-    refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
+    client.refuse_from_task(argv, os.environ)
+    client.refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
     run = load_function(f"{COMMANDS.get(arguments.command, CHAT).module}:command")
     code = int(run(arguments))
     sys.stdout.flush()

@@ -10,7 +10,7 @@ from halocline.policy.gate import Decision
 from halocline.policy.holding import must_hold
 from halocline.policy.named_writes import named_writes
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
-from halocline.protocol import events as ev
+from halocline.protocol import events as ev, secrets
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Choice, Diff, Grant, Scope, Todo, ToolKind
@@ -141,9 +141,7 @@ def require_unmarked(run: Run) -> Run:
     """
     if run.tool.kind not in _PASSES_ON or b"[redacted " not in (arguments := encode(run.call.arguments)):
         return run
-    from halocline.protocol.secrets.redaction import holds_mark  # rarely needed
-
-    if holds_mark(arguments.decode()):
+    if secrets.redaction.holds_mark(arguments.decode()):
         raise ToolFailure(MARKED)
     return run
 

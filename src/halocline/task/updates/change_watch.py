@@ -7,17 +7,14 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from halocline.context import notes
 from halocline.ports.host import Files
 from halocline.protocol.events import Event, FilesChangedOutside, TodosChanged, TodosReminded
 from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.state import State
-
-if TYPE_CHECKING:
-    from halocline.task.updates.known_files import KnownFiles
-    from halocline.task.updates.todo_file import TodoFile
+from halocline.task import updates
 
 News = TodosChanged | TodosReminded | FilesChangedOutside
 
@@ -27,10 +24,10 @@ class ChangeWatch:
 
     def __init__(self, folder: Path, files: Files, every: int) -> None:
         self._folder = folder
-        self._todo_file: TodoFile | None = None
+        self._todo_file: updates.todo_file.TodoFile | None = None
         self._every = every
         self._files = files
-        self._known: KnownFiles | None = None
+        self._known: updates.known_files.KnownFiles | None = None
 
     def push(self, event: Event) -> None:
         if isinstance(event, TodosChanged):
@@ -43,9 +40,7 @@ class ChangeWatch:
         """Return what changed; usually nothing."""
         news: list[News] = await self._files_changed(state) if state.files.known else []
         if (todos := self._read_edited_todos(state.plan.todos)) is not None:
-            from halocline.context.notes.todos import note_edited
-
-            return [*news, TodosChanged(todos=todos, by="person", content=(note_edited(todos),))]
+            return [*news, TodosChanged(todos=todos, by="person", content=(notes.todos.note_edited(todos),))]
         return [*news, *list_reminders(state, self._every)]
 
     @asynccontextmanager
@@ -62,32 +57,25 @@ class ChangeWatch:
             looks.ran(what, before, await looks.differing(state()))
 
     async def _files_changed(self, state: State) -> list[News]:
-        from halocline.task.updates.known_files import jobs_of
-
         files = await self._get_known_files().changed(state)
         if not files:
             return []
-        from halocline.context.notes.files import changed_files
-
-        return [FilesChangedOutside(tuple(files), (changed_files(files, state.files.known, jobs_of(state)),))]
+        note = notes.files.changed_files(files, state.files.known, updates.known_files.jobs_of(state))
+        return [FilesChangedOutside(tuple(files), (note,))]
 
     def _read_edited_todos(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
         if not todos and not os.path.exists(self._folder / TODO_FILE):
             return None
         return self._get_todo_file().edited(todos)
 
-    def _get_todo_file(self) -> "TodoFile":
+    def _get_todo_file(self) -> "updates.todo_file.TodoFile":
         if self._todo_file is None:
-            from halocline.task.updates.todo_file import TodoFile  # not needed without a list
-
-            self._todo_file = TodoFile(self._folder)
+            self._todo_file = updates.todo_file.TodoFile(self._folder)
         return self._todo_file
 
-    def _get_known_files(self) -> "KnownFiles":
+    def _get_known_files(self) -> "updates.known_files.KnownFiles":
         if self._known is None:
-            from halocline.task.updates.known_files import KnownFiles  # not needed before a file was seen
-
-            self._known = KnownFiles(self._files)
+            self._known = updates.known_files.KnownFiles(self._files)
         return self._known
 
 
@@ -97,11 +85,7 @@ def list_reminders(state: State, every: int) -> list[TodosReminded]:
     if not every or not open_items:
         return []
     if seen.mode_changed:
-        from halocline.context.notes.todos import note_switched
-
-        return [TodosReminded((note_switched(state.plan.todos, state.plan.mode),))]
+        return [TodosReminded((notes.todos.note_switched(state.plan.todos, state.plan.mode),))]
     if seen.requests < every << seen.reminders:
         return []
-    from halocline.context.notes.todos import note_overdue
-
-    return [TodosReminded((note_overdue(state.plan.todos, seen.requests),))]
+    return [TodosReminded((notes.todos.note_overdue(state.plan.todos, seen.requests),))]

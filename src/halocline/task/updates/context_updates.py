@@ -5,6 +5,7 @@ the environment, late errors, `@` mentions; and tools that rules withdraw.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from halocline.context import notes
 from halocline.context.system_prompt.environment import note_environment_changes
 from halocline.policy.rules import withdrawn_tools
 from halocline.protocol.events import (
@@ -25,9 +26,7 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
     """Collect the updates; usually none. A file whose text is in `visible` (what the model reads) is not repeated."""
     news: list[Event] = [*_report_withdrawn_tools(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
     if state.user_commands.unreported:
-        from halocline.context.notes.user_shell import own_commands_note
-
-        news.append(OwnCommandsReported(content=(own_commands_note(state.user_commands.unreported),)))
+        news.append(OwnCommandsReported(content=(notes.user_shell.own_commands_note(state.user_commands.unreported),)))
     if host.tools.mcp:
         news += await host.tools.mcp.collect_changes(state)
     if host.sources.instructions and (rules := host.sources.instructions.collect_changes(state)):
@@ -37,9 +36,8 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
     if changed_around := note_environment_changes(state):
         news.append(EnvironmentReported(content=(changed_around,)))
     if late := host.sources.diagnostics.late():
-        from halocline.context.notes.diagnostics import LATE, note_new_problems
-
-        news.append(DiagnosticsReported(content=(note_new_problems(late, Path(state.workspace), LATE),)))
+        note = notes.diagnostics.note_new_problems(late, Path(state.workspace), notes.diagnostics.LATE)
+        news.append(DiagnosticsReported(content=(note,)))
     texts = [text for text in state.pending.unheard if "@" in text]
     if texts and host.sources.mentions and (content := await host.sources.mentions.resolve(texts, state, visible())):
         news.append(MentionsResolved(content=content))

@@ -31,9 +31,6 @@ from halocline.surfaces.cli.stderr import describe_stopped, print_message
 from halocline.surfaces.sanitize import clean
 
 if TYPE_CHECKING:
-    from halocline.client import Client
-
-if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)

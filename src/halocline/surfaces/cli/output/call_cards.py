@@ -8,6 +8,7 @@ from rich.text import Text
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
 from halocline.surfaces import row_kinds as r
+from halocline.surfaces.cli import output
 from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
 from halocline.surfaces.cli.output.theme import draw_end, line, marked, wrapped
 from halocline.surfaces.figures import (
@@ -67,9 +68,7 @@ def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -
     shown = lines if whole or len(lines) <= OUTPUT_LINES + 1 else lines[:OUTPUT_LINES]
     body: RenderableType = Group(*(wrapped(text, "quiet") for text in shown))
     if markdown and shown:
-        from halocline.surfaces.cli.output.markdown import Prose
-
-        body = Prose("\n".join(shown))
+        body = output.markdown.Prose("\n".join(shown))
     more = (
         [draw_end(f"… {format_plural(len(lines) - len(shown), 'more line')}", "quiet")]
         if len(lines) > len(shown)

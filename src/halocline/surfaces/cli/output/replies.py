@@ -4,6 +4,7 @@ import re
 
 from rich.text import Text
 
+from halocline.surfaces.cli import output
 from halocline.surfaces.cli.output.markdown_blocks import split_blocks
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.theme import Gutter, line
@@ -38,13 +39,11 @@ class Replies:
         self._drawn += len(text)
 
     def _draw(self, text: str) -> None:
-        from halocline.surfaces.cli.output.markdown import Prose
-
         for block in split_blocks(text):
             if _ADDRESS.fullmatch(block):
                 self._out.print_whole(clean(block.strip()))
             else:
-                self._out.print(Gutter(Prose(block), _MARGIN, _MARGIN))
+                self._out.print(Gutter(output.markdown.Prose(block), _MARGIN, _MARGIN))
 
 
 def cut_at_line(text: str, most: int) -> tuple[str, str]:
