@@ -14,7 +14,7 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, SlashCommand
-from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.slash.handlers import HANDLERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo started; sleep 60", requires_approval=False, background=True)]}

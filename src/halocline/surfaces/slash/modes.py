@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode, is_looser
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 
 async def answer_mode(context: SlashContext, rest: str) -> SlashAnswer:
