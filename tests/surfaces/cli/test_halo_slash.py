@@ -160,6 +160,8 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     other = halo.script({"text": "I am another."}, name="other")
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
     person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
+    person.types("/mode\r").sees("The mode is act.", COMPOSER)
+    person.types("/approvals\r").sees("The approval mode is ask.", COMPOSER)
     person.types("/mode dance\r").sees("Unknown mode 'dance'. Use plan or act.", COMPOSER)
     person.types("/permissions yolo\r").sees("Switch to yolo", "stop").presses("1").sees("Approvals: yolo", COMPOSER)
     person.types(f"/model {other}\r").sees("Model:", COMPOSER)

@@ -4,7 +4,7 @@ Text that was streamed is not sent again when its message is complete.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from acp import schema
 
@@ -13,6 +13,8 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentProgresse
 from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
 from halocline.protocol.messages import Text, Thinking, ToolResult, UserPart
 from halocline.surfaces.acp.diffs import split_hunks
+from halocline.surfaces.figures import describe_compaction
+from halocline.surfaces.row_kinds import CompactionRow
 from halocline.surfaces.sanitize import reveal
 
 Update = (
@@ -24,7 +26,11 @@ Update = (
     | schema.AgentPlanUpdate
     | schema.UsageUpdate
     | schema.SessionInfoUpdate
+    | schema.AvailableCommandsUpdate
+    | schema.CurrentModeUpdate
+    | schema.ConfigOptionUpdate
 )
+Send = Callable[[Update], Awaitable[None]]
 Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
 MOST_OUTPUT = 16_000
 """Characters of a running command's output that an update repeats: its end."""
@@ -72,6 +78,10 @@ class Updates:
                 yield schema.SessionInfoUpdate(title=name, session_update="session_info_update")
             case ev.ErrorRaised():
                 yield make_message(f"\n\n{event.text} {event.hint}".rstrip() + "\n")
+            case ev.Compacted(cause=cause, before=before, after=after):
+                yield make_compaction(CompactionRow(cause, before, after))
+            case ev.CompactionUndone():
+                yield make_compaction(CompactionRow())
             case ev.Noticed(text=text):
                 yield make_thought(f"{text}\n")
             case _:
@@ -233,6 +243,11 @@ def make_thought(text: str) -> schema.AgentThoughtChunk:
     return schema.AgentThoughtChunk(content=_make_text(text), session_update="agent_thought_chunk")
 
 
+def make_compaction(row: CompactionRow) -> schema.AgentThoughtChunk:
+    """Return a line on the conversation, which was compacted or restored."""
+    return make_thought(f"The conversation: {describe_compaction(row)}.\n")
+
+
 def make_plan(event: ev.TodosChanged) -> schema.AgentPlanUpdate:
     """Return the to-do list as a plan."""
     entries = [schema.PlanEntry(content=todo.text, priority="medium", status=todo.status.value) for todo in event.todos]
@@ -244,8 +259,12 @@ def _make_text(text: str) -> schema.TextContentBlock:
 
 
 def _make_content(text: str, language: str) -> schema.ContentToolCallContent:
+    return schema.ContentToolCallContent(content=_make_text(make_block(text, language)), type="content")
+
+
+def make_block(text: str, language: str) -> str:
     """Return text in a code block whose fence is longer than any in the text."""
     fence = "```"
     while fence in text:
         fence += "`"
-    return schema.ContentToolCallContent(content=_make_text(f"{fence}{language}\n{text}\n{fence}"), type="content")
+    return f"{fence}{language}\n{text}\n{fence}"
