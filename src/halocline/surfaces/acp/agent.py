@@ -18,7 +18,6 @@ from halocline.surfaces.acp.files import OpenFiles
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
-from halocline.surfaces.acp.updates import Updates
 
 LOGIN = "halo-login"
 PAGE = 50
@@ -122,10 +121,7 @@ class HaloAgent:
     ) -> schema.LoadSessionResponse:
         """Open a past session and send its whole conversation again, before the answer."""
         session = await self._open(cwd, session_id, additional_directories, mcp_servers)
-        updates = Updates(str(session.workspace), replays=True)
-        for event in self._client.past(session.task):
-            for update in updates.of(event):
-                await self._editor.session_update(session_id, update)
+        await session.replay()
         options = await session.config_options()
         session.announce()
         return schema.LoadSessionResponse(modes=session.modes(), config_options=options)

@@ -10,7 +10,7 @@ from acp.interfaces import Client as Editor
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state.pending import PendingState
 from halocline.surfaces.acp import permissions
-from halocline.surfaces.acp.updates import make_message
+from halocline.surfaces.acp.content import make_message
 from halocline.surfaces.sanitize import reveal
 
 _LOGGER = logging.getLogger(__name__)

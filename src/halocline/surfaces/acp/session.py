@@ -17,7 +17,7 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp import options, slash
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.prompt_turns import End, PromptTurns
-from halocline.surfaces.acp.updates import Update, Updates
+from halocline.surfaces.acp.updates import Update, Updates, make_usage
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
 _LOGGER = logging.getLogger(__name__)
@@ -32,7 +32,8 @@ class Session:
         self._opening = opening
         self.name = name
         self.task = name
-        self._updates = Updates(client.state(name).workspace)
+        state = client.state(name)
+        self._updates = Updates(state.workspace, self._read_image, cost=state.budget.cost)
         self._turns = PromptTurns()
         self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
         self._answering: asyncio.Task[str] | None = None
@@ -46,13 +47,23 @@ class Session:
         self._progress = asyncio.Condition()
         self._models: list[OfferedModel] | None = None
         """The models on offer. They are asked for once: a local server that does not answer must not hold up events."""
-        self._requests.ask_again(client.state(name).pending)
-        self._pump = asyncio.create_task(self._send_events(client.state(name).seq), name=f"ACP session {name}")
+        self._requests.ask_again(state.pending)
+        self._pump = asyncio.create_task(self._send_events(state.seq), name=f"ACP session {name}")
 
     @property
     def workspace(self) -> Path:
         """The folder of the task."""
         return Path(self._client.state(self.task).workspace)
+
+    async def replay(self) -> None:
+        """Send the whole conversation again, then the use of the context window and the cost so far."""
+        updates = Updates(str(self.workspace), self._read_image, replays=True)
+        for event in self._client.past(self.task):
+            for update in updates.of(event):
+                await self._send_update(update)
+        state = self._client.state(self.task)
+        if state.model.window and state.budget.steps:
+            await self._send_update(make_usage(state.budget.last_usage.total, state.model.window, state.budget.cost))
 
     async def prompt(self, content: tuple[UserPart, ...]) -> schema.PromptResponse:
         """Start a turn, or answer the pending question, and wait for the end. Raises RequestError and UsageError."""
@@ -157,6 +168,11 @@ class Session:
             await self._client.let_go(self.task)
             if is_empty:
                 self._client.tasks.forget(self.task)
+
+    def _read_image(self, blob: str) -> tuple[str, bytes] | None:
+        with suppress(HaloclineError):
+            return self._client.handing.kept_picture(blob)
+        return None
 
     def _mode(self) -> str:
         state = self._client.state(self.task)

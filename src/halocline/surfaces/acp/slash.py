@@ -7,8 +7,9 @@ from acp import schema
 from halocline.client import Client, SlashEntry, SlashPlace, list_prompts
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, UserPart
+from halocline.surfaces.acp.content import make_block, make_message
 from halocline.surfaces.acp.person_requests import PersonRequests
-from halocline.surfaces.acp.updates import Send, make_block, make_message
+from halocline.surfaces.acp.updates import Send
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.slash.handlers import HANDLERS
 
