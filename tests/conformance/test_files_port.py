@@ -1,14 +1,33 @@
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from halocline.hosts.files.editor_files import EditorFiles, EditorScope
 from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.files.unsaved_text import UnsavedText
 from halocline.ports.host import FileChangedOutside, Files, FileWrite
 from halocline.testing.memory_host import MemoryFiles
 
 
-@pytest.fixture(params=[LocalFiles, MemoryFiles])
-def files(request: pytest.FixtureRequest) -> Files:
+class SavingEditor:
+    """An editor that has what is on disk, and saves what it gets."""
+
+    async def read(self, path: str) -> str | None:
+        return Path(path).read_text(errors="replace")
+
+    async def write(self, path: str, text: str) -> bool:
+        with suppress(OSError):
+            Path(path).write_text(text, newline="")
+            return True
+        return False
+
+
+@pytest.fixture(params=[LocalFiles, MemoryFiles, EditorFiles])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    if request.param is EditorFiles:
+        scope = EditorScope((str(tmp_path.resolve()),), "/nowhere")
+        return EditorFiles(LocalFiles(), SavingEditor(), UnsavedText(), scope)
     return request.param()
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         make_approval_request as make_approval_request,
         make_question_request as make_question_request,
     )
+    from halocline.runtime.assembly.editor_parts import EditorParts as EditorParts
     from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
     from halocline.runtime.history.edit_conflicts import (
         ConflictingEdits as ConflictingEdits,
@@ -176,6 +177,7 @@ _PLACES = {
     "ports.hooks": "Hook",
     "ports.revisions": "Committed",
     "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
+    "runtime.assembly.editor_parts": "EditorParts",
     "runtime.event_batches": "MOST_BATCHED batch_events",
     "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
     "runtime.history.edits_in_progress": "EditDraft EditProgress EditProposal EditSettled",

@@ -27,13 +27,15 @@ class SubmitPrompt(Command, frozen=True):
     """Start a turn, or queue the next one if a turn is running. It does not answer pending questions or approvals.
 
     The answer must match `output_schema`, if set. Slash commands are expanded, unless the prompt is `verbatim`, for
-    text that nobody typed. `editor` is the state of the person's editor, if known.
+    text that nobody typed. `editor` is the state of the person's editor, if known. `turn` names the turn that it
+    starts, so that the sender knows it.
     """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
     editor: EditorState | None = None
     verbatim: bool = False
+    turn: str = ""
 
 
 class Steer(Command, frozen=True):

@@ -97,7 +97,7 @@ class Controller:
 
     def _build_task(self, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
         return self.assembly.task(
-            log, state, workspace, model, attended=options.attended, trusted=options.trusted, servers=options.servers
+            log, state, workspace, model, attended=options.attended, trusted=options.trusted, editor=options.editor
         )
 
     async def resume(self, name: str, options: TaskOptions) -> str:

@@ -13,7 +13,7 @@ from halocline.store.settings.load import with_overrides
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from halocline.ports.mcp_servers import Server
+    from halocline.runtime.assembly.editor_parts import EditorParts
 
 
 class Choices(Value, frozen=True):
@@ -53,8 +53,8 @@ class TaskOptions(Value, frozen=True):
 
     `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
     while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
-    more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `servers` are MCP servers
-    besides the configured ones.
+    more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `editor` is what the
+    editor that opens the task brings.
     """
 
     model: str | None = None
@@ -67,4 +67,4 @@ class TaskOptions(Value, frozen=True):
     roots: tuple[str, ...] = ()
     effort: Effort | None = None
     thinking_budget: int | None = None
-    servers: tuple["Server", ...] = ()
+    editor: "EditorParts | None" = None

@@ -1,5 +1,7 @@
 """Format durations, tokens, money, and one-line descriptions of rows."""
 
+import time
+
 from halocline.protocol.events import StepRetried
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.events.hooks import HookDecision, HookStatus
@@ -45,6 +47,11 @@ def format_elapsed(seconds: float) -> str:
         return f"{whole} s"
     minutes, rest = divmod(whole, 60)
     return f"{minutes} m {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} m"
+
+
+def format_time(at: float) -> str:
+    """Format a time (Unix seconds) in the local time zone."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def format_count(number: int) -> str:

@@ -19,10 +19,11 @@ Content = tuple[UserPart, ...]
 
 
 class Prompt(Value, frozen=True):
-    """Start of a turn: the content, and the JSON Schema that the answer must match, if any."""
+    """Start of a turn: the content, and the JSON Schema that the answer must match, if any. `turn` names it."""
 
     content: Content
     output_schema: JsonObject | None = None
+    turn: str = ""
 
 
 class InboxRequest(Value, frozen=True):

@@ -102,7 +102,7 @@ class Task:
         """Answer one prompt, or continue where another process died; always record why the turn ended."""
         hooks, is_new = self.host.hooks, self.state.turn is None
         if is_new:
-            self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
+            self.emit(TurnStarted(prompt.content, prompt.output_schema, prompt.turn))
         try:
             async with self.inbox.interruptible(self.deadline()):
                 end = (is_new and hooks and await hooks.begins()) or await self.steps()

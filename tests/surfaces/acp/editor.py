@@ -29,6 +29,12 @@ class Editor:
         self.updates: list[Any] = []
         self.asked: list[tuple[schema.ToolCallUpdate, list[schema.PermissionOption]]] = []
         self.news = asyncio.Event()
+        self.buffers: dict[str, str] = {}
+        """Unsaved texts by path. What is written through the editor is saved."""
+        self.abilities = schema.ClientCapabilities()
+        self.fails_at_files = False
+        self.reads: list[str] = []
+        self.writes: list[str] = []
         self.waits: asyncio.Event | None = None
         """Set when a permission is asked for, which then gets no answer."""
         self.process: asyncio.subprocess.Process
@@ -48,6 +54,31 @@ class Editor:
         if chosen is None:
             return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
         return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(option_id=chosen, outcome="selected"))
+
+    def offer_files(self) -> "Editor":
+        """Offer to read and write files."""
+        self.abilities = schema.ClientCapabilities(
+            fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True)
+        )
+        return self
+
+    async def read_text_file(self, session_id: str, path: str, **meta: Any) -> schema.ReadTextFileResponse:
+        self.reads.append(path)
+        if self.fails_at_files:
+            raise acp.RequestError.internal_error({"details": "denied"})
+        return schema.ReadTextFileResponse(
+            content=self.buffers[path] if path in self.buffers else Path(path).read_text()
+        )
+
+    async def write_text_file(
+        self, session_id: str, path: str, content: str, **meta: Any
+    ) -> schema.WriteTextFileResponse:
+        self.writes.append(path)
+        if self.fails_at_files:
+            raise acp.RequestError.internal_error({"details": "denied"})
+        self.buffers.pop(path, None)
+        Path(path).write_text(content)
+        return schema.WriteTextFileResponse()
 
     def on_connect(self, conn: acp.Agent) -> None:
         """Nothing to do."""
@@ -91,10 +122,13 @@ async def connect(
 
 
 async def begin(
-    connection: acp.core.ClientSideConnection, folder: Path, **given: Any
+    connection: acp.core.ClientSideConnection,
+    folder: Path,
+    abilities: schema.ClientCapabilities | None = None,
+    **given: Any,
 ) -> tuple[schema.InitializeResponse, schema.NewSessionResponse]:
     """Initialize, and start a session."""
-    ready = await connection.initialize(1, schema.ClientCapabilities())
+    ready = await connection.initialize(1, abilities or schema.ClientCapabilities())
     return ready, await connection.new_session(cwd=str(folder), mcp_servers=[], **given)
 
 

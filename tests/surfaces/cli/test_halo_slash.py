@@ -14,7 +14,7 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, SlashCommand
-from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.slash.handlers import HANDLERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo started; sleep 60", requires_approval=False, background=True)]}
@@ -160,6 +160,8 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     other = halo.script({"text": "I am another."}, name="other")
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
     person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
+    person.types("/mode\r").sees("The mode is act.", COMPOSER)
+    person.types("/approvals\r").sees("The approval mode is ask.", COMPOSER)
     person.types("/mode dance\r").sees("Unknown mode 'dance'. Use plan or act.", COMPOSER)
     person.types("/permissions yolo\r").sees("Switch to yolo", "stop").presses("1").sees("Approvals: yolo", COMPOSER)
     person.types(f"/model {other}\r").sees("Model:", COMPOSER)

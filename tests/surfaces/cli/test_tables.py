@@ -1,8 +1,8 @@
 import pytest
 
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
-from halocline.surfaces.cli.lazy_functions import load_function
-from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
+from halocline.surfaces.slash.handlers import HANDLERS
 
 
 @pytest.mark.parametrize("module", sorted({command.module for command in (CHAT, *COMMANDS.values())}))
@@ -14,4 +14,4 @@ def test_the_module_of_a_command_runs_it(module: str) -> None:
 def test_the_functions_of_a_slash_command_exist(name: str) -> None:
     handler = HANDLERS[name]
     for function in filter(None, (handler.answer, handler.completions)):
-        assert callable(load_function(f"slash.{function}"))
+        assert callable(load_function(function, SLASH_ANSWERS))

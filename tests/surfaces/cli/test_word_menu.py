@@ -9,7 +9,7 @@ from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.cli.input.completion import Choice
-from halocline.surfaces.cli.slash.completions import Menu, rank_names
+from halocline.surfaces.cli.input.slash_menu import Menu, rank_names
 
 pytestmark = pytest.mark.process
 

@@ -216,7 +216,11 @@ async def test_the_status_says_which_tasks_wait_for_you(tmp_path: Path, folder: 
 
 
 async def test_comments_of_the_model_come_as_threads_and_a_reply_is_answered(tmp_path: Path, folder: Path) -> None:
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "one"]):
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "one"],
+    ):
         subprocess.run(["git", *words], cwd=folder, check=True)
     (folder / "old.txt").write_text("a\nB\nc\n")
     comments = [{"path": "old.txt", "line": 2, "text": "Louder, so that it is heard."}]

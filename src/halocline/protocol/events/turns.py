@@ -47,10 +47,14 @@ class LogRepaired(Durable, frozen=True):
 
 
 class TurnStarted(Durable, frozen=True):
-    """A turn started with this prompt. `output_schema` is the JSON Schema that its answer must match."""
+    """A turn started with this prompt. `output_schema` is the JSON Schema that its answer must match.
+
+    `name` is the name that the sender of the prompt gave it, if any.
+    """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
+    name: str = ""
 
 
 class SteeringReceived(Durable, frozen=True):

@@ -15,6 +15,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell.shell import LocalShell
 from halocline.hosts.web.fetch import LocalWeb
 from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.host import Files
 from halocline.ports.model import Model
 from halocline.ports.tool import SecretFilter, ToolHost, Toolset
 from halocline.protocol.events.limits import Limits
@@ -44,8 +45,8 @@ from halocline.task.updates.change_watch import ChangeWatch
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks
-    from halocline.ports.mcp_servers import Server
     from halocline.runtime.assembly.browser import ConfiguredBrowser
+    from halocline.runtime.assembly.editor_parts import EditorParts
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
     from halocline.store.tasks.recording import Recorder
 
@@ -123,14 +124,14 @@ class Assembly(FolderAccess):
         *,
         attended: bool,
         trusted: bool = False,
-        servers: "tuple[Server, ...]" = (),
+        editor: "EditorParts | None" = None,
     ) -> Task:
         """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time.
 
-        `servers` are MCP servers besides the configured ones.
+        `editor` is what the editor that opens the task brings.
         """
         hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
-        parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks)
+        parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks, editor)
         if state.subagents.subtask:
             from halocline.runtime.subagents.lean_parts import lean_parts
 
@@ -138,6 +139,7 @@ class Assembly(FolderAccess):
         subagents = None if self.settings.subagents == "off" else LazySubagents(trusted=trusted)
         tools = structs.replace(parts.host.tools, subagents=subagents)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
+        servers = editor.servers if editor else ()
         if (servers and self.settings.mcp.enabled) or any_servers(self.home, self.settings, workspace, self.env):
             return self.mcp_of(workspace, servers).task(parts, state.roots, trusted=trusted)
         return Task(parts)
@@ -159,12 +161,22 @@ class Assembly(FolderAccess):
         return Recorder(file, settings, self.secrets.values())
 
     def parts(
-        self, log: Log, state: State, workspace: Path, model: Model, inbox: Inbox, hooks: "Hooks | None"
+        self,
+        log: Log,
+        state: State,
+        workspace: Path,
+        model: Model,
+        inbox: Inbox,
+        hooks: "Hooks | None",
+        editor: "EditorParts | None" = None,
     ) -> TaskParts:
         """Build the parts of a task."""
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
-        host = self._build_host(log, state, workspace, hooks)
+        disk = LocalFiles(self.home.edits)
+        folders = (workspace, *map(Path, state.roots))
+        files = editor.build_files(disk, log, folders, self.home.root) if editor else disk
+        host = self._build_host(log, state, workspace, hooks, files)
         return TaskParts(
             log=log,
             state=state,
@@ -189,13 +201,13 @@ class Assembly(FolderAccess):
             return store(workspace)
         return assembly.checkpoints.build_checkpoints(self.settings, store, workspace, roots)
 
-    def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
+    def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None", files: Files) -> TaskHost:
         folder = log.path.parent
-        watch = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
+        watch = ChangeWatch(folder, files, self.settings.todo_reminder)
         log.attach(watch)
         host = TaskHost(
             folder=folder,
-            tools=self._tool_host(log, state, workspace),
+            tools=self._tool_host(log, state, workspace, files),
             permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
                 diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
@@ -212,11 +224,11 @@ class Assembly(FolderAccess):
         mentions = LazyMentions(host, self.home)
         return structs.replace(host, sources=structs.replace(host.sources, mentions=mentions))
 
-    def _tool_host(self, log: Log, state: State, workspace: Path) -> ToolHost:
+    def _tool_host(self, log: Log, state: State, workspace: Path, files: Files) -> ToolHost:
         folder = log.path.parent
         in_auto = partial(self.any_sandbox, workspace, folder, state.roots)
         return ToolHost(
-            files=LocalFiles(self.home.edits),
+            files=files,
             shell=LocalShell(
                 folder / OUTPUTS,
                 self.key_variables(),

@@ -20,7 +20,7 @@ def build_prompt(opened: OpenTask, content: Content, command: cmd.SubmitPrompt) 
     rested = _note_pause(opened, now.timestamp())
     note = environment_note(task.state, Path(task.state.workspace), now, command.editor)
     notes = (*filter(None, (note,)), *rested, *_note_schema(command.output_schema))
-    return Prompt((*content, *notes), command.output_schema)
+    return Prompt((*content, *notes), command.output_schema, command.turn)
 
 
 def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:

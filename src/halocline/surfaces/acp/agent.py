@@ -10,14 +10,14 @@ from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.client import Client, Fork, TaskOptions
+from halocline.client import Client, EditorParts, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.acp.failures import explain_failure
+from halocline.surfaces.acp.files import OpenFiles
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
-from halocline.surfaces.acp.updates import Updates
 
 LOGIN = "halo-login"
 PAGE = 50
@@ -98,12 +98,15 @@ class HaloAgent:
         roots = tuple(str(find_folder(root)) for root in additional_directories or ())
         given = tuple(read_servers(mcp_servers or ()))
         try:
-            task = await self._client.start(workspace, replace(self._opening, roots=roots, servers=given))
+            files = OpenFiles(self._editor, self._abilities)
+            parts = EditorParts(given, files)
+            opening = replace(self._opening, roots=roots, editor=parts)
+            files.session = task = await self._client.start(workspace, opening)
         except HaloclineError as error:
             if not any(one.usable for one in await self._client.models.list_models()):
                 raise RequestError.auth_required({"details": f"{error} Run `halo login` in a terminal."}) from error
             raise explain_failure(error) from error
-        session = self._add(task)
+        session = self._add(task, parts)
         options = await session.config_options()
         session.announce()
         return schema.NewSessionResponse(session_id=task, modes=session.modes(), config_options=options)
@@ -118,10 +121,7 @@ class HaloAgent:
     ) -> schema.LoadSessionResponse:
         """Open a past session and send its whole conversation again, before the answer."""
         session = await self._open(cwd, session_id, additional_directories, mcp_servers)
-        updates = Updates(str(session.workspace), replays=True)
-        for event in self._client.past(session.task):
-            for update in updates.of(event):
-                await self._editor.session_update(session_id, update)
+        await session.replay()
         options = await session.config_options()
         session.announce()
         return schema.LoadSessionResponse(modes=session.modes(), config_options=options)
@@ -221,17 +221,19 @@ class HaloAgent:
                 )
             folders = tuple(str(find_folder(root)) for root in roots or ())
             given = tuple(read_servers(servers or ()))
-            opening = TaskOptions(attended=True, asks_again=True, roots=folders, servers=given)
+            parts = EditorParts(given, OpenFiles(self._editor, self._abilities, task))
+            opening = TaskOptions(attended=True, asks_again=True, roots=folders, editor=parts)
             if self._client.tasks.writer(task):
                 await self._client.join(task, opening)
             else:
                 await self._client.resume(task, opening)
         except HaloclineError as error:
             raise explain_failure(error) from error
-        return self._add(task)
+        return self._add(task, parts)
 
-    def _add(self, task: str) -> Session:
-        session = self._sessions[task] = Session(self._client, self._editor, task, self._opening)
+    def _add(self, task: str, parts: EditorParts) -> Session:
+        opening = replace(self._opening, editor=parts)
+        session = self._sessions[task] = Session(self._client, self._editor, task, opening)
         return session
 
     def _find(self, name: str) -> Session:

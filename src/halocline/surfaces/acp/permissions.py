@@ -42,6 +42,16 @@ def make_decision(task: str, event: ev.ApprovalRequested, option: str) -> cmd.Re
     return cmd.ResolveApproval(task=task, request=event.request, decision=choice, scope=reach)
 
 
+def list_choices(event: ev.QuestionAsked) -> list[schema.PermissionOption]:
+    """Return the answers on offer for a question that takes no other: to agree first, then not to."""
+    return [
+        schema.PermissionOption(
+            option_id=str(number), name=reveal(answer), kind="reject_once" if number else "allow_once"
+        )
+        for number, answer in enumerate(event.options)
+    ]
+
+
 def list_answers(event: ev.QuestionAsked) -> list[schema.PermissionOption]:
     """Return the answers on offer for a question, and one to type another."""
     answers = [

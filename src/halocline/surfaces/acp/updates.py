@@ -4,7 +4,7 @@ Text that was streamed is not sent again when its message is complete.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from acp import schema
 
@@ -12,7 +12,19 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
 from halocline.protocol.messages import Text, Thinking, ToolResult, UserPart
+from halocline.surfaces.acp.content import (
+    ReadImage,
+    ToolContent,
+    list_prompt_blocks,
+    list_result_content,
+    make_compaction,
+    make_content,
+    make_message,
+    make_text,
+    make_thought,
+)
 from halocline.surfaces.acp.diffs import split_hunks
+from halocline.surfaces.row_kinds import CompactionRow
 from halocline.surfaces.sanitize import reveal
 
 Update = (
@@ -24,8 +36,11 @@ Update = (
     | schema.AgentPlanUpdate
     | schema.UsageUpdate
     | schema.SessionInfoUpdate
+    | schema.AvailableCommandsUpdate
+    | schema.CurrentModeUpdate
+    | schema.ConfigOptionUpdate
 )
-Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
+Send = Callable[[Update], Awaitable[None]]
 MOST_OUTPUT = 16_000
 """Characters of a running command's output that an update repeats: its end."""
 _STATUS: dict[CallStatus, schema.ToolCallStatus] = {CallStatus.COMPLETED: "completed"}
@@ -34,17 +49,20 @@ _STATUS: dict[CallStatus, schema.ToolCallStatus] = {CallStatus.COMPLETED: "compl
 class Updates:
     """Turns the events of one session, in their order, into updates. `workspace` makes paths absolute.
 
-    With `replays` the events are past ones, whose prompts the client does not know.
+    `cost` is that of the task so far. With `replays` the events are past ones, whose prompts the client does not know.
     """
 
-    def __init__(self, workspace: str, *, replays: bool = False) -> None:
+    def __init__(
+        self, workspace: str, read_image: ReadImage, *, cost: float | None = 0.0, replays: bool = False
+    ) -> None:
         self._workspace = workspace
+        self._read_image = read_image
         self._replays = replays
         self._streamed = {"text": "", "thinking": ""}
         self._outputs: dict[str, str] = {}
         self._lanes: dict[str, dict[str, str]] = {}
         self._known: set[str] = set()
-        self._cost: float | None = 0.0
+        self._cost = cost
 
     def of(self, event: ev.Event) -> Iterator[Update]:
         """Yield the updates for one event."""
@@ -66,12 +84,16 @@ class Updates:
                 yield from self._of_reply(event)
             case ev.TodosChanged():
                 yield make_plan(event)
-            case ev.UsageReported():
+            case ev.UsageReported() | ev.McpSampled():
                 yield from self._of_usage(event)
             case ev.TaskLabelled(name=str(name)) if name:
                 yield schema.SessionInfoUpdate(title=name, session_update="session_info_update")
             case ev.ErrorRaised():
                 yield make_message(f"\n\n{event.text} {event.hint}".rstrip() + "\n")
+            case ev.Compacted(cause=cause, before=before, after=after):
+                yield make_compaction(CompactionRow(cause, before, after))
+            case ev.CompactionUndone():
+                yield make_compaction(CompactionRow())
             case ev.Noticed(text=text):
                 yield make_thought(f"{text}\n")
             case _:
@@ -79,9 +101,8 @@ class Updates:
 
     def _of_prompt(self, content: tuple[UserPart, ...]) -> Iterator[Update]:
         if self._replays:
-            for part in content:
-                if isinstance(part, Text):
-                    yield schema.UserMessageChunk(content=_make_text(part.text), session_update="user_message_chunk")
+            for block in list_prompt_blocks(content, self._read_image):
+                yield schema.UserMessageChunk(content=block, session_update="user_message_chunk")
 
     def _of_reply(self, event: ev.AssistantMessageCompleted) -> Iterator[Update]:
         """Yield the parts of a reply that were not streamed."""
@@ -92,13 +113,13 @@ class Updates:
                 yield make_thought(part.text)
         self._streamed = {"text": "", "thinking": ""}
 
-    def _of_usage(self, event: ev.UsageReported) -> Iterator[Update]:
-        self._cost = None if self._cost is None or event.cost is None else self._cost + event.cost
-        if event.window:
-            cost = None if self._cost is None else schema.Cost(amount=round(self._cost, 6), currency="USD")
-            yield schema.UsageUpdate(
-                used=event.usage.total, size=event.window, cost=cost, session_update="usage_update"
-            )
+    def _of_usage(self, event: ev.UsageReported | ev.McpSampled) -> Iterator[Update]:
+        self._add_cost(event.cost)
+        if isinstance(event, ev.UsageReported) and event.window and not self._replays:
+            yield make_usage(event.usage.total, event.window, self._cost)
+
+    def _add_cost(self, cost: float | None) -> None:
+        self._cost = None if self._cost is None or cost is None else self._cost + cost
 
     def _of_call(self, event: ev.Event) -> Iterator[Update]:
         match event:
@@ -107,7 +128,7 @@ class Updates:
                 yield schema.ToolCallStart(tool_call_id=call, title=name, status="pending", session_update="tool_call")
             case ev.EditPreviewed(call=call, path=path, lines=lines) if path:
                 title = f"Edit {path}  +{event.added} −{event.removed}"
-                content: list[Content] | None = [_make_content("\n".join(lines), "diff")] if lines else None
+                content: list[ToolContent] | None = [make_content("\n".join(lines), "diff")] if lines else None
                 at = [self._make_location(Location(path, event.line))]
                 yield from self._show_call(call, title, "edit", locations=at, content=content)
             case ev.ApprovalRequested():
@@ -121,7 +142,7 @@ class Updates:
                 )
             case ev.ToolCallProgressed(call=call, text=text):
                 self._outputs[call] = (self._outputs.get(call, "") + text)[-MOST_OUTPUT:]
-                yield from self._show_call(call, content=[_make_content(self._outputs[call], "console")])
+                yield from self._show_call(call, content=[make_content(self._outputs[call], "console")])
             case ev.ToolCallEnded():
                 self._outputs.pop(event.call, None)
                 yield from self._show_call(
@@ -142,8 +163,9 @@ class Updates:
                 name = lanes.get(event.child, event.child).partition(":")[0]
                 lanes[event.child] = f"{name}: {doing}"
             case SubagentEnded(name=name):
+                self._add_cost(event.cost)
                 lanes[event.child] = f"{name}: {event.end} {event.problem}".rstrip()
-        yield from self._show_call(event.call, content=[_make_content("\n".join(lanes.values()), "text")])
+        yield from self._show_call(event.call, content=[make_content("\n".join(lanes.values()), "text")])
 
     def _show_call(
         self,
@@ -153,7 +175,7 @@ class Updates:
         *,
         status: schema.ToolCallStatus | None = None,
         locations: list[schema.ToolCallLocation] | None = None,
-        content: list[Content] | None = None,
+        content: list[ToolContent] | None = None,
     ) -> Iterator[Update]:
         """Yield the first update of a call, or a later one, which has only what changed."""
         if call in self._known:
@@ -178,30 +200,30 @@ class Updates:
             session_update="tool_call",
         )
 
-    def describe_request(self, event: ev.ApprovalRequested) -> list[Content]:
+    def describe_request(self, event: ev.ApprovalRequested) -> list[ToolContent]:
         """Return what a person has to see to decide on a call: all of it, with the reason why it is asked.
 
         Characters that a reader would not see are spelled out.
         """
-        found: list[Content] = []
+        found: list[ToolContent] = []
         if event.kind is ToolKind.EXECUTE:
             place = f"\n(in {event.place})" if event.place else ""
-            found.append(_make_content(reveal(event.title + place), "console"))
+            found.append(make_content(reveal(event.title + place), "console"))
         elif event.detail:
-            found.append(_make_content(reveal(event.detail), "text"))
+            found.append(make_content(reveal(event.detail), "text"))
         found += self._make_diffs(event.diffs)
         sandbox = f" {event.sandbox}" if event.sandbox else ""
         return [
             *found,
-            schema.ContentToolCallContent(content=_make_text(reveal(f"{event.reason}{sandbox}")), type="content"),
+            schema.ContentToolCallContent(content=make_text(reveal(f"{event.reason}{sandbox}")), type="content"),
         ]
 
-    def _describe_result(self, result: ToolResult, diffs: tuple[Diff, ...]) -> list[Content]:
+    def _describe_result(self, result: ToolResult, diffs: tuple[Diff, ...]) -> list[ToolContent]:
         if diffs and not result.is_error:
             return self._make_diffs(diffs)
-        return [_make_content(result.text, "text")] if result.text else []
+        return list_result_content(result.text, result.content, self._read_image)
 
-    def _make_diffs(self, diffs: tuple[Diff, ...]) -> list[Content]:
+    def _make_diffs(self, diffs: tuple[Diff, ...]) -> list[ToolContent]:
         return [
             schema.FileEditToolCallContent(path=self._make_path(diff.path), old_text=old, new_text=new, type="diff")
             for diff in diffs
@@ -223,29 +245,13 @@ def to_kind(kind: ToolKind) -> schema.ToolKind:
     return "other"
 
 
-def make_message(text: str) -> schema.AgentMessageChunk:
-    """Return text for the person."""
-    return schema.AgentMessageChunk(content=_make_text(text), session_update="agent_message_chunk")
-
-
-def make_thought(text: str) -> schema.AgentThoughtChunk:
-    """Return text that a client may fold away."""
-    return schema.AgentThoughtChunk(content=_make_text(text), session_update="agent_thought_chunk")
-
-
 def make_plan(event: ev.TodosChanged) -> schema.AgentPlanUpdate:
     """Return the to-do list as a plan."""
     entries = [schema.PlanEntry(content=todo.text, priority="medium", status=todo.status.value) for todo in event.todos]
     return schema.AgentPlanUpdate(entries=entries, session_update="plan")
 
 
-def _make_text(text: str) -> schema.TextContentBlock:
-    return schema.TextContentBlock(text=text, type="text")
-
-
-def _make_content(text: str, language: str) -> schema.ContentToolCallContent:
-    """Return text in a code block whose fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return schema.ContentToolCallContent(content=_make_text(f"{fence}{language}\n{text}\n{fence}"), type="content")
+def make_usage(used: int, size: int, cost: float | None) -> schema.UsageUpdate:
+    """Return the tokens in the context window, of its size, and the cost so far in US dollars."""
+    price = None if cost is None else schema.Cost(amount=round(cost, 6), currency="USD")
+    return schema.UsageUpdate(used=used, size=size, cost=price, session_update="usage_update")

@@ -10,8 +10,8 @@ from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.args.command_line import parse_arguments
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import ExitCode, explain_error, of_error
-from halocline.surfaces.cli.lazy_functions import load_function
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.lazy_functions import load_function
 
 
 def run_main(argv: list[str]) -> int:

@@ -5,7 +5,7 @@ import argparse
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.parser import Parser
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
-from halocline.surfaces.cli.lazy_functions import load_function
+from halocline.surfaces.lazy_functions import load_function
 
 FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
 """Commands of other programs, and the flag that `halo` has instead."""

@@ -21,7 +21,9 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.output.restore_plan import (
+from halocline.surfaces.cli.output.table import entry
+from halocline.surfaces.figures import format_plural, format_time
+from halocline.surfaces.restore_plan import (
     OVERWRITE,
     count_plan,
     describe_plan,
@@ -30,8 +32,6 @@ from halocline.surfaces.cli.output.restore_plan import (
     name_paths,
     require_whole,
 )
-from halocline.surfaces.cli.output.table import entry, format_time
-from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]

@@ -11,7 +11,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, workspace_of
-from halocline.surfaces.cli.output.context_report import WIDEST, cache_lines, report_lines
+from halocline.surfaces.context_report import WIDEST, cache_lines, report_lines
 from halocline.surfaces.sanitize import clean, reveal
 
 

@@ -20,9 +20,9 @@ from halocline.surfaces import figures
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands import import_mcp
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.output.table import entry, format_time
+from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.stderr import print_message
-from halocline.surfaces.figures import format_plural
+from halocline.surfaces.figures import format_plural, format_time
 from halocline.surfaces.sanitize import clean
 
 COUNTED = {

@@ -8,8 +8,8 @@ from halocline.client import InstructionService, InstructionVerdict
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.output.rule_files import NONE, describe_files
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.rule_files import NONE, describe_files
 from halocline.surfaces.sanitize import clean
 
 ALL_OFF = "Rules are disabled (rules = false in settings.toml)."

@@ -13,11 +13,12 @@ from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.delete_tasks import delete_tasks, undelete_task
-from halocline.surfaces.cli.output.context_report import cache_lines
 from halocline.surfaces.cli.output.line_mode import LineMode
-from halocline.surfaces.cli.output.table import entry, format_time
+from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
+from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
+from halocline.surfaces.figures import format_time
 from halocline.surfaces.sanitize import clean
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}

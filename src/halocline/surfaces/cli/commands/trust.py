@@ -12,8 +12,9 @@ from halocline.protocol.events.hooks import HookSource
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import pick_option
 from halocline.surfaces.cli.output.rule_text import describe_conditions
-from halocline.surfaces.cli.output.table import entry, format_time
+from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.figures import format_time
 from halocline.surfaces.sanitize import clean, reveal
 
 RULES_FILE = ".halocline/policy.toml"

@@ -30,8 +30,8 @@ from halocline.surfaces.cli.input.completion import Mentions, Source, build_comp
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
+from halocline.surfaces.cli.input.slash_menu import Menu
 from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
-from halocline.surfaces.cli.slash.completions import Menu
 
 PLACEHOLDER = "What should I do? @ file, / command, ! shell, Shift+Tab mode, Ctrl-D quit"
 SHORT_PLACEHOLDER = "What should I do? Ctrl-D: quit"

@@ -15,10 +15,10 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.lazy_functions import load_function
 from halocline.surfaces.cli.mcp.server_entry import read_entry, warn_not_allowed
 from halocline.surfaces.cli.stderr import fold_text, print_message
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.lazy_functions import load_function
 from halocline.surfaces.page_opener import open_page
 from halocline.surfaces.sanitize import clean, reveal
 

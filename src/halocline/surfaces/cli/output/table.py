@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import time
 
 from halocline.surfaces.sanitize import clean
 
@@ -12,8 +11,3 @@ def entry(*facts: str, text: str) -> str:
     line = "  ".join([*facts, " ".join(clean(text).split())])
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(line)
     return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def format_time(at: float) -> str:
-    """Format a time (Unix seconds) in the local time zone."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

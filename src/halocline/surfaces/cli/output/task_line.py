@@ -5,8 +5,8 @@ import sys
 
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
-from halocline.surfaces.cli.output.table import entry, format_time
-from halocline.surfaces.figures import format_size
+from halocline.surfaces.cli.output.table import entry
+from halocline.surfaces.figures import format_size, format_time
 from halocline.surfaces.sanitize import clean
 
 STATUSES = {

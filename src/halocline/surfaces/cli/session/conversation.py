@@ -23,7 +23,7 @@ from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, 
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
-    from halocline.surfaces.cli.slash.context import LeaveTask
+    from halocline.surfaces.slash.context import LeaveTask
 
 
 class Conversation:
@@ -215,7 +215,7 @@ class Conversation:
 
     async def _answer_slash(self, text: str) -> bool:
         """Answer a slash command that is not for the model. False when the text is not one."""
-        from halocline.surfaces.cli.slash.dispatch import answer_command, find_own_command
+        from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
         if find_own_command(text) is None:
             return False

@@ -11,8 +11,8 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
-from halocline.surfaces.cli.slash.context import ANEW, LeaveTask
 from halocline.surfaces.cli.stderr import describe_stopped
+from halocline.surfaces.slash.context import ANEW, LeaveTask
 
 
 class Next(Value, frozen=True):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.figures import model_name
 from halocline.surfaces.row_words import describe_effort
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 DEFAULT = "default"
 ANEW = "The next request may miss the provider's cache."

@@ -8,12 +8,12 @@ from halocline.client import (
     list_prompts,
 )
 from halocline.protocol.kinds import TodoStatus
-from halocline.surfaces.cli.output.context_report import report_lines
-from halocline.surfaces.cli.output.rule_files import describe_files
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.context_report import report_lines
 from halocline.surfaces.costs import by_turn, turns_of
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.rule_files import describe_files
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 INDENT = 2
 """Columns before an answer."""

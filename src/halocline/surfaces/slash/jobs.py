@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from halocline.client import Client
 from halocline.protocol.commands import StopJob
 from halocline.protocol.events.jobs import JobInfo, JobState
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.figures import format_duration
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 USAGE = "/jobs          list jobs\n/jobs show ID  show the end of a job's output\n/jobs stop ID  stop a job"
 

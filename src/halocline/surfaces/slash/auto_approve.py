@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from halocline.client import SWITCH_MEANINGS, SWITCH_WORDS, Client, PolicyService, SwitchStatus, summarize_switch
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalSwitch, allows_more
-from halocline.surfaces.cli.output.view import View
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView
 
 STANDS = {**{word: on for on, word in SWITCH_WORDS.items()}, "ask": False}
 KEEP = "keep"
@@ -39,7 +38,7 @@ async def complete_auto_approve(client: Client, task: str, given: Sequence[str])
 
 
 async def _change_switch(
-    one: SwitchStatus, on: bool | None, client: Client, task: str, view: View, *, keep: bool
+    one: SwitchStatus, on: bool | None, client: Client, task: str, view: SlashView, *, keep: bool
 ) -> str:
     if allows_more(on, one.on) and not await _confirm_switch(one, on, view):
         return f"{one.switch} is unchanged: {_SET[one.on]}"
@@ -50,7 +49,7 @@ async def _change_switch(
     return f"Saved for new tasks: auto_approve.{one.switch} in settings.toml."
 
 
-async def _confirm_switch(one: SwitchStatus, on: bool | None, view: View) -> bool:
+async def _confirm_switch(one: SwitchStatus, on: bool | None, view: SlashView) -> bool:
     """Ask before a switch that allows more, showing what it covers."""
     yes, no = f"Switch {one.switch} to {SWITCH_WORDS[on]}", "Keep it"
     text = f"{yes}? {one.hint if on else 'The approval mode then decides what needs approval.'}"

@@ -19,9 +19,9 @@ from halocline.client import (
 )
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.input.completion import Choice
-from halocline.surfaces.cli.lazy_functions import load_function
-from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.handlers import HANDLERS
 
 MOST = 60
 LONGEST_ABOUT = 200
@@ -105,7 +105,7 @@ class Menu:
             return {}
         if (name, *given) in self._known:
             return self._known[name, *given]
-        found: dict[str, str] = await load_function(f"slash.{handler.completions}")(self._client, self._task, given)
+        found: dict[str, str] = await load_function(handler.completions, SLASH_ANSWERS)(self._client, self._task, given)
         if handler.once:
             self._known[name, *given] = found
         return found

@@ -9,21 +9,25 @@ from halocline.protocol.values import Value
 
 
 class SlashHandler(Value, frozen=True):
-    """Functions of one command. `once`: its completions are slow to find, so a prompt editor looks them up once."""
+    """Functions of one command. `once`: its completions are slow to find, so a prompt editor looks them up once.
+
+    `terminal`: it needs a session in a terminal, which can change to another task or has no menu.
+    """
 
     answer: str
     completions: str = ""
     once: bool = False
+    terminal: bool = False
 
 
 HANDLERS = {
-    "help": SlashHandler("lists:answer_help"),
-    "quit": SlashHandler("tasks:answer_quit"),
-    "clear": SlashHandler("tasks:answer_clear"),
-    "resume": SlashHandler("tasks:answer_resume", "tasks:complete_resume"),
-    "add-dir": SlashHandler("tasks:answer_add_dir"),
+    "help": SlashHandler("lists:answer_help", terminal=True),
+    "quit": SlashHandler("tasks:answer_quit", terminal=True),
+    "clear": SlashHandler("tasks:answer_clear", terminal=True),
+    "resume": SlashHandler("tasks:answer_resume", "tasks:complete_resume", terminal=True),
+    "add-dir": SlashHandler("tasks:answer_add_dir", terminal=True),
     "export": SlashHandler("tasks:answer_export"),
-    "fork": SlashHandler("tasks:answer_fork"),
+    "fork": SlashHandler("tasks:answer_fork", terminal=True),
     "undo": SlashHandler("checkpoints:answer_undo"),
     "checkpoint": SlashHandler("checkpoints:answer_checkpoint", "checkpoints:complete_checkpoint"),
     "model": SlashHandler("models:answer_model", "models:complete_model", once=True),

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from halocline.client import Client
+from halocline.protocol import events as ev
 from halocline.protocol.values import Value
-from halocline.surfaces.cli.output.view import View
 
 ANEW = "anew"
 
@@ -20,13 +21,23 @@ class LeaveTask(Value, frozen=True):
     roots: tuple[str, ...] = ()
 
 
+class SlashView(Protocol):
+    """The view of a surface, as far as answers need it."""
+
+    def say(self, text: str) -> None:
+        """Show a message of Halocline itself."""
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        """Ask; None to stop the turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class SlashContext:
     """Context of an answer: the task, and the view that can ask questions."""
 
     client: Client
     task: str
-    view: View
+    view: SlashView
 
     @property
     def workspace(self) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 UNDO = "undo"
 

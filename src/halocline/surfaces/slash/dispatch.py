@@ -2,10 +2,9 @@
 
 from halocline.client import SLASH_COMMANDS, Client, SlashCommand, split_slash_command
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.cli.lazy_functions import load_function
-from halocline.surfaces.cli.output.view import View
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
-from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView
+from halocline.surfaces.slash.handlers import HANDLERS
 
 LATER = "{word} works between turns: answer first, or end the turn with Ctrl-C."
 
@@ -16,14 +15,14 @@ def find_own_command(prompt: str) -> SlashCommand | None:
     return row if row and not row.is_for_the_model else None
 
 
-async def answer_command(prompt: str, client: Client, task: str, view: View) -> SlashAnswer:
+async def answer_command(prompt: str, client: Client, task: str, view: SlashView) -> SlashAnswer:
     """Answer a slash command that is ours; during a turn, only those that allow it."""
     name, rest = split_slash_command(prompt)
     row = SLASH_COMMANDS[name]
     if client.state(task).turn is not None and not row.during:
         return LATER.format(word=f"/{name}")
     try:
-        answer: SlashAnswer = await load_function(f"slash.{HANDLERS[row.name].answer}")(
+        answer: SlashAnswer = await load_function(HANDLERS[row.name].answer, SLASH_ANSWERS)(
             SlashContext(client, task, view), rest
         )
     except HaloclineError as error:

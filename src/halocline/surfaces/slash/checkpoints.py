@@ -7,9 +7,9 @@ from pathlib import Path
 from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
 from halocline.protocol import events as ev
 from halocline.protocol.events.rewind import brief_target
-from halocline.surfaces.cli.output.restore_plan import describe_plan, diff_text, explain_no_change
-from halocline.surfaces.cli.output.table import format_time
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.figures import format_time
+from halocline.surfaces.restore_plan import describe_plan, diff_text, explain_no_change
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 USAGE = (
     "/checkpoint            list this task's checkpoints\n"

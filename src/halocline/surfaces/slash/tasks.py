@@ -6,9 +6,9 @@ from pathlib import Path
 
 from halocline.client import Client, Fork
 from halocline.protocol.queries.tasks import TaskInfo
-from halocline.surfaces.cli.output.table import format_time
-from halocline.surfaces.cli.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
 from halocline.surfaces.exporting import Form, export_task
+from halocline.surfaces.figures import format_time
+from halocline.surfaces.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
 
 LISTED_TASKS = 15
 

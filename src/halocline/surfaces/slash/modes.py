@@ -1,18 +1,19 @@
 """`/mode` and `/approvals`: plan or act, and what runs without asking."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode, is_looser
-from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.protocol.state.state import State
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 
 async def answer_mode(context: SlashContext, rest: str) -> SlashAnswer:
     if rest and rest not in tuple(Mode):
         return f"Unknown mode {rest!r}. Use plan or act."
-    return _report_change(context, cmd.SetMode(task=context.task, mode=Mode(rest)) if rest else None, "mode")
+    return _report_change(context, cmd.SetMode(task=context.task, mode=Mode(rest)) if rest else None, _describe_mode)
 
 
 async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
@@ -20,9 +21,8 @@ async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
         return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ApprovalMode)}."
     if rest and not await _confirm_mode(context, ApprovalMode(rest)):
         return f"Approval mode unchanged: {context.client.state(context.task).permissions.approval_mode}"
-    return _report_change(
-        context, cmd.SetPolicy(task=context.task, approval_mode=ApprovalMode(rest)) if rest else None, "approval_mode"
-    )
+    change = cmd.SetPolicy(task=context.task, approval_mode=ApprovalMode(rest)) if rest else None
+    return _report_change(context, change, _describe_approval_mode)
 
 
 LOOSER = {
@@ -44,14 +44,22 @@ async def _confirm_mode(context: SlashContext, mode: ApprovalMode) -> bool:
     return await context.view.ask_question(asked) == yes
 
 
-def _report_change(context: SlashContext, command: cmd.AnyCommand | None, what: str) -> str:
+def _describe_mode(state: State) -> str:
+    return f"The mode is {state.plan.mode}."
+
+
+def _describe_approval_mode(state: State) -> str:
+    return f"The approval mode is {state.permissions.approval_mode}."
+
+
+def _report_change(context: SlashContext, command: cmd.AnyCommand | None, describe: Callable[[State], str]) -> str:
     """Report a change; between turns its event is shown instead."""
     before = context.client.state(context.task)
     if command:
         context.client.send(command)
     state = context.client.state(context.task)
     is_shown = state.seq > before.seq and state.turn is None
-    return "" if is_shown else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
+    return "" if is_shown else describe(state)
 
 
 async def complete_mode(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,30 @@
+"""The parts of a task that the editor brings which opens it: MCP servers, and the files that it has open."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.hosts.files.editor_files import EditorFiles, EditorScope
+from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.files.unsaved_text import UnsavedText
+from halocline.ports.editor import Editor
+from halocline.ports.host import Files
+from halocline.ports.mcp_servers import Server
+from halocline.protocol.values import Value
+from halocline.task.log import Log
+
+
+class EditorParts(Value, frozen=True):
+    """`servers` are MCP servers besides the configured ones; `editor` gives and takes the text of open files."""
+
+    servers: tuple[Server, ...] = ()
+    editor: Editor | None = None
+
+    def build_files(self, disk: LocalFiles, log: Log, folders: Sequence[Path], home: Path) -> Files:
+        """Return a task's files: those on disk with the unsaved changes of the editor. It works in `folders`."""
+        if self.editor is None:
+            return disk
+        unsaved = UnsavedText()
+        log.attach(unsaved)
+        scope = EditorScope(tuple(map(os.path.realpath, folders)), os.path.realpath(home))
+        return EditorFiles(disk, self.editor, unsaved, scope)

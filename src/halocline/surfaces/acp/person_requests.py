@@ -1,0 +1,113 @@
+"""Approvals and questions of a session, asked in the editor until they are answered there or by another client."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+
+from acp import RequestError, schema
+from acp.interfaces import Client as Editor
+
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.state.pending import PendingState
+from halocline.surfaces.acp import permissions
+from halocline.surfaces.acp.content import make_message
+from halocline.surfaces.sanitize import reveal
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class PersonRequests:
+    """The requests of one session. `cancel` ends its turn, `pause` only the prompt: the next one is an answer."""
+
+    def __init__(
+        self,
+        editor: Editor,
+        session: str,
+        send: Callable[[cmd.AnyCommand], object],
+        cancel: Callable[[], None],
+        pause: Callable[[], None],
+    ) -> None:
+        self._editor = editor
+        self._session = session
+        self._send = send
+        self._cancel = cancel
+        self._pause = pause
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._question: ev.QuestionAsked | None = None
+
+    def take_question(self) -> ev.QuestionAsked | None:
+        """Take the question that the next prompt answers; None if there is none."""
+        question, self._question = self._question, None
+        return question
+
+    def follow(self, event: ev.Event) -> None:
+        """Ask what an event asks, and stop asking what was answered another way."""
+        match event:
+            case ev.ApprovalRequested():
+                self._ask(event.request, self._decide(event))
+            case ev.QuestionAsked():
+                self._ask(event.request, self._answer(event))
+            case ev.ApprovalResolved(request=request) | ev.QuestionAnswered(request=request):
+                self._stop_asking(request)
+            case ev.TurnEnded():
+                self._question = None
+
+    def ask_again(self, pending: PendingState) -> None:
+        """Ask for what a task that was already open waits for."""
+        for approval in pending.approvals:
+            self.follow(approval)
+        for question in pending.questions:
+            self.follow(question)
+
+    async def ask_choice(self, event: ev.QuestionAsked) -> str | None:
+        """Ask a question of Halocline's own, which takes only its options; None if the editor did not answer."""
+        chosen = await self._request(event.request, event.question, permissions.list_choices(event))
+        return permissions.read_answer(event, chosen) if chosen else None
+
+    async def close(self) -> None:
+        """Stop asking."""
+        for asking in self._asking.values():
+            asking.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    def _ask(self, request: str, asking: Coroutine[None, None, None]) -> None:
+        self._asking[request] = asyncio.create_task(asking)
+
+    def _stop_asking(self, request: str) -> None:
+        if self._question and self._question.request == request:
+            self._question = None
+        if (asking := self._asking.pop(request, None)) and asking is not asyncio.current_task():
+            asking.cancel()
+
+    async def _request(self, call: str, title: str, choices: list[schema.PermissionOption]) -> str | None:
+        """Ask for a choice. Return the option; empty if the editor cannot ask, None if the person cancelled."""
+        shown = schema.ToolCallUpdate(tool_call_id=call, title=reveal(title))
+        try:
+            found = await self._editor.request_permission(self._session, shown, choices)
+        except (RequestError, ValueError) as error:
+            _LOGGER.warning("The editor did not decide on %s: %s", call, error)
+            return ""
+        return None if isinstance(found.outcome, schema.DeniedOutcome) else found.outcome.option_id
+
+    async def _decide(self, event: ev.ApprovalRequested) -> None:
+        """Ask for a decision. An editor that cannot ask, or that answers nonsense, rejects the call."""
+        option = await self._request(event.call, event.title, permissions.list_options(event))
+        if option is None:
+            self._cancel()
+        else:
+            self._send(permissions.make_decision(event.task, event, option))
+
+    async def _answer(self, event: ev.QuestionAsked) -> None:
+        """Offer the answers of a question; without any, or to type one, the turn of the protocol ends with it."""
+        if event.options:
+            option = await self._request(event.call or event.request, event.question, permissions.list_answers(event))
+            if option is None:
+                self._cancel()
+                return
+            if (answer := permissions.read_answer(event, option)) is not None:
+                self._send(cmd.AnswerQuestion(task=event.task, request=event.request, answer=answer))
+                return
+        lines = [f"\n\n{reveal(event.question)}", *(f"- {reveal(option)}" for option in event.options)]
+        await self._editor.session_update(self._session, make_message("\n".join(lines)))
+        self._question = event
+        self._pause()

@@ -1,0 +1,77 @@
+"""Slash commands in an editor: those that are offered, and the answers of those that are not for the model."""
+
+from pathlib import Path
+
+from acp import schema
+
+from halocline.client import Client, SlashEntry, SlashPlace, list_prompts
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Text, UserPart
+from halocline.surfaces.acp.content import make_block, make_message
+from halocline.surfaces.acp.person_requests import PersonRequests
+from halocline.surfaces.acp.updates import Send
+from halocline.surfaces.slash.dispatch import answer_command, find_own_command
+from halocline.surfaces.slash.handlers import HANDLERS
+
+DONE = "Done."
+ELSEWHERE = "/{name} works only in a terminal session. In an editor, use its own list of sessions."
+
+
+def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
+    """Return the commands to offer: all but those that need a session in a terminal."""
+    words = client.words(Path(client.state(task).workspace)).listed(SlashPlace.TERMINAL)
+    offered = [*words, *list_prompts(client.mcp_prompts(task))]
+    commands = [_describe_command(entry) for entry in offered if not _needs_terminal(entry.name)]
+    return schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")
+
+
+def find_own(content: tuple[UserPart, ...]) -> str:
+    """Return a prompt that is a slash command which is answered here; empty for all others."""
+    match content:
+        case (Text(text=text),) if find_own_command(text):
+            return text
+    return ""
+
+
+async def answer(prompt: str, client: Client, task: str, send: Send, requests: PersonRequests) -> str:
+    """Answer a slash command that `find_own` has found. An empty answer is a change, whose event says more."""
+    row = find_own_command(prompt)
+    if row and _needs_terminal(row.name):
+        return ELSEWHERE.format(name=row.name)
+    return str(await answer_command(prompt, client, task, _EditorView(send, requests)))
+
+
+def show_answer(text: str) -> schema.AgentMessageChunk:
+    """Return an answer as a message. Several lines may have columns, so they keep their spaces."""
+    return make_message(f"{make_block(text, 'text')}\n" if "\n" in text else text or DONE)
+
+
+class _EditorView:
+    """The view of an answer in an editor. The messages before a question are shown with it."""
+
+    def __init__(self, send: Send, requests: PersonRequests) -> None:
+        self._send = send
+        self._requests = requests
+        self._said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self._said.append(text)
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        if self._said:
+            await self._send(show_answer("\n".join(self._said)))
+            self._said.clear()
+        return await self._requests.ask_choice(event)
+
+
+def _needs_terminal(name: str) -> bool:
+    return name in HANDLERS and HANDLERS[name].terminal
+
+
+def _describe_command(entry: SlashEntry) -> schema.AvailableCommand:
+    hint = schema.UnstructuredCommandInput(hint=entry.rest)
+    return schema.AvailableCommand(
+        name=entry.name,
+        description=entry.about,
+        input=schema.AvailableCommandInput(root=hint) if entry.rest else None,
+    )

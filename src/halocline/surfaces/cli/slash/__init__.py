@@ -1,1 +1,0 @@
-"""Slash commands in line mode."""

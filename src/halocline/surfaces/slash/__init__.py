@@ -1,0 +1,1 @@
+"""Slash commands that are answered here and not by the model."""

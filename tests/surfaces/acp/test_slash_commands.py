@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+from acp import schema
+from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
+
+from halocline.providers.scripted.script import Call, Turn
+from halocline.testing.model_server import ModelServer
+
+WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+async def run(editor: Editor, root: Path, folder: Path, *prompts: str, turns: tuple[Turn, ...] = ()) -> int:
+    """Send prompts; returns how often the model was asked."""
+    async with (
+        ModelServer([*turns]) as server,
+        connect(editor, root, "-m", "openai/x", "--base-url", server.url("openai")) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        for text in prompts:
+            ended = await connection.prompt(session_id=session.session_id, prompt=prompt(text))
+            assert ended.stop_reason == "end_turn"
+        await editor.until(lambda: editor.of(schema.AvailableCommandsUpdate))
+        return len(server.requests)
+
+
+async def test_commands_that_only_a_terminal_can_do_are_not_offered(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    await run(editor, tmp_path, folder)
+    offered = {one.name for update in editor.of(schema.AvailableCommandsUpdate) for one in update.available_commands}
+    assert offered >= {"init", "newtask", "compact", "undo", "checkpoint", "cost", "context", "model", "permissions"}
+    assert offered & {"quit", "clear", "resume", "fork", "add-dir", "help"} == set()
+
+
+async def test_a_command_about_the_task_is_answered_without_the_model(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    prompts = ("hi", "/cost", "/context", "/todos", "/permissions", "/mode", "/usage")
+    assert await run(editor, tmp_path, folder, *prompts, turns=(Turn(text="Hello."),)) == 1
+    for text in ("1 step", "system prompt", "The to-do list is empty.", "No permissions.", "The mode is act."):
+        assert text.lower() in editor.said.lower()
+
+
+async def test_a_command_changes_an_option_and_the_editor_is_told(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    await run(editor, tmp_path, folder, "/mode plan")
+    (mode,) = editor.of(schema.CurrentModeUpdate)
+    assert (mode.current_mode_id, editor.said) == ("plan", "Done.")
+
+
+@pytest.mark.parametrize(("kind", "is_there"), [("allow_once", False), ("reject_once", True)])
+async def test_an_undo_shows_what_it_does_and_asks(tmp_path: Path, folder: Path, kind: str, is_there: bool) -> None:
+    editor = Editor()
+    turns = (Turn(calls=(WRITE,)), Turn(text="Written."))
+    async with (
+        ModelServer([*turns]) as server,
+        connect(editor, tmp_path, "-m", "openai/x", "--base-url", server.url("openai")) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("write"))
+        editor.decides = choose(kind)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("/undo"))
+    assert (folder / "new.txt").exists() is is_there
+    assert [one.kind for one in editor.asked[-1][1]] == ["allow_once", "reject_once"]
+    assert "new.txt" in editor.said
+
+
+async def test_compacting_is_shown(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    turns = (Turn(text="One. " * 20_000), Turn(text="Two. " * 20_000), Turn(text="Three."), Turn(text="A summary."))
+    await run(editor, tmp_path, folder, "first", "second", "third", "/compact", turns=turns)
+    assert "compacted from" in editor.of(schema.AgentThoughtChunk)[-1].content.text
+    assert "Done." not in editor.said
+
+
+async def test_a_command_of_a_terminal_says_so(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    assert await run(editor, tmp_path, folder, "/quit") == 0
+    assert "only in a terminal" in editor.said
