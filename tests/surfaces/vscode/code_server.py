@@ -1,0 +1,154 @@
+"""A real VS Code (code-server) as a process of its own, with a home, settings and extensions that nobody else uses.
+
+One for a test run: extension hosts of closed pages live on for a moment, and two servers slow each other down.
+"""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cached_install import CACHE
+from tests.hosts.chromium import needs_chromium
+from tests.surfaces.vscode.set_up import MISSING, server_command
+
+START, STOP = 60, 10
+"""Seconds that the start and an orderly end may take."""
+in_vs_code = [
+    needs_chromium,
+    pytest.mark.vscode,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("vscode"),
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.skipif(server_command() is None, reason=MISSING),
+]
+"""The marks of every module that drives a VS Code."""
+UNUSED = 1800
+"""Seconds without a page after which the server ends by itself, should the test run have been killed."""
+SETTINGS = {
+    "chat.disableAIFeatures": True,
+    "extensions.autoCheckUpdates": False,
+    "extensions.autoUpdate": False,
+    "extensions.ignoreRecommendations": True,
+    "files.autoSave": "off",
+    "git.openRepositoryInParentFolders": "never",
+    "remote.autoForwardPorts": False,
+    "security.workspace.trust.enabled": False,
+    "telemetry.telemetryLevel": "off",
+    "terminal.integrated.gpuAcceleration": "off",
+    "window.autoDetectColorScheme": False,
+    "workbench.colorTheme": "Light Modern",
+    "workbench.enableExperiments": False,
+    "workbench.reduceMotion": "on",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+}
+"""The user's settings at the start of each test. Files are not saved by themselves: so it is on a desktop."""
+FLAGS = (
+    "--auth=none",
+    "--bind-addr=127.0.0.1:0",
+    "--disable-telemetry",
+    "--disable-update-check",
+    "--disable-workspace-trust",
+    "--disable-getting-started-override",
+    "--reconnection-grace-time=1",
+    f"--idle-timeout-seconds={UNUSED}",
+)
+
+
+class CodeServer:
+    """`address` is where pages are, `home` the user's folder; programs of the tests' Python are on its PATH."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.log = root / "server.log"
+        self.address = ""
+        self._data, self._extensions = root / "data", root / "extensions"
+        self._process: subprocess.Popen[bytes] | None = None
+        for folder in (self.home, self._data / "User", self._extensions):
+            folder.mkdir(parents=True)
+        self.reset_settings()
+        self.environment = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "HALOCLINE_HOME": str(self.home / ".halocline"),
+            "LANG": "C.UTF-8",
+            "EXTENSIONS_GALLERY": json.dumps({"serviceUrl": ""}),
+        }
+
+    def change_settings(self, changes: Mapping[str, Any]) -> None:
+        """Change settings of the user until the next reset, for windows that are opened or reloaded then."""
+        self._settings |= changes
+        (self._data / "User" / "settings.json").write_text(json.dumps(self._settings, indent=2))
+
+    def reset_settings(self) -> None:
+        self._settings = {}
+        self.change_settings(SETTINGS)
+
+    def install(self, vsix: Path) -> None:
+        """Install an extension, or another version of it; pages that are opened or reloaded then have it."""
+        ran = self._run("--install-extension", str(vsix), "--force")
+        assert "was successfully installed" in ran.stdout, ran.stdout + ran.stderr
+
+    def start(self) -> None:
+        """Start it in a process group of its own, on a free port."""
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [*self._command(), *FLAGS],
+                env=self.environment,
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        end = time.monotonic() + START
+        while not (found := re.search(r"listening on (http://127\.0\.0\.1:\d+)", self.log.read_text())):
+            assert self._process.poll() is None, self.log.read_text()
+            assert time.monotonic() < end, self.log.read_text()
+            time.sleep(0.05)
+        self.address = found[1]
+
+    def stop(self) -> None:
+        """End the whole group: the server, its extension hosts and all that they started."""
+        if self._process is None:
+            return
+        for kind in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, kind)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP)
+        self._process = None
+
+    def _command(self) -> list[str]:
+        command = server_command()
+        assert command
+        return [*command, f"--user-data-dir={self._data}", f"--extensions-dir={self._extensions}"]
+
+    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self._command(), *words], env=self.environment, capture_output=True, text=True, timeout=START
+        )
+
+
+@contextmanager
+def running_server(root: Path) -> Iterator[CodeServer]:
+    """The one server of a test run. Another run on this machine waits until it has ended."""
+    with (CACHE / "code-server.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server = CodeServer(root)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
