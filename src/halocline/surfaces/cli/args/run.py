@@ -21,7 +21,7 @@ class PromptParser(Parser):
 
 
 def chat_parser() -> Parser:
-    lines = "\n".join(f"  {name:<12} {command.text}" for name, command in COMMANDS.items())
+    lines = "\n".join(f"  {name:<14} {command.text}" for name, command in COMMANDS.items())
     parser = PromptParser(
         prog="halo",
         usage="halo [options] [prompt]\n       halo COMMAND …",
