@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all prepare check unit lint types layers format docs bench real-model crash-matrix differential clean
+.PHONY: help setup demo test test-all prepare check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,13 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
 
+vsix: setup  ## pack the extension for VS Code into dist/
+	@$(BIN)/python -m editors.vscode.pack
+
+vscode: setup $(CHROMIUM)  ## drive the extension in a real VS Code (code-server: 400 MB, downloaded the first time)
+	@$(BIN)/python -m tests.surfaces.vscode.set_up
+	@$(BIN)/python -m pytest -rs tests/surfaces/vscode
+
 check: setup  ## the everyday check: lint, types, layers, unit tests without processes and git
 	@$(MAKE) --no-print-directory -j 4 lint types layers unit
 
@@ -62,8 +69,8 @@ unit: setup
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/oxlint --quiet src
-	@$(BIN)/oxfmt --check src > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
+	@$(BIN)/oxlint --quiet src editors
+	@$(BIN)/oxfmt --check src editors > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
 
 types: setup
 	@$(BIN)/mypy
@@ -74,7 +81,7 @@ layers: setup
 format: setup  ## let ruff and oxfmt put the code in form
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
-	@$(BIN)/oxfmt src
+	@$(BIN)/oxfmt src editors
 
 docs: setup  ## regenerate the reference pages from the registries
 	@$(BIN)/python -m docs.generate

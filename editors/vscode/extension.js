@@ -34,7 +34,10 @@ function activate(context) {
 
   const { commands, languages, window } = vscode
   const register = (name, run) => context.subscriptions.push(commands.registerCommand(`halocline.${name}`, run))
-  const action = (name) => (...given) => require('./src/actions')[name]({ backend: backend(), pages: pages() }, ...given)
+  const action =
+    (name) =>
+    (...given) =>
+      require('./src/actions')[name]({ backend: backend(), pages: pages() }, ...given)
 
   register('focus', () => pages().focus())
   register('newTask', () => pages().go([]))
@@ -46,7 +49,11 @@ function activate(context) {
   register('commitMessage', action('commitMessage'))
   register('storeKey', () => require('./src/keys').storeKey(context, backend()))
   register('removeKey', () => require('./src/keys').removeKey(context, backend()))
-  register('install', () => require('./src/install').install(context).then((done) => done && backend().restart()))
+  register('install', () =>
+    require('./src/install')
+      .install(context)
+      .then((done) => done && backend().restart()),
+  )
   register('restart', () => backend().restart())
   register('showLog', () => backend().log.show())
   register('acceptEdit', (uri) => backend().diffs.decide(uri, true))

@@ -62,6 +62,7 @@ OPENING = {
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
     **named("surfaces/slash", "tasks", PERSON),
+    **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "diagram static_files", OWN),
     **named("task", "lock log log_mending log_reading", OWN),
     **named("task/updates", "todo_file", OWN),

@@ -19,13 +19,15 @@ const pathOf = (uri) => workspace.asRelativePath(uri, (workspace.workspaceFolder
 const mention = (path, lines = '') => (/\s/.test(path) ? `@"${path}${lines}"` : `@${path}${lines}`)
 
 /** Run an action and say what went wrong. */
-const telling = (run) => async (parts, ...given) => {
-  try {
-    return await run(parts, ...given)
-  } catch (error) {
-    return void window.showErrorMessage(error.message)
+const telling =
+  (run) =>
+  async (parts, ...given) => {
+    try {
+      return await run(parts, ...given)
+    } catch (error) {
+      return void window.showErrorMessage(error.message)
+    }
   }
-}
 
 const addSelection = telling(({ pages }, uri, range) => {
   const { document, first, last, isEmpty } = placeOf(uri, range)
@@ -91,7 +93,11 @@ const commitMessage = telling(async ({ backend }, source) => {
   const { findCommand } = require('./command')
   const [program, ...words] = await findCommand(backend.context)
   const env = { ...process.env, ...(await require('./keys').readKeys(backend.context)) }
-  const options = { location: vscode.ProgressLocation.SourceControl, title: l10n.t('Writing a commit message'), cancellable: true }
+  const options = {
+    location: vscode.ProgressLocation.SourceControl,
+    title: l10n.t('Writing a commit message'),
+    cancellable: true,
+  }
   await window.withProgress(options, (_, token) => {
     const child = spawn(program, [...words, 'commit-message', '-C', repository.rootUri.fsPath], { env })
     token.onCancellationRequested(() => child.kill('SIGINT'))

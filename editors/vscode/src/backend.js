@@ -132,9 +132,7 @@ class Backend {
   /** Note that a process ended. Returns the error that says so. */
   end(child, how) {
     const wasReady = Boolean(this.greeting)
-    const text = wasReady
-      ? l10n.t('Halocline ended ({0}).', how)
-      : l10n.t('Halocline could not start ({0}).', how)
+    const text = wasReady ? l10n.t('Halocline ended ({0}).', how) : l10n.t('Halocline could not start ({0}).', how)
     const error = Object.assign(new Error(text), { details: this.tail.trim() })
     if (this.child !== child) return error
     this.log.error(text)

@@ -9,7 +9,9 @@ function provide(document, range, { diagnostics }) {
   const problems = diagnostics.map(({ message }) => message)
   if (problems.length)
     return [
-      Object.assign(make(l10n.t('Fix with Halocline'), CodeActionKind.QuickFix, 'fix', problems), { diagnostics: [...diagnostics] }),
+      Object.assign(make(l10n.t('Fix with Halocline'), CodeActionKind.QuickFix, 'fix', problems), {
+        diagnostics: [...diagnostics],
+      }),
       make(l10n.t('Explain with Halocline'), CodeActionKind.QuickFix, 'explain', problems),
     ]
   if (range.isEmpty) return []

@@ -51,7 +51,13 @@ class Sides {
   stat(uri) {
     const { text, isFixed, at } = this.find(uri)
     const size = encoder.encode(text).length
-    return { type: FileType.File, ctime: 0, mtime: at, size, permissions: isFixed ? FilePermission.Readonly : undefined }
+    return {
+      type: FileType.File,
+      ctime: 0,
+      mtime: at,
+      size,
+      permissions: isFixed ? FilePermission.Readonly : undefined,
+    }
   }
 
   readFile(uri) {
@@ -105,11 +111,19 @@ class Diffs {
       this.sides.set(left, before ?? '')
       this.sides.set(right, after ?? '', after === null)
     }
-    const isOpen = known && known.files.length === names.length && known.files.every(({ file }, at) => file === names[at])
-    if (isOpen && (given.request === undefined || known.request === given.request) && !given.again) return this.follow(one)
+    const isOpen =
+      known && known.files.length === names.length && known.files.every(({ file }, at) => file === names[at])
+    if (isOpen && (given.request === undefined || known.request === given.request) && !given.again)
+      return this.follow(one)
     for (const { left, right, file, before } of [...files].reverse()) {
-      const title = before === null ? l10n.t('{0} (new file, Halocline)', basename(file)) : l10n.t('{0} (edit, Halocline)', basename(file))
-      await commands.executeCommand('vscode.diff', left, right, title, { preview: files.length === 1, preserveFocus: true })
+      const title =
+        before === null
+          ? l10n.t('{0} (new file, Halocline)', basename(file))
+          : l10n.t('{0} (edit, Halocline)', basename(file))
+      await commands.executeCommand('vscode.diff', left, right, title, {
+        preview: files.length === 1,
+        preserveFocus: true,
+      })
     }
   }
 
@@ -176,7 +190,8 @@ class Diffs {
 const keyOf = ({ task, call }) => `${task} ${call}`
 
 /** Its path is the file's, so that the editor knows the language. */
-const makeUri = (scheme, { task, call }, file) => Uri.from({ scheme, path: Uri.file(file).path, query: `${task} ${call}` })
+const makeUri = (scheme, { task, call }, file) =>
+  Uri.from({ scheme, path: Uri.file(file).path, query: `${task} ${call}` })
 
 const tabsOf = (uri) =>
   window.tabGroups.all

@@ -19,14 +19,25 @@ const run = (program, words, signal) =>
 
 async function findPython(signal) {
   const found = [await selectedPython(), ...NEWEST_FIRST.map((name) => findOnPath([name]))].filter(Boolean)
-  for (const python of found) if (await run(python, ['-c', CHECK], signal).then(() => true, () => false)) return python
+  for (const python of found)
+    if (
+      await run(python, ['-c', CHECK], signal).then(
+        () => true,
+        () => false,
+      )
+    )
+      return python
   throw new Error(l10n.t('Halocline needs Python 3.11 or later with venv. Install it, then try again.'))
 }
 
 /** Install or upgrade the package. Returns false if it failed or was cancelled; the person knows why. */
 async function install(context) {
   const place = dirname(dirname(ownPython(context)))
-  const options = { location: vscode.ProgressLocation.Notification, title: l10n.t('Installing Halocline'), cancellable: true }
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: l10n.t('Installing Halocline'),
+    cancellable: true,
+  }
   try {
     await window.withProgress(options, async (progress, token) => {
       const stop = new AbortController()

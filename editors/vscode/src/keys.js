@@ -4,7 +4,14 @@ const vscode = require('vscode')
 const { l10n, window } = vscode
 const NAMES = 'halocline.keys'
 /** The variables that are offered; any other can be typed. */
-const USUAL = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'DEEPSEEK_API_KEY', 'MISTRAL_API_KEY']
+const USUAL = [
+  'ANTHROPIC_API_KEY',
+  'OPENAI_API_KEY',
+  'GEMINI_API_KEY',
+  'OPENROUTER_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'MISTRAL_API_KEY',
+]
 const OTHER = l10n.t('Another variable…')
 
 const names = (context) => context.globalState.get(NAMES, [])
@@ -20,7 +27,8 @@ async function storeKey(context, backend) {
   if (name === OTHER)
     name = await window.showInputBox({
       title: l10n.t('Name of the variable'),
-      validateInput: (text) => (/^[A-Z][A-Z0-9_]*_(KEY|TOKEN)$/.test(text) ? '' : l10n.t('A name such as EXAMPLE_API_KEY')),
+      validateInput: (text) =>
+        /^[A-Z][A-Z0-9_]*_(KEY|TOKEN)$/.test(text) ? '' : l10n.t('A name such as EXAMPLE_API_KEY'),
     })
   if (!name) return
   const key = await window.showInputBox({ title: name, password: true, ignoreFocusOut: true })

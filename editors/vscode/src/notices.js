@@ -22,7 +22,9 @@ class Notices {
     this.item.text = `${icon} Halocline${asks ? ` ${asks}` : ''}${context}${cost}`
     this.item.backgroundColor = asks ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined
     const says = { asks: l10n.t('needs you'), runs: l10n.t('works'), rests: l10n.t('rests') }
-    this.item.tooltip = all.map(([, one]) => `${one.title || l10n.t('Untitled')}: ${says[one.status]}`).join('\n') || l10n.t('Open Halocline')
+    this.item.tooltip =
+      all.map(([, one]) => `${one.title || l10n.t('Untitled')}: ${says[one.status]}`).join('\n') ||
+      l10n.t('Open Halocline')
     for (const [task, one] of all) this.notify(task, one, this.before[task]?.status)
     this.before = tasks
   }
@@ -32,7 +34,11 @@ class Notices {
     if (!isWanted || window.state.focused || status === before) return
     const name = title || l10n.t('A task')
     const text =
-      status === 'asks' ? l10n.t('{0} needs you.', name) : before === 'runs' && status === 'rests' ? l10n.t('{0} ended.', name) : ''
+      status === 'asks'
+        ? l10n.t('{0} needs you.', name)
+        : before === 'runs' && status === 'rests'
+          ? l10n.t('{0} ended.', name)
+          : ''
     if (!text) return
     const show = l10n.t('Show')
     if ((await window.showInformationMessage(text, show)) === show)

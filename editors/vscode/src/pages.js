@@ -80,7 +80,8 @@ class Pages {
     if (uri.path === '/new') {
       await this.go([])
       if (given.get('prompt')) await this.insert(given.get('prompt').slice(0, 20_000))
-    } else if (uri.path === '/task' && /^[\w-]{1,64}$/.test(given.get('id') ?? '')) await this.go(['task', given.get('id')])
+    } else if (uri.path === '/task' && /^[\w-]{1,64}$/.test(given.get('id') ?? ''))
+      await this.go(['task', given.get('id')])
     else window.showWarningMessage(l10n.t('Halocline does not know this link: {0}', uri.path))
   }
 

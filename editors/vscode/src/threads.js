@@ -15,8 +15,7 @@ class Threads {
   }
 
   show({ task, call, files }) {
-    for (const [thread, { task: of, call: other }] of this.known)
-      if (of === task && other !== call) this.remove(thread) // an older explanation: its lines may have moved
+    for (const [thread, { task: of, call: other }] of this.known) if (of === task && other !== call) this.remove(thread) // an older explanation: its lines may have moved
     for (const { path, file, remarks } of files)
       for (const { line, text } of remarks) {
         const at = new Range(line - 1, 0, line - 1, 0)
@@ -31,7 +30,11 @@ class Threads {
   async reply({ thread, text }) {
     const { call, ...known } = this.known.get(thread)
     const before = thread.comments
-    thread.comments = [...before, { ...said(text), author: { name: l10n.t('You') } }, said(l10n.t('Halocline is thinking…'))]
+    thread.comments = [
+      ...before,
+      { ...said(text), author: { name: l10n.t('You') } },
+      said(l10n.t('Halocline is thinking…')),
+    ]
     thread.canReply = false
     try {
       const { text: answer } = await this.backend.request('review/reply', { ...known, text })

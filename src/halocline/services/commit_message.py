@@ -31,7 +31,7 @@ from halocline.runtime.task_options import Choices
 SHARE = 0.4
 """Share of a known context window that the changes may take."""
 SECRET = "may hold secrets"
-"""Why the lines of some files are never sent, whatever the rules allow."""
+"""The reason for which the lines of some files are never sent, whatever the rules allow."""
 
 
 class CommitMessageRequest(Value, frozen=True):

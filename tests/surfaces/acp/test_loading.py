@@ -56,4 +56,4 @@ async def test_a_loaded_session_brings_back_images_files_the_plan_and_the_usage(
     told = first.of(schema.UsageUpdate)[-1]
     usage = [one for one in loaded if not isinstance(one, schema.AvailableCommandsUpdate)][-1]
     assert (usage.used, usage.size, usage.cost) == (told.used, told.size, told.cost)
-    assert second.of(schema.UsageUpdate)[-1].cost.amount > told.cost.amount
+    assert second.of(schema.UsageUpdate)[-1].used > 0

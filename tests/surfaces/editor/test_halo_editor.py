@@ -241,3 +241,19 @@ async def test_comments_of_the_model_come_as_threads_and_a_reply_is_answered(tmp
         answer = await extension.ask("review/reply", task=task, text="Why?", **comment)
         assert answer == {"text": "Because nobody heard it."}
         assert "> Louder, so that it is heard.\\n\\nWhy?" in json.dumps(server.requests[-1].body)
+
+
+async def test_a_code_action_starts_a_task_with_the_text_of_the_editor(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(text="It is the second letter.")]) as server,
+        start_extension(tmp_path, folder, **env(server), HALOCLINE_MODEL="openai/x") as extension,
+    ):
+        place = {"folder": str(folder), "path": "old.txt", "first": 2, "last": 2, "text": "unsaved\n"}
+        await extension.open_page()
+        task = await extension.ask("action/run", name="explain", problems=["b is not a word"], **place)
+        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        await extension.turn_ended()
+        told = json.dumps(server.requests[-1].body)
+        assert all(words in told for words in ("old.txt:2", "unsaved", "b is not a word"))
+        with pytest.raises(Refused, match="no action"):
+            await extension.ask("action/run", name="paint", **place)

@@ -24,7 +24,7 @@ MOST_PAGES = 16
 
 
 class RelayedSocket:
-    """What a `PageConnection` needs of a WebSocket, over the extension."""
+    """The part of a WebSocket that a `PageConnection` needs, over the extension."""
 
     def __init__(self, peer: Peer, page: str) -> None:
         self._peer = peer

@@ -15,7 +15,7 @@ REPLY = "About line {line} of {path}, where you commented:\n{quoted}\n\n{text}"
 
 
 class ThreadReply(Value, frozen=True):
-    """What a person writes below a comment of the model."""
+    """A person's reply below a comment of the model."""
 
     task: str
     path: str

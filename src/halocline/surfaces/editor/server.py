@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from halocline.client import Choices, open_client
 from halocline.protocol.commands import EditorState
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.acp.transport import LONGEST_LINE, LineTransport
+from halocline.surfaces.editor.code_actions import CodeActionRequest, run_code_action
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.page_files import read_page, write_page
 from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
@@ -66,7 +68,7 @@ async def serve_extension(folders: tuple[Path, ...]) -> None:
 
 
 class EditorServer:
-    """What the extension can ask for. Each method's name is on the wire; its parameters are one struct."""
+    """The requests of the extension. Each method's name is on the wire; its parameters are one struct."""
 
     def __init__(self, peer: Peer, tasks: OpenTasks) -> None:
         self._tasks = tasks
@@ -92,6 +94,7 @@ class EditorServer:
             "page/fetch": _accept(Fetch, self.relay.fetch),
             "edit/decide": _accept(EditDecision, self.diffs.decide),
             "edit/show": _accept(OfEdit, self._show_edit),
+            "action/run": _accept(CodeActionRequest, partial(run_code_action, tasks)),
             "review/reply": _accept(ThreadReply, self.reviews.reply),
             "editor/folders": _accept(Folders, self._set_folders),
             "editor/changed": _accept(EditorState, self._note_editor),

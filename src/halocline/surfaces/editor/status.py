@@ -1,4 +1,4 @@
-"""What the editor's status bar and notifications say: how many tasks work or wait, context and cost of the newest."""
+"""The facts of the status bar: each open task with its status, the use of its context window and its cost."""
 
 import asyncio
 

@@ -114,6 +114,9 @@
   }
   addEventListener('DOMContentLoaded', () => {
     follow()
-    new MutationObserver(follow).observe(document.body, { attributes: true, attributeFilter: ['data-vscode-theme-kind'] })
+    new MutationObserver(follow).observe(document.body, {
+      attributes: true,
+      attributeFilter: ['data-vscode-theme-kind'],
+    })
   })
 }

@@ -256,8 +256,7 @@ function Rows({ list, here, deeds, grouped }) {
   const of = (event) => list.find((info) => info.task === event.target.closest('[data-item]')?.dataset.item)
   function pressed(event) {
     roving.onKeyDown(event)
-    if (event.defaultPrevented && innerWidth > NARROW)
-      goInstead('history', document.activeElement.dataset.item)
+    if (event.defaultPrevented && innerWidth > NARROW) goInstead('history', document.activeElement.dataset.item)
     const info = event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey ? null : of(event)
     if (!info) return
     const keys = {

@@ -120,8 +120,7 @@ export function Shell() {
 
 const loadOut = () => import('./out.js')
 const loadReview = () => import('./review.js')
-const loadTask = () =>
-  Promise.all([import('./task.js'), style('static/css/transcript.css')]).then(([module]) => module)
+const loadTask = () => Promise.all([import('./task.js'), style('static/css/transcript.css')]).then(([module]) => module)
 // Most visits need the task view or the palette: prefetch them while idle.
 setTimeout(() => Promise.all([loadTask(), SHEETS.palette()]).catch(() => {}), 1500)
 const loadOffline = () =>
