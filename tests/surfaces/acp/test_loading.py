@@ -5,7 +5,10 @@ from typing import Any
 from acp import schema
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Usage
 from halocline.providers.scripted.script import Call, Turn
+from halocline.surfaces.acp.updates import Updates
 from halocline.testing.model_server import ModelServer
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -56,4 +59,11 @@ async def test_a_loaded_session_brings_back_images_files_the_plan_and_the_usage(
     told = first.of(schema.UsageUpdate)[-1]
     usage = [one for one in loaded if not isinstance(one, schema.AvailableCommandsUpdate)][-1]
     assert (usage.used, usage.size, usage.cost) == (told.used, told.size, told.cost)
-    assert second.of(schema.UsageUpdate)[-1].used > 0
+
+
+def test_the_cost_of_a_session_goes_on_from_that_of_the_task() -> None:
+    updates = Updates("/", lambda blob: None, cost=1.0)
+    (usage,) = updates.of(ev.UsageReported(usage=Usage(input=10, output=1), cost=0.5, window=100))
+    assert isinstance(usage, schema.UsageUpdate)
+    assert usage.cost is not None
+    assert usage.cost.amount == 1.5

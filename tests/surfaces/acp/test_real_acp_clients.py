@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.surfaces.acp import set_up
@@ -55,7 +56,7 @@ async def run_node(tmp_path: Path, *words: str, cwd: Path) -> str:
     return ran.stdout
 
 
-async def run_acpx(tmp_path: Path, folder: Path, server: ModelServer, *words: str) -> list[dict[str, object]]:
+async def run_acpx(tmp_path: Path, folder: Path, server: ModelServer, *words: str) -> list[dict[str, Any]]:
     """Run acpx; gives the messages of both sides."""
     options = ("--agent", " ".join(agent(server)), "--format", "json", *words)
     printed = await run_node(tmp_path, str(set_up.acpx()), *options, cwd=folder)
@@ -66,6 +67,7 @@ async def test_acpx_approves_and_everything_is_done(tmp_path: Path, folder: Path
     async with ModelServer(TURNS) as server:
         messages = await run_acpx(tmp_path, folder, server, "--approve-all", "exec", "do it")
     assert ((folder / "new.txt").read_text(), (folder / "x").exists()) == ("one\n", True)
+    assert "fs/write_text_file" in [one.get("method") for one in messages]
     assert '"stopReason": "end_turn"' in json.dumps(messages)
 
 
@@ -85,6 +87,23 @@ async def test_the_official_typescript_sdk_takes_part_in_a_whole_turn(tmp_path: 
     found = json.loads(printed)
     assert found["ended"]["stopReason"] == "end_turn"
     assert [one["title"] for one in found["asked"]] == ["Write new.txt", "touch x"]
-    said = [one["content"]["text"] for one in found["updates"] if one["sessionUpdate"] == "agent_message_chunk"]
-    assert "".join(said) == "I'll do it.All done."
-    assert (folder / "new.txt").read_text() == "one\n"
+    for updates in (found["updates"], found["loaded"]):
+        said = [one["content"]["text"] for one in updates if one["sessionUpdate"] == "agent_message_chunk"]
+        assert "".join(said) == "I'll do it.All done."
+    assert [one["content"]["text"] for one in found["loaded"] if one["sessionUpdate"] == "user_message_chunk"] == [
+        "do it"
+    ]
+    assert ((folder / "new.txt").read_text(), found["written"]) == ("one\n", [str(folder / "new.txt")])
+
+
+async def test_acpx_takes_up_a_session_of_another_process(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
+        await run_acpx(tmp_path, folder, server, "exec", "first words")
+        (listed,) = await run_acpx(tmp_path, folder, server, "sessions", "list")
+        (session,) = listed["sessions"]
+        again = ("sessions", "new", "--resume-session", session["sessionId"])
+        await run_acpx(tmp_path, folder, server, *again)
+        messages = await run_acpx(tmp_path, folder, server, "--ttl", "1", "prompt", "more words")
+        assert "first words" in str(server.requests[-1])
+    assert "session/resume" in [one.get("method") for one in messages]
+    assert '"stopReason": "end_turn"' in json.dumps(messages)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from acp import schema
+from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from pydantic import BaseModel
 
 from halocline.providers.scripted.script import Call, Turn
@@ -40,7 +41,20 @@ RESULTS: dict[str, type[BaseModel]] = {
 NOTICES: dict[str, type[BaseModel]] = {
     "session/update": schema.SessionNotification,
     "session/request_permission": schema.RequestPermissionRequest,
+    "fs/read_text_file": schema.ReadTextFileRequest,
+    "fs/write_text_file": schema.WriteTextFileRequest,
 }
+NOTIFICATIONS = {"session/cancel"}
+"""Methods of an agent that have no answer."""
+REFUSED = {
+    "session/delete",
+    "logout",
+    "mcp/message",
+    *(f"providers/{word}" for word in ("list", "set", "disable")),
+    *(f"nes/{word}" for word in ("start", "suggest", "accept", "reject", "close")),
+    *(f"document/{word}" for word in ("didOpen", "didChange", "didClose", "didSave", "didFocus")),
+}
+"""Drafts that we do not offer, so that no client calls them: deleting tasks and signing out are for the terminal."""
 
 
 def fill(value: Any, names: dict[str, Any]) -> Any:
@@ -124,6 +138,11 @@ async def test_the_conversation_goes_as_written(file: Path, tmp_path: Path) -> N
             assert await process.wait() == 0
 
 
+def test_every_method_of_the_protocol_is_handled_or_refused() -> None:
+    assert {*AGENT_METHODS.values()} == {*RESULTS, *NOTIFICATIONS, *REFUSED}
+    assert {*NOTICES} <= {*CLIENT_METHODS.values()}
+
+
 def test_every_method_of_an_agent_has_a_transcript() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in FILES)
-    assert [method for method in RESULTS if f'"{method}"' not in text] == []
+    assert [method for method in (*RESULTS, *NOTIFICATIONS, *REFUSED) if f'"{method}"' not in text] == []

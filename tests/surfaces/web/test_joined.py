@@ -45,7 +45,7 @@ def test_modules_that_need_each_other_are_refused_by_name():
         ('import{a as i}from"./x.js";i()', "const { a: i } = $js_x;i()"),
         ("import {\n  a,\n  b,\n} from './x.js'", "const { a, b } = $js_x;"),
         ("const go = () => import('./views/y.js')", "const go = () => import('./js/views/y.js')"),
-        ("import(`../vendor/${file}.js`)", "import(`/static/vendor/${file}.js`)"),
+        ("import(`../vendor/${file}.js`)", "import(`./vendor/${file}.js`)"),
         ("imported(f) {}", "imported(f) {}"),
     ],
 )
