@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from halocline.surfaces.acp.transport import check_message
+from halocline.surfaces.json_lines import check_message
 
 COUNT = 10_000
 METHODS = [

@@ -6,7 +6,7 @@ from acp.agent.connection import AgentSideConnection
 
 from halocline.client import Client, TaskOptions
 from halocline.surfaces.acp.agent import HaloAgent
-from halocline.surfaces.acp.transport import LONGEST_LINE, LineTransport
+from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport
 from halocline.surfaces.stdio import open_stdio
 
 

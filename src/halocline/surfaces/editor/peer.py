@@ -14,7 +14,7 @@ import msgspec
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import JsonObject
-from halocline.surfaces.acp.transport import INTERNAL_ERROR, JsonMessage, LineTransport
+from halocline.surfaces.json_lines import INTERNAL_ERROR, JsonMessage, LineTransport
 
 METHOD_NOT_FOUND, INVALID_PARAMS, REFUSED = -32601, -32602, -32000
 Handler = Callable[[JsonObject], Awaitable[Any]]

@@ -15,7 +15,6 @@ from halocline._version import __version__
 from halocline.client import Choices, open_client
 from halocline.protocol.commands import EditorState
 from halocline.protocol.values import JsonObject, Value
-from halocline.surfaces.acp.transport import LONGEST_LINE, LineTransport
 from halocline.surfaces.editor.code_actions import CodeActionRequest, run_code_action
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.page_files import read_page, write_page
@@ -23,6 +22,7 @@ from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
 from halocline.surfaces.editor.peer import Handler, Peer
 from halocline.surfaces.editor.review_threads import ReviewThreads, ThreadReply
 from halocline.surfaces.editor.status import send_status
+from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport
 from halocline.surfaces.stdio import open_stdio
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 from halocline.surfaces.web.uploads import Uploads
