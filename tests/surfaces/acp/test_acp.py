@@ -41,6 +41,31 @@ async def test_a_turn_streams_its_text_and_ends(tmp_path: Path, folder: Path) ->
     assert "".join(one.content.text for one in editor.of(schema.AgentThoughtChunk)) == "Hm."
 
 
+async def test_a_running_command_shows_its_output_in_its_call_and_not_in_a_terminal_of_the_editor(
+    tmp_path: Path, folder: Path
+) -> None:
+    editor = Editor()
+    command = Call("execute_command", {"command": "echo begun; until [ -e go ]; do sleep 0.05; done; echo ended"})
+    async with (
+        ModelServer([Turn(calls=(command,)), Turn(text="Done.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder, schema.ClientCapabilities(terminal=True))
+        running = asyncio.create_task(connection.prompt(session_id=session.session_id, prompt=prompt("run")))
+        shown = await editor.until(
+            lambda: [
+                one
+                for one in editor.of(schema.ToolCallProgress)
+                if "```console" in str(one.content) and "begun" in str(one.content)
+            ]
+        )
+        assert shown[0].status in (None, "in_progress")
+        (folder / "go").touch()
+        await running
+    last = editor.calls()[shown[0].tool_call_id][-1]
+    assert (last.status, "ended" in last.content[0].content.text) == ("completed", True)
+
+
 async def test_an_edit_shows_its_diff_before_it_is_approved(tmp_path: Path, folder: Path) -> None:
     editor = Editor()
     async with (

@@ -1,9 +1,13 @@
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
+from acp import schema
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
 from halocline.providers.scripted.script import Call, Turn
+from halocline.surfaces.acp.files import OpenFiles
 from halocline.testing.model_server import ModelServer
 
 READ = Call("read_file", {"path": "open.txt"})
@@ -78,3 +82,26 @@ async def test_what_a_command_changed_is_not_hidden_by_an_editor_that_did_not_re
     change = Call("execute_command", {"command": "sed -i s/saved/sorted/ open.txt"})
     sent = await run(editor, tmp_path, folder, Turn(calls=(READ,)), Turn(calls=(change,)), Turn(calls=(READ,)))
     assert "2 | sorted" in sent
+
+
+class SilentEditor(Editor):
+    async def read_text_file(self, session_id: str, path: str, **meta: Any) -> schema.ReadTextFileResponse:
+        self.reads.append(path)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_an_editor_that_does_not_answer_is_left_alone_for_a_while() -> None:
+    editor = SilentEditor().offer_files()
+    files = OpenFiles(editor, editor.abilities, "session", patience=0.01)
+    assert [await files.read("/a"), await files.read("/b"), await files.write("/a", "x")] == [None, None, False]
+    assert (editor.reads, editor.writes) == (["/a"], [])
+
+
+async def test_an_editor_that_is_gone_is_no_error() -> None:
+    class GoneEditor(Editor):
+        async def read_text_file(self, session_id: str, path: str, **meta: Any) -> schema.ReadTextFileResponse:
+            raise ConnectionError("Connection closed")
+
+    editor = GoneEditor().offer_files()
+    assert await OpenFiles(editor, editor.abilities, "session").read("/a") is None

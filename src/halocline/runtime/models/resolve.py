@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 
 from halocline.context.request import Thinking
-from halocline.net.http import fetch_json
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
@@ -157,6 +156,8 @@ async def _find_local_model() -> str:
 
 async def local_models(vendor: Vendor) -> list[str]:
     """Return the models of a local server; empty if it does not answer."""
+    from halocline.net.http import fetch_json  # not every command asks a server
+
     try:
         answer = await fetch_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)
     except ModelError:

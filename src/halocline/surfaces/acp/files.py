@@ -20,11 +20,18 @@ T = TypeVar("T")
 class OpenFiles:
     """Implements `ports.editor.Editor` for one session, as far as the client offers it. `session` names it."""
 
-    def __init__(self, connection: Connection, abilities: schema.ClientCapabilities, session: str = "") -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        abilities: schema.ClientCapabilities,
+        session: str = "",
+        patience: float = PATIENCE,
+    ) -> None:
         offered = abilities.fs
         self._reads = bool(offered and offered.read_text_file)
         self._writes = bool(offered and offered.write_text_file)
         self._connection = connection
+        self._patience = patience
         self._paused_until = 0.0
         self.session = session
 
@@ -50,11 +57,11 @@ class OpenFiles:
 
     async def _ask(self, request: Awaitable[T], path: str) -> T | None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 return await request
         except TimeoutError:
             self._paused_until = time.monotonic() + PAUSE
-            _LOGGER.warning("The editor did not answer about %s in %g s.", path, PATIENCE)
+            _LOGGER.warning("The editor did not answer about %s in %g s.", path, self._patience)
         except (RequestError, ValueError, OSError) as error:
             _LOGGER.info("The editor did not answer about %s: %s", path, error)
         return None
