@@ -21,7 +21,7 @@ from halocline.providers.catalog.server_probe import ask_server
 from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
-from halocline.runtime.models.resolve import local_models
+from halocline.runtime.models.local_servers import local_models
 from halocline.task.calls.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 

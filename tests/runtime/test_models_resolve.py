@@ -7,7 +7,8 @@ from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.models.keys import FoundKey, Keys
-from halocline.runtime.models.resolve import local_models, open_model
+from halocline.runtime.models.local_servers import local_models
+from halocline.runtime.models.resolve import open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore

@@ -1,6 +1,5 @@
 """Resolve the model of a task, and explain how to get one if there is none."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -9,7 +8,7 @@ from importlib import import_module
 from halocline.context.request import Thinking
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
-from halocline.protocol.errors import ModelError, UsageError
+from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
@@ -18,13 +17,11 @@ from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
 from halocline.providers.wrappers.retry import Retrying
+from halocline.runtime import models
 from halocline.runtime.assembly.network import choose_network
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.store.settings.settings import Settings
-
-PROBE_SECONDS = 0.4
-"""Timeout in seconds for a local server to list its models."""
 
 DIRECT_QUIET = 300.0
 """Seconds that a reply may go without new content; the stall timeout if that is longer (local servers)."""
@@ -60,7 +57,7 @@ async def open_model(
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
     """Return the vendor and its own name for the model; empty means its default. Raises as `open_model` does."""
-    name = named or settings.model or _with_key(keys) or await _find_local_model()
+    name = named or settings.model or _with_key(keys) or await models.local_servers.find_local_model()
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     provider, _, model = name.partition("/")
@@ -145,25 +142,6 @@ def _with_key(keys: Keys) -> str:
     vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
     first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
     return f"{first.name}/{first.default_model}" if first else ""
-
-
-async def _find_local_model() -> str:
-    """Return the first model of the first local server that answers; empty if none does."""
-    vendors = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
-    found = await asyncio.gather(*(local_models(vendor) for vendor in vendors))
-    return next((f"{vendor.name}/{models[0]}" for vendor, models in zip(vendors, found, strict=True) if models), "")
-
-
-async def local_models(vendor: Vendor) -> list[str]:
-    """Return the models of a local server; empty if it does not answer."""
-    from halocline.net.http import fetch_json  # not every command asks a server
-
-    try:
-        answer = await fetch_json(f"{vendor.base_url}/models", timeout=PROBE_SECONDS)
-    except ModelError:
-        return []
-    rows = answer.get("data") if isinstance(answer, dict) else None
-    return [str(row["id"]) for row in rows or () if isinstance(row, dict) and "id" in row]
 
 
 def thinking_by_mode(settings: Settings) -> Mapping[Mode, Thinking]:

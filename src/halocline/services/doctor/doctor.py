@@ -18,7 +18,7 @@ from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.models.connection_test import ModelConnection
-from halocline.runtime.models.resolve import local_models
+from halocline.runtime.models.local_servers import local_models
 from halocline.services.doctor.finding import Finding as Finding
 from halocline.services.doctor.litter_checks import check_litter
 from halocline.services.doctor.log_checks import check_logs

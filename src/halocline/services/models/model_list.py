@@ -13,7 +13,7 @@ from halocline.providers.catalog.server_probe import ask_server, fill_info
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.resolve import local_models
+from halocline.runtime.models.local_servers import local_models
 from halocline.runtime.models.vendors import list_vendors, with_known_facts
 from halocline.store.settings.settings import Settings
 
