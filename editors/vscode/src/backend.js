@@ -17,6 +17,7 @@ class Backend {
     this.log = vscode.window.createOutputChannel('Halocline', { log: true })
     this.handlers = new Map()
     this.listeners = new Set()
+    this.told = []
     this.greeting = null
     this.failures = 0
     this.tail = ''
@@ -31,6 +32,13 @@ class Backend {
   onEnd(listen) {
     this.listeners.add(listen)
     return { dispose: () => this.listeners.delete(listen) }
+  }
+
+  /** Tell the Python side something at each of its starts. Returns what tells it again, for when it changed. */
+  keepTold(method, describe) {
+    const tell = () => this.isRunning && this.notify(method, describe())
+    this.told.push(tell)
+    return tell
   }
 
   /** Start the Python side if it does not run. Resolves to its greeting: version, folder and page. */
@@ -51,8 +59,8 @@ class Backend {
     const pause = PAUSES[Math.min(this.failures, PAUSES.length - 1)]
     if (pause) await new Promise((done) => setTimeout(done, pause))
     const [program, ...words] = await findCommand(this.context)
-    const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file')
-    const paths = folders.length ? folders.map(({ uri }) => uri.fsPath) : [homedir()]
+    const folders = folderPaths()
+    const paths = folders.length ? folders : [homedir()]
     const env = { ...process.env, ...(await readKeys(this.context)) }
     this.log.info(`Starting ${[program, ...words].join(' ')} editor`)
     this.tail = ''
@@ -72,9 +80,9 @@ class Backend {
     })
     child.stdin.on('error', () => {}) // `close` follows
     this.read(child.stdout)
-    const showEdits = vscode.workspace.getConfiguration('halocline').get('showEdits')
-    this.greeting = await Promise.race([this.request('initialize', { show_edits: showEdits }), ended])
+    this.greeting = await Promise.race([this.request('initialize'), ended])
     this.failures = 0
+    for (const tell of this.told) tell()
     this.log.info(`Halocline ${this.greeting.version} is ready.`)
     return this.greeting
   }
@@ -171,4 +179,8 @@ class Backend {
   }
 }
 
-module.exports = { Backend }
+/** The folders of the window that are on the disk of this machine. */
+const folderPaths = () =>
+  (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath)
+
+module.exports = { Backend, folderPaths }

@@ -86,7 +86,15 @@ class Diffs {
     this.shown = new Map()
     const register = workspace.registerFileSystemProvider(AFTER, this.sides, { isCaseSensitive: true })
     const before = workspace.registerTextDocumentContentProvider(BEFORE, this.sides)
-    this.parts = [register, before, backend.onEnd(() => [...this.shown.values()].forEach((one) => this.close(one)))]
+    const tellSettings = backend.keepTold('editor/settings', () => ({
+      show_edits: workspace.getConfiguration('halocline').get('showEdits'),
+    }))
+    this.parts = [
+      register,
+      before,
+      backend.onEnd(() => [...this.shown.values()].forEach((one) => this.close(one))),
+      workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('halocline.showEdits') && tellSettings()),
+    ]
     backend.on('diff/draft', (given) => this.show(given).catch((error) => backend.log.error(error)))
     backend.on('diff/open', (given) => this.show(given).catch((error) => backend.log.error(error)))
     backend.on('diff/close', (given) => this.close(given).catch((error) => backend.log.error(error)))

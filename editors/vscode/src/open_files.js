@@ -5,28 +5,16 @@ const PAUSE = 200
 
 class OpenFiles {
   constructor(backend) {
-    this.backend = backend
+    const tell = backend.keepTold('editor/changed', describe)
     const later = () => {
       clearTimeout(this.late)
-      this.late = setTimeout(() => this.tell(), PAUSE)
+      this.late = setTimeout(tell, PAUSE)
     }
     this.parts = [
       window.tabGroups.onDidChangeTabs(later),
       window.onDidChangeActiveTextEditor(later),
       window.onDidChangeVisibleTextEditors(later),
     ]
-    later()
-  }
-
-  tell() {
-    const isFile = (uri) => uri?.scheme === 'file'
-    const active = window.activeTextEditor
-    const visible = [active, ...window.visibleTextEditors.filter((editor) => editor !== active)]
-    const tabs = window.tabGroups.all.flatMap((group) => group.tabs)
-    this.backend.notify('editor/changed', {
-      visible: paths(visible.map((editor) => editor?.document.uri).filter(isFile)),
-      open: paths(tabs.map(({ input }) => input?.uri).filter(isFile)),
-    })
   }
 
   dispose() {
@@ -35,6 +23,16 @@ class OpenFiles {
   }
 }
 
-const paths = (uris) => [...new Set(uris.map((uri) => uri.fsPath))]
+function describe() {
+  const active = window.activeTextEditor
+  const visible = [active, ...window.visibleTextEditors.filter((editor) => editor !== active)]
+  const tabs = window.tabGroups.all.flatMap((group) => group.tabs)
+  return {
+    visible: paths(visible.map((editor) => editor?.document.uri)),
+    open: paths(tabs.map(({ input }) => input?.uri)),
+  }
+}
+
+const paths = (uris) => [...new Set(uris.filter((uri) => uri?.scheme === 'file').map((uri) => uri.fsPath))]
 
 module.exports = { OpenFiles }

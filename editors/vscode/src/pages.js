@@ -1,5 +1,7 @@
 // Pages of Halocline in the side bar and in editor tabs. Their frames and requests are relayed to the Python side.
+const { randomUUID } = require('node:crypto')
 const vscode = require('vscode')
+const { folderPaths } = require('./backend')
 const { NotInstalled } = require('./command')
 
 const { Uri, ViewColumn, l10n, window } = vscode
@@ -19,7 +21,7 @@ class Pages {
     backend.on('page/closed', ({ page, code }) => this.byName.get(page)?.send({ type: 'closed', code }))
     context.subscriptions.push(
       backend.onEnd(() => this.all().forEach((page) => page.send({ type: 'closed', code: 1006 }))),
-      vscode.workspace.onDidChangeWorkspaceFolders(() => this.tellFolders()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => backend.notify('editor/folders', { folders: folderPaths() })),
     )
   }
 
@@ -84,11 +86,6 @@ class Pages {
       await this.go(['task', given.get('id')])
     else window.showWarningMessage(l10n.t('Halocline does not know this link: {0}', uri.path))
   }
-
-  tellFolders() {
-    const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file')
-    this.backend.notify('editor/folders', { folders: folders.map(({ uri }) => uri.fsPath) })
-  }
 }
 
 /** One webview. */
@@ -112,11 +109,17 @@ class Page {
       const place = Uri.file(folder)
       this.webview.options = { enableScripts: true, localResourceRoots: [place] }
       const base = this.webview.asWebviewUri(place).toString()
-      this.webview.html = page.replaceAll('{base}', base).replaceAll('{source}', this.webview.cspSource)
+      this.webview.html = page.replaceAll('{base}', base).replaceAll('{source}', this.webview.cspSource).replace('{place}', this.place)
     } catch (error) {
       this.failure = error
-      this.webview.html = failed(error, this.webview.cspSource)
+      this.webview.html = failed(error)
     }
+  }
+
+  /** Where a page was last: VS Code forgets what is in a view when its window is loaded again. */
+  get place() {
+    const kept = this.pages.context.workspaceState.get('place', '')
+    return /^#[\w/%.~-]*$/.test(kept) ? kept : ''
   }
 
   leave() {
@@ -139,6 +142,8 @@ class Page {
         return this.backend.notify('page/close', { page: message.page })
       case 'fetch':
         return this.fetch(message)
+      case 'place':
+        return this.pages.context.workspaceState.update('place', message.hash)
       case 'reload':
         return this.load()
       case 'ready':
@@ -202,7 +207,7 @@ const document = (policy, body) =>
 const waiting = (text) => document('', `<p role="status">${escaped(text)}</p>`)
 
 function failed(error) {
-  const nonce = Array.from({ length: 24 }, () => Math.floor(Math.random() * 36).toString(36)).join('')
+  const nonce = randomUUID()
   const button = (name, text, kind = '') => `<button data-does="${name}" class="${kind}">${escaped(text)}</button>`
   const install = error instanceof NotInstalled
   const body =

@@ -234,11 +234,14 @@ class Controller:
         opened = self._open.pop(name, None)
         return await opened.end() if opened else broke
 
-    async def close(self) -> None:
-        """Interrupt what runs, end every turn and close all tasks. Raises the error that broke one."""
+    async def close(self, *, leave_questions: bool = False) -> None:
+        """Interrupt what runs, end every turn and close all tasks. Raises the error that broke one.
+
+        With `leave_questions`, tasks that wait for the user are left open, and the next process asks again.
+        """
         lost = await self._attached.close()
         for opened in self._open.values():
-            opened.task.inbox.abandon()
+            opened.task.inbox.abandon(leave_questions=leave_questions)
         await asyncio.gather(*self._background, self._steering.close())
         served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         while self._open:
@@ -246,7 +249,7 @@ class Controller:
         await self.assembly.close()
         self._program_log.close()
         for outcome in (*served, *lost):
-            if isinstance(outcome, BaseException):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
                 raise outcome
 
     def _stop_job(self, task: Task, job: str) -> bool:

@@ -67,6 +67,7 @@ class Inbox:
         self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
+        self._leaves = False
 
     @property
     def can_ask(self) -> bool:
@@ -75,8 +76,8 @@ class Inbox:
 
     @property
     def is_interrupted(self) -> bool:
-        """True if the running turn is being interrupted."""
-        return self._why is not None
+        """True if the running turn is being interrupted, or left where it is."""
+        return self._why is not None or self._leaves
 
     def welcome(self) -> None:
         """Count a peer that can answer."""
@@ -128,11 +129,19 @@ class Inbox:
         """Accept no more prompts: `prompts` ends after the queued ones."""
         self._prompts.put_nowait(None)
 
-    def abandon(self) -> None:
-        """Interrupt the running turn and drop everything queued."""
+    def abandon(self, *, leave_questions: bool = False) -> None:
+        """Interrupt the running turn and drop everything queued.
+
+        With `leave_questions`, a turn that waits for the user is cancelled and its end is not recorded, as if the
+        process were killed: the process that opens the task next asks again.
+        """
         while not self._prompts.empty():
             self._prompts.get_nowait()
-        self.interrupt()
+        if leave_questions and self._turn and (self._decisions or self._answers):
+            self._leaves = True
+            self._turn.cancel()
+        else:
+            self.interrupt()
         self.close()
 
     async def prompts(self) -> AsyncIterator[Prompt | InboxRequest]:

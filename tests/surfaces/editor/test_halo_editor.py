@@ -257,3 +257,37 @@ async def test_a_code_action_starts_a_task_with_the_text_of_the_editor(tmp_path:
         assert all(words in told for words in ("old.txt:2", "unsaved", "b is not a word"))
         with pytest.raises(Refused, match="no action"):
             await extension.ask("action/run", name="paint", **place)
+
+
+async def test_an_edit_that_waits_when_the_window_closes_waits_in_the_next_one(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server:
+        async with start_extension(tmp_path, folder, **env(server)) as extension:
+            task = await begin(extension, folder, server)
+            await extension.until(lambda: extension.of("diff/open"))
+        async with start_extension(tmp_path, folder, **env(server)) as extension:
+            await extension.open_page()
+            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+            shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+            await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+            await extension.turn_ended()
+    assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+async def test_a_question_that_waits_when_the_window_closes_waits_in_the_next_one(tmp_path: Path, folder: Path) -> None:
+    ask = Call("ask_followup_question", {"question": "Which?", "options": ["tabs", "spaces"]})
+
+    def asked(extension: Extension) -> list[str]:
+        return [event["request"] for event in extension.events() if event["type"] == "question_asked"]
+
+    async with ModelServer([Turn(calls=(ask,)), Turn(text="Done.")]) as server:
+        async with start_extension(tmp_path, folder, **env(server)) as extension:
+            task = await begin(extension, folder, server)
+            (before,) = await extension.until(lambda: asked(extension))
+        async with start_extension(tmp_path, folder, **env(server)) as extension:
+            await extension.open_page()
+            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+            again = await extension.until(lambda: [one for one in asked(extension) if one != before])
+            answer = {"type": "answer_question", "task": task, "request": again[0], "answer": "tabs"}
+            await extension.page_asks(type="command", command=answer)
+            await extension.turn_ended()
+        assert "tabs" in json.dumps(server.requests[-1].body)

@@ -75,7 +75,7 @@ class CodeServer:
         self.address = ""
         self._data, self._extensions = root / "data", root / "extensions"
         self._process: subprocess.Popen[bytes] | None = None
-        for folder in (self.home, self._data / "User", self._extensions):
+        for folder in (self.home, self._data / "User", self._data / "Machine", self._extensions):
             folder.mkdir(parents=True)
         self.reset_settings()
         self.environment = {
@@ -87,9 +87,15 @@ class CodeServer:
         }
 
     def change_settings(self, changes: Mapping[str, Any]) -> None:
-        """Change settings of the user until the next reset, for windows that are opened or reloaded then."""
+        """Change settings of the user until the next reset, for windows that are opened or reloaded then.
+
+        Settings of scope "machine" are read from those of the machine where the server runs, others from the user's.
+        """
         self._settings |= changes
-        (self._data / "User" / "settings.json").write_text(json.dumps(self._settings, indent=2))
+        of_machine = {name: value for name, value in self._settings.items() if name.startswith("halocline.")}
+        of_user = {name: value for name, value in self._settings.items() if name not in of_machine}
+        for scope, settings in (("User", of_user), ("Machine", of_machine)):
+            (self._data / scope / "settings.json").write_text(json.dumps(settings, indent=2))
 
     def reset_settings(self) -> None:
         self._settings = {}

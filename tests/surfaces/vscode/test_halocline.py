@@ -139,7 +139,8 @@ async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(
     await workbench.editors.press_title_button("Accept Edit")
     await sees(view, "Written.")
     assert (folder / "new.txt").exists()
-    await view.locator(".composer textarea").press("Escape")
+    for _ in range(2):
+        await view.locator(".composer textarea").press("Escape")
     await sees(view, "Stopped")
     await view.locator(".composer textarea").fill("/undo")
     await view.locator(".composer textarea").press("Enter")

@@ -32,7 +32,7 @@ from tests.surfaces.vscode.editors import Editors
 LIMIT = 30_000
 """Milliseconds that anything may take on a busy machine."""
 OFFERED = 2_000
-"""Milliseconds until a list is opened anew: it does not notice commands and files that came since."""
+"""Milliseconds that a list is given to offer an entry, before it is looked for again."""
 ONLY_THIS_MACHINE = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--no-proxy-server")
 """Flags with which Chromium reaches nothing else; routing all requests through the test would switch its cache off."""
 RESOURCES = ".vscode-resource.vscode-cdn.net"
@@ -50,6 +50,7 @@ NOISE = (
     "can escape its sandboxing",
     "responded with a status of 404",
     "Long running operations during shutdown",
+    "vscode-log:",  # its own log, which a reload closes
 )
 """Messages of VS Code about parts that were not compiled, and about itself."""
 
@@ -97,11 +98,11 @@ class Workbench:
 
     async def run_command(self, title: str) -> None:
         """Run a command by the palette, named with its category: `Halocline: New Task`."""
-        await self._pick("F1", f">{title}", title)
+        await self._pick(f">{title}", title, "F1")
 
     async def open_file(self, name: str) -> None:
         """Open a file of the folder by its name."""
-        await self._pick("Control+P", name, name)
+        await self._pick(name, name, "Control+P")
         await self.editors.tab(name).wait_for()
 
     async def open_view(self, title: str) -> None:
@@ -145,7 +146,7 @@ class Workbench:
 
     async def choose(self, label: str) -> None:
         """Choose an entry of the list that an extension shows."""
-        await self._take(label)
+        await self._pick(label, label)
 
     async def enter_text(self, prompt: str, text: str) -> None:
         """Enter a text that an extension asks for."""
@@ -163,24 +164,29 @@ class Workbench:
     async def screenshot(self, path: Path) -> None:
         await self.page.screenshot(path=path)
 
-    async def _pick(self, key: str, text: str, label: str) -> None:
-        """Open a list with a key, and take the entry; open it anew until the entry is offered."""
+    async def _pick(self, text: str, label: str, key: str = "") -> None:
+        """Look for an entry and take it, in a list that a key opens or that comes by itself.
+
+        Again until it is offered: a list that opens empties the field, and one that is open stays as it is.
+        """
         for _ in range(LIMIT // OFFERED):
-            await self.page.keyboard.press(key)
+            if key:
+                await self.page.keyboard.press(key)
             try:
                 await self.quick_input.fill(text, timeout=OFFERED)
-                return await self._take(label, OFFERED)
+                return await self._take(label)
             except TooLate:
-                await self.page.keyboard.press("Escape")
+                if key:
+                    await self.page.keyboard.press("Escape")
         raise AssertionError(f"{label} is not offered")
 
-    async def _take(self, label: str, patience: int = LIMIT) -> None:
+    async def _take(self, label: str) -> None:
         """Go to an entry with the arrow keys: a click would miss a list that still grows."""
         entry, focused = (
             self.page.locator(f'.monaco-list-row{state}:is([aria-label="{label}"], [aria-label^="{label},"])')
             for state in ("", ".focused")
         )
-        await entry.first.wait_for(timeout=patience)
+        await entry.first.wait_for(timeout=OFFERED)
         while not await focused.count():
             await self.page.keyboard.press("ArrowDown")
         await self.page.keyboard.press("Enter")

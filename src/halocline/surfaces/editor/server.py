@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,10 +33,14 @@ CLOSING_TIME = 5.0
 T = TypeVar("T", bound=Value)
 
 
-class Greeting(Value, frozen=True):
-    """Settings of the person that the extension begins with."""
+class EditorSettings(Value, frozen=True):
+    """The user's settings of the extension that this side needs."""
 
     show_edits: When = "asked"
+
+
+class Nothing(Value, frozen=True):
+    """No parameters."""
 
 
 class Folders(Value, frozen=True):
@@ -55,7 +60,7 @@ async def serve_extension(folders: tuple[Path, ...]) -> None:
     """Serve an extension over stdin and stdout until it closes them, then close the tasks."""
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "editor", lambda: watchers.total() > 0)
-    tasks = OpenTasks(client, folders, watchers=watchers)
+    tasks = OpenTasks(client, folders, watchers=watchers, opens_waiting=True)
     peer = Peer(LineTransport(*await open_stdio(LONGEST_LINE)))
     server = EditorServer(peer, tasks)
     try:
@@ -63,8 +68,9 @@ async def serve_extension(folders: tuple[Path, ...]) -> None:
     finally:
         await server.close()
         await tasks.close()
-        async with asyncio.timeout(CLOSING_TIME):
-            await client.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_TIME):
+                await client.close(leave_questions=True)
 
 
 class EditorServer:
@@ -87,7 +93,7 @@ class EditorServer:
         self.reviews = ReviewThreads(peer, tasks)
         self._status = asyncio.create_task(send_status(peer, tasks), name="status bar")
         peer.handlers = {
-            "initialize": _accept(Greeting, self._greet),
+            "initialize": _accept(Nothing, self._greet),
             "page/open": _accept(OfPage, self.relay.open_page),
             "page/message": _accept(OfPage, self.relay.take_message),
             "page/close": _accept(OfPage, self.relay.close_page),
@@ -98,6 +104,7 @@ class EditorServer:
             "review/reply": _accept(ThreadReply, self.reviews.reply),
             "editor/folders": _accept(Folders, self._set_folders),
             "editor/changed": _accept(EditorState, self._note_editor),
+            "editor/settings": _accept(EditorSettings, self._take_settings),
         }
 
     async def close(self) -> None:
@@ -106,9 +113,8 @@ class EditorServer:
         await self.reviews.close()
         await self.relay.close()
 
-    async def _greet(self, given: Greeting) -> JsonObject:
+    async def _greet(self, _: Nothing) -> JsonObject:
         """Return the version, and where the page is."""
-        self.diffs.when = given.show_edits
         folder = await asyncio.to_thread(write_page, self._tasks.client.home.page_cache)
         return {"version": __version__, "folder": str(folder), "page": await asyncio.to_thread(read_page)}
 
@@ -118,6 +124,9 @@ class EditorServer:
     async def _set_folders(self, given: Folders) -> None:
         """Take other folders for new tasks, the first of them by default."""
         self._tasks.workspaces = tuple(map(find_folder, given.folders)) or self._tasks.workspaces
+
+    async def _take_settings(self, given: EditorSettings) -> None:
+        self.diffs.when = given.show_edits
 
     async def _note_editor(self, given: EditorState) -> None:
         """Keep what is open in the editor: the next prompt tells the model."""

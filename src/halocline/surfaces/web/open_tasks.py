@@ -41,7 +41,8 @@ _LOGGER = logging.getLogger(__name__)
 class OpenTasks:
     """The open tasks of one server.
 
-    `workspaces` are folders for new tasks, the default first; `watchers` counts the pages that view each task.
+    `workspaces` are folders for new tasks, the default first; `watchers` counts the pages that view each task. With
+    `opens_waiting`, a viewed task that waits for the user is opened at once, so that its edits can be shown.
     """
 
     def __init__(
@@ -50,8 +51,11 @@ class OpenTasks:
         workspaces: tuple[Path, ...],
         idle: float = IDLE,
         watchers: Counter[str] | None = None,
+        *,
+        opens_waiting: bool = False,
     ) -> None:
         self.client = client
+        self.opens_waiting = opens_waiting
         self.workspaces = workspaces
         self.sign_ins = SignIns()
         self.works = BackgroundJobs()

@@ -56,6 +56,8 @@ async def _read_closed(tasks: OpenTasks, task: str, after: int, live: bool) -> A
                 # What was running when it closed is not running any more.
                 yield EventBatch(past[begin : begin + MOST_BATCHED], fresh=live and not begin, live=live or is_all)
             after, live = past[-1].seq if past else after, True
+            if tasks.opens_waiting and not client.tasks.writer(task) and tasks.state(task).is_asking:
+                await tasks.join(task)
         # While closing a task, this process holds it a moment longer: do not join it for that.
         if not client.is_open(task) and client.tasks.writer(task) not in ("", str(os.getpid())):
             await tasks.join(task)

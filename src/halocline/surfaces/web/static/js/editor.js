@@ -6,8 +6,12 @@
   const keep = (more) => editor.setState(Object.assign(kept, more))
   const page = kept.page ?? crypto.getRandomValues(new Uint32Array(4)).join('-')
   keep({ page })
-  if (kept.hash && !location.hash) location.hash = kept.hash
-  addEventListener('hashchange', () => keep({ hash: location.hash }))
+  const begin = kept.hash || document.documentElement.dataset.place
+  if (begin && !location.hash) location.hash = begin
+  addEventListener('hashchange', () => {
+    keep({ hash: location.hash })
+    editor.postMessage({ type: 'place', hash: location.hash })
+  })
 
   // The page's address is not its folder's, so a link to a place within the page would lead elsewhere.
   addEventListener(
