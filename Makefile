@@ -37,24 +37,29 @@ $(CHROMIUM): $(STAMP)
 
 # A test that ran into a deadline on a busy machine runs once more, and the summary names it. Other failures stand.
 PYTEST = $(BIN)/python -m pytest -n 4 --dist worksteal --reruns 1 --only-rerun '(?i)time(d )?out' -rR
+# The tests of the extension share one VS Code, so they run in one worker.
+VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 --only-rerun '(?i)time(d )?out' -rR tests/surfaces/vscode
 test: prepare  ## lint, types and tests, without those that only repeat others at every point (tests/full.txt)
-	@REPLAYS=sample $(PYTEST) -m 'not long and not full'
+	@REPLAYS=sample $(PYTEST) -m 'not long and not full and not vscode'
+	@$(VS_CODE) -m 'not full'
 
 test-all: prepare  ## everything: lint, types, all tests
-	@$(PYTEST)
+	@$(PYTEST) -m 'not long and not vscode'
+	@$(VS_CODE)
 
 prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(MAKE) --no-print-directory lint types
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
+	@$(BIN)/python -m tests.surfaces.vscode.set_up
 
 vsix: setup  ## pack the extension for VS Code into dist/
 	@$(BIN)/python -m editors.vscode.pack
 
 vscode: setup $(CHROMIUM)  ## drive the extension in a real VS Code (code-server: 400 MB, downloaded the first time)
 	@$(BIN)/python -m tests.surfaces.vscode.set_up
-	@$(BIN)/python -m pytest -rs tests/surfaces/vscode
+	@$(VS_CODE)
 
 check: setup  ## the everyday check: lint, types, layers, unit tests without processes and git
 	@$(MAKE) --no-print-directory -j 4 lint types layers unit

@@ -93,7 +93,9 @@ class Diffs {
       register,
       before,
       backend.onEnd(() => [...this.shown.values()].forEach((one) => this.close(one))),
-      workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('halocline.showEdits') && tellSettings()),
+      workspace.onDidChangeConfiguration(
+        (change) => change.affectsConfiguration('halocline.showEdits') && tellSettings(),
+      ),
     ]
     backend.on('diff/draft', (given) => this.show(given).catch((error) => backend.log.error(error)))
     backend.on('diff/open', (given) => this.show(given).catch((error) => backend.log.error(error)))

@@ -109,7 +109,10 @@ class Page {
       const place = Uri.file(folder)
       this.webview.options = { enableScripts: true, localResourceRoots: [place] }
       const base = this.webview.asWebviewUri(place).toString()
-      this.webview.html = page.replaceAll('{base}', base).replaceAll('{source}', this.webview.cspSource).replace('{place}', this.place)
+      this.webview.html = page
+        .replaceAll('{base}', base)
+        .replaceAll('{source}', this.webview.cspSource)
+        .replace('{place}', this.place)
     } catch (error) {
       this.failure = error
       this.webview.html = failed(error)

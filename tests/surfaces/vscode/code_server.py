@@ -3,6 +3,7 @@
 One for a test run: extension hosts of closed pages live on for a moment, and two servers slow each other down.
 """
 
+import ctypes
 import fcntl
 import json
 import os
@@ -32,8 +33,6 @@ in_vs_code = [
     pytest.mark.skipif(server_command() is None, reason=MISSING),
 ]
 """The marks of every module that drives a VS Code."""
-UNUSED = 1800
-"""Seconds without a page after which the server ends by itself, should the test run have been killed."""
 SETTINGS = {
     "chat.disableAIFeatures": True,
     "extensions.autoCheckUpdates": False,
@@ -62,7 +61,6 @@ FLAGS = (
     "--disable-workspace-trust",
     "--disable-getting-started-override",
     "--reconnection-grace-time=1",
-    f"--idle-timeout-seconds={UNUSED}",
 )
 
 
@@ -95,7 +93,9 @@ class CodeServer:
         of_machine = {name: value for name, value in self._settings.items() if name.startswith("halocline.")}
         of_user = {name: value for name, value in self._settings.items() if name not in of_machine}
         for scope, settings in (("User", of_user), ("Machine", of_machine)):
-            (self._data / scope / "settings.json").write_text(json.dumps(settings, indent=2))
+            written = self._data / scope / "settings.json.new"
+            written.write_text(json.dumps(settings, indent=2))
+            written.replace(written.with_suffix(""))  # an open window may read it at any time
 
     def reset_settings(self) -> None:
         self._settings = {}
@@ -117,6 +117,7 @@ class CodeServer:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                preexec_fn=_end_with_this_process,
             )
         end = time.monotonic() + START
         while not (found := re.search(r"listening on (http://127\.0\.0\.1:\d+)", self.log.read_text())):
@@ -145,6 +146,12 @@ class CodeServer:
         return subprocess.run(
             [*self._command(), *words], env=self.environment, capture_output=True, text=True, timeout=START
         )
+
+
+def _end_with_this_process() -> None:
+    """Let Linux end the server when the test run is killed (prctl(2), PR_SET_PDEATHSIG)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 @contextmanager

@@ -118,6 +118,7 @@ async def test_one_change_of_several_is_taken_back_before_the_edit_is_accepted(o
     await say(view, "Change two lines")
     await workbench.editors.wait_for_diff()
     await workbench.editors.modified.get_by_text("18\xa0new").click()
+    await asyncio.sleep(1)  # what the page still draws must not take the keys
     await workbench.page.keyboard.press("End")
     for _ in " new":
         await workbench.page.keyboard.press("Backspace")
@@ -144,7 +145,8 @@ async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(
     await sees(view, "Stopped")
     await view.locator(".composer textarea").fill("/undo")
     await view.locator(".composer textarea").press("Enter")
-    await view.get_by_role("button", name="Rewind", exact=True).last.click()
+    await view.get_by_role("dialog").get_by_text("Start").click()
+    await view.get_by_role("dialog").get_by_role("button", name="Rewind", exact=True).click()
     await asyncio.to_thread(wait_until, lambda: not (folder / "new.txt").exists())
 
 
@@ -184,7 +186,7 @@ async def test_two_windows_show_one_task(open_workbench, folder, model):
     await first.editors.wait_for_diff()
     second = await open_workbench(folder)
     other = await open_chat(second)
-    await other.get_by_text("Make b big").first.click()
+    await other.locator("main").get_by_text("Make b big").first.click()
     await second.editors.wait_for_diff()
     await second.editors.press_title_button("Accept Edit")
     for view in (one, other):

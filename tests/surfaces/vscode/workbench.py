@@ -87,8 +87,13 @@ class Workbench:
         await self.wait_until_ready()
 
     async def reload(self) -> None:
-        """Reload the window: extensions start anew, tabs and views come back."""
-        await self.page.reload()
+        """Reload the window: extensions start anew, tabs and views come back.
+
+        What the window that ends could no longer read is not counted as a problem.
+        """
+        known = len(self.problems)
+        await self.page.reload(wait_until="commit")
+        self.problems[known:] = [problem for problem in self.problems[known:] if "loadLocalResource" not in problem]
         await self.wait_until_ready()
 
     async def wait_until_ready(self) -> None:
@@ -113,12 +118,12 @@ class Workbench:
             await tab.click()
 
     def view(self, extension: str) -> FrameLocator:
-        """The page of an extension (`publisher.name`) in the side bar or in the panel below."""
-        return self._webview(f'[src*="extensionId={extension}&"][src*="purpose=webviewView"]')
+        """The page of an extension (`publisher.name`) in the side bar: what of all does not touch the right edge."""
+        return self._webview(extension, ":not(.webview-overlay-outer-right)")
 
     def view_in_tab(self, extension: str) -> FrameLocator:
         """The page of an extension in an editor tab."""
-        return self._webview(f'[src*="extensionId={extension}&"]:not([src*="purpose=webviewView"])')
+        return self._webview(extension, ".webview-overlay-outer-right")
 
     async def list_status_bar(self) -> list[str]:
         """The texts of the status bar, in their order."""
@@ -191,9 +196,10 @@ class Workbench:
             await self.page.keyboard.press("ArrowDown")
         await self.page.keyboard.press("Enter")
 
-    def _webview(self, attributes: str) -> FrameLocator:
+    def _webview(self, extension: str, place: str) -> FrameLocator:
         """The document of an extension lies in a frame of VS Code's, and that in another origin's."""
-        return self.page.frame_locator(f"iframe.webview.ready{attributes}").frame_locator("#active-frame")
+        outer = f'.webview-overlay-content{place} iframe.webview.ready[src*="extensionId={extension}&"]'
+        return self.page.frame_locator(outer).frame_locator("#active-frame")
 
     def _record_message(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(noise in message.text for noise in NOISE):

@@ -13,6 +13,17 @@
     editor.postMessage({ type: 'place', hash: location.hash })
   })
 
+  // Only a page that has the keyboard may move the focus: a frame that takes it would take the keys from the file in
+  // which the person types, and the next Enter would approve.
+  const { focus } = HTMLElement.prototype
+  HTMLElement.prototype.focus = function (options) {
+    if (document.hasFocus()) focus.call(this, options)
+  }
+  addEventListener('focus', () => {
+    if (document.activeElement === document.body)
+      dispatchEvent(new CustomEvent('editor', { detail: { type: 'focus' } }))
+  })
+
   // The page's address is not its folder's, so a link to a place within the page would lead elsewhere.
   addEventListener(
     'click',
