@@ -18,6 +18,8 @@ function activate(context) {
     context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
     made.diffs = new Diffs(made)
     made.threads = new Threads(made)
+    made.on('file/read', (given) => require('./src/open_texts').read(given))
+    made.on('file/write', (given) => require('./src/open_texts').write(given))
     context.subscriptions.push(made.diffs, made.threads)
     return made
   })

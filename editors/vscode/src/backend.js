@@ -23,7 +23,7 @@ class Backend {
     this.tail = ''
   }
 
-  /** Call `handle` for each notification of a method. */
+  /** Call `handle` for each notification of a method; what it returns answers a request. */
   on(method, handle) {
     this.handlers.set(method, handle)
   }
@@ -107,11 +107,22 @@ class Backend {
     } catch {
       return this.log.error(`Not a message: ${line.slice(0, 200)}`)
     }
+    if (message.method && message.id !== undefined) return this.answer(message)
     if (message.method) return this.handlers.get(message.method)?.(message.params)
     const one = this.waiting.get(message.id)
     this.waiting.delete(message.id)
     if (message.error) one?.reject(new Error(message.error.message))
     else one?.resolve(message.result)
+  }
+
+  async answer({ id, method, params }) {
+    try {
+      const handle = this.handlers.get(method)
+      if (!handle) throw new Error(`There is no method ${method}.`)
+      this.write({ id, result: (await handle(params)) ?? null })
+    } catch (error) {
+      this.write({ id, error: { code: -32603, message: error.message } })
+    }
   }
 
   write(message) {

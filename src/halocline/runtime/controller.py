@@ -235,10 +235,7 @@ class Controller:
         return await opened.end() if opened else broke
 
     async def close(self, *, leave_questions: bool = False) -> None:
-        """Interrupt what runs, end every turn and close all tasks. Raises the error that broke one.
-
-        With `leave_questions`, tasks that wait for the user are left open, and the next process asks again.
-        """
+        """Interrupt what runs (`Inbox.abandon`), end all turns and close all tasks. Raises the error that broke one."""
         lost = await self._attached.close()
         for opened in self._open.values():
             opened.task.inbox.abandon(leave_questions=leave_questions)

@@ -4,24 +4,29 @@ Most tasks are open in this process. Of one that another process runs, what only
 """
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.state.state import State
 from halocline.runtime import history, prompts
+from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.controller import Controller
 from halocline.store.tasks.history import find_task
 from halocline.task.log import follow_log, read_log
 
 if TYPE_CHECKING:
+    from halocline.ports.host import Files
     from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
+    from halocline.protocol.events import EditPreviewed
     from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
     from halocline.protocol.values import JsonObject
     from halocline.runtime.history.edits_in_progress import EditProgress
     from halocline.task.stream import Caught
+
+E = TypeVar("E")
 
 
 class TaskQueries:
@@ -59,7 +64,9 @@ class TaskQueries:
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
-        return history.previews.add_previews(self.events(task, after), lambda: self.state(task), self.home)
+        return history.previews.add_previews(
+            self.events(task, after), lambda: self.state(task), self.home, self._files(task)
+        )
 
     def live(self, task: str, after: int = 0) -> "AsyncIterator[Event | Caught]":
         """Yield the events of an open task. Where the past ends, yield a tuple that repeats what is in progress.
@@ -68,7 +75,9 @@ class TaskQueries:
         """
         if (stream := self._controller.stream(task)) is None:
             raise TaskNotFound(f"Task {task} is not open here.", "Resume it first.")
-        return history.previews.add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
+        return history.previews.add_previews(
+            stream.with_catching_up(after), lambda: self.state(task), self.home, self._files(task)
+        )
 
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """Return an open task's background commands, including those that ended recently."""
@@ -120,12 +129,20 @@ class TaskQueries:
     def edits(self, task: str) -> "AsyncIterator[EditProgress]":
         """Yield the edits of an open task as whole texts while they are written and wait, until the task closes."""
         return history.edits_in_progress.follow_edits(
-            self.events(task, self.state(task).seq), lambda: self.state(task), self.home
+            self.events(task, self.state(task).seq), lambda: self.state(task), self.home, self._files(task)
         )
 
     async def rewrite_edit(self, task: str, request: str, wanted: "Mapping[str, str]") -> "JsonObject | None":
         """Return arguments that make a waiting edit write these texts by path; None if no exact ones exist."""
-        return await history.proposed_edits.rewrite_edit(self.state(task), request, wanted)
+        return await history.proposed_edits.rewrite_edit(self.state(task), request, wanted, self._files(task))
+
+    def _with_previews(self, task: str, events: AsyncIterator[E]) -> "AsyncIterator[E | EditPreviewed]":
+        return history.previews.add_previews(events, lambda: self.state(task), self.home, self._files(task))
+
+    def _files(self, task: str) -> "Files":
+        """Return the files as a task reads them that is open here, with unsaved text; for others, those on disk."""
+        is_here = self.is_open(task) and not self.is_attached(task)
+        return self._controller.task(task).host.tools.files if is_here else build_reading_files()
 
     def mcp_prompts(self, task: str) -> "list[McpPrompt]":
         """Return the prompts of an open task's MCP servers. `command` has no leading slash."""

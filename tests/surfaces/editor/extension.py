@@ -24,6 +24,8 @@ class Extension:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
+        self.unsaved: dict[str, str] = {}
+        self.is_silent = False
         self.told: list[tuple[str, Any]] = []
         self.frames: list[Any] = []
         self._numbers = count(1)
@@ -84,6 +86,14 @@ class Extension:
     async def turn_ended(self) -> Any:
         return await self.until(lambda: next((e for e in self.events() if e["type"] == "turn_ended"), None))
 
+    def _answer(self, path: str, text: str | None = None) -> Any:
+        """Answer as an editor in which the files of `unsaved` are open, with these texts."""
+        if text is None or path not in self.unsaved:
+            return self.unsaved.get(path) if text is None else False
+        Path(path).write_text(text)
+        self.unsaved[path] = text
+        return True
+
     async def _read(self) -> None:
         assert self.process.stdout
         async for line in self.process.stdout:
@@ -91,6 +101,10 @@ class Extension:
             async with self._news:
                 if "method" not in message:
                     self._answers[message["id"]] = message
+                elif "id" in message:
+                    self.told.append((message["method"], message["params"]))
+                    if not self.is_silent:
+                        self.write({"jsonrpc": "2.0", "id": message["id"], "result": self._answer(**message["params"])})
                 elif message["method"] == "page/message":
                     self.frames.append(json.loads(message["params"]["text"]))
                 else:

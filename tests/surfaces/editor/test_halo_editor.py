@@ -291,3 +291,46 @@ async def test_a_question_that_waits_when_the_window_closes_waits_in_the_next_on
             await extension.page_asks(type="command", command=answer)
             await extension.turn_ended()
         assert "tabs" in json.dumps(server.requests[-1].body)
+
+
+async def test_an_edit_keeps_what_is_typed_and_not_saved_and_is_saved_by_the_editor(
+    tmp_path: Path, folder: Path
+) -> None:
+    old = str(folder / "old.txt")
+    read = Call("read_file", {"path": "old.txt"})
+    turns = [Turn(calls=(read,)), Turn(calls=(REPLACE,)), Turn(text="Done.")]
+    async with ModelServer(turns) as server, start_extension(tmp_path, folder, **env(server)) as extension:
+        extension.unsaved[old] = "a\nb\nc\ntyped\n"
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        (file,) = shown["files"]
+        assert (file["before"], file["after"]) == ("a\nb\nc\ntyped\n", "a\nB\nc\ntyped\n")
+        await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+        await extension.turn_ended()
+        assert "4 | typed" in json.dumps(server.requests[1].body)
+        assert [params["path"] for params in extension.of("file/write")] == [old]
+    assert (folder / "old.txt").read_text() == "a\nB\nc\ntyped\n"
+
+
+async def test_a_file_that_is_not_open_is_written_on_disk(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        await begin(extension, folder, server, approval_mode="auto")
+        await extension.turn_ended()
+    assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+async def test_an_editor_that_does_not_answer_about_files_is_not_asked_again_and_the_disk_is_used(
+    tmp_path: Path, folder: Path
+) -> None:
+    async with (
+        ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        extension.is_silent = True
+        await begin(extension, folder, server, approval_mode="auto")
+        await extension.turn_ended()
+        assert (bool(extension.of("file/read")), extension.of("file/write")) == (True, [])
+    assert (folder / "old.txt").read_text() == "a\nB\nc\n"

@@ -128,6 +128,21 @@ async def test_one_change_of_several_is_taken_back_before_the_edit_is_accepted(o
     assert (lines[1], lines[17]) == ("2 new", "18")
 
 
+async def test_an_edit_keeps_what_is_typed_in_an_editor_and_not_saved(open_workbench, folder, model):
+    await model.answers(Turn(calls=(REPLACE,)), Turn(text="The letter is big."))
+    workbench = await open_workbench(folder)
+    await workbench.open_file("old.txt")
+    await workbench.editors.replace_text(workbench.editors.text_editor, "typed\na\nb\nc\n")
+    view = await open_chat(workbench)
+    await say(view, "Make b big")
+    await workbench.editors.wait_for_diff()
+    assert await workbench.editors.read(workbench.editors.original) == "typed\na\nb\nc\n"
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "The letter is big.")
+    assert (folder / "old.txt").read_text() == "typed\na\nB\nc\n"
+    assert [tab.is_dirty for tab in await workbench.editors.list_tabs()] == [False]
+
+
 async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(open_workbench, folder, model):
     write = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
     turns = [Turn(calls=(ASK,)), Turn(calls=(write,)), Turn(text="Written. " * 400, pace=0.2)]

@@ -13,6 +13,7 @@ from halocline.edits.conflicts import find_conflicts
 from halocline.edits.formats import blocks, exact, patch
 from halocline.edits.swapping import swap_hunks
 from halocline.edits.text import EditError, decode_text
+from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested, AssistantMessageCompleted, DurableEvent
@@ -133,14 +134,14 @@ async def inspect_edit(task: Task, request: str) -> PendingEdit:
     call = _find_open_call(task, asked)
     if not found.whole or now.problem or call is None or len(asked.diffs) != 1:
         return found
-    text = await _merge_diff(Path(task.state.workspace), asked.diffs[0])
+    text = await _merge_diff(task.host.tools.files, Path(task.state.workspace), asked.diffs[0])
     key = next((name for name in call.arguments if ALIASES.get(name, name) == "content"), "content")
     return replace(found, merged=None if text is None else {**call.arguments, key: text})
 
 
-async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
+async def _merge_diff(files: Files, workspace: Path, diff: Diff) -> str | None:
     """Return the current file with the edit applied; None if both changed the same lines."""
-    path, files = workspace / diff.path, build_reading_files()
+    path = workspace / diff.path
     try:
         info = await files.info(path)
         if info is None or not info.is_file or info.size > LARGEST:

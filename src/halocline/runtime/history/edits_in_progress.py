@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Callable
 from msgspec.structs import replace
 
 from halocline.edits.proposals import GrowingProposal, ProposedText
+from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.history.previews import EDITING, readable_text
 from halocline.runtime.history.proposed_edits import read_proposed_texts
 from halocline.store.paths import Home
@@ -62,14 +62,14 @@ class _Growing:
 
 
 async def follow_edits(
-    events: AsyncIterator[ev.Event], state: Callable[[], State], home: Home
+    events: AsyncIterator[ev.Event], state: Callable[[], State], home: Home, files: Files
 ) -> AsyncIterator[EditProgress]:
     """Yield what becomes of each edit of an open task, beginning with those that wait."""
-    files, growing, shown = build_reading_files(), dict[str, _Growing](), set[str]()
+    growing, shown = dict[str, _Growing](), set[str]()
     for waiting in state().pending.approvals:
         if waiting.diffs:
             shown.add(waiting.call)
-            yield await _make_proposal(state(), waiting)
+            yield await _make_proposal(state(), waiting, files)
     async for event in events:
         match event:
             case ev.ToolCallDelta(name=name) if name in EDITING:
@@ -84,7 +84,7 @@ async def follow_edits(
                     yield draft
             case ev.ApprovalRequested() if event.diffs:
                 shown.add(event.call)
-                yield await _make_proposal(state(), event)
+                yield await _make_proposal(state(), event, files)
             case ev.ToolCallEnded(call=call) | ev.ApprovalResolved(call=call) if call in shown:
                 shown.discard(call)
                 yield EditSettled(call)
@@ -107,6 +107,7 @@ def _make_draft(call: str, edit: _Growing, state: State) -> EditDraft | None:
     return EditDraft(call, ProposedText(edit.proposal.path, edit.before, after), will_ask)
 
 
-async def _make_proposal(state: State, asked: ev.ApprovalRequested) -> EditProposal:
+async def _make_proposal(state: State, asked: ev.ApprovalRequested, files: Files) -> EditProposal:
     waiting = replace(state, pending=replace(state.pending, approvals=(asked,)))  # the state may not know it yet
-    return EditProposal(asked.call, asked.request, asked.title, await read_proposed_texts(waiting, asked.request))
+    texts = await read_proposed_texts(waiting, asked.request, files)
+    return EditProposal(asked.call, asked.request, asked.title, texts)

@@ -16,7 +16,6 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
-from halocline.runtime.assembly.files import build_reading_files
 from halocline.store.paths import Home
 from halocline.task.calls.policy_input import make_policy_context
 
@@ -33,10 +32,9 @@ GetText = Callable[[str], Awaitable["TextFile | None"]]
 
 
 def add_previews(
-    events: AsyncIterator[E], state: Callable[[], State], home: Home
+    events: AsyncIterator[E], state: Callable[[], State], home: Home, files: Files
 ) -> AsyncIterator[E | ev.EditPreviewed]:
-    """Add previews for a task; its `state` decides what may be read."""
-    files = build_reading_files()
+    """Add previews for a task, which reads these files; its `state` decides what may be read."""
     return with_previews(events, lambda path: readable_text(path, make_policy_context(state(), home.root), files))
 
 

@@ -13,11 +13,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client import Choices, open_client
+from halocline.client import Choices, EditorParts, open_client
 from halocline.protocol.commands import EditorState
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.editor.code_actions import CodeActionRequest, run_code_action
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
+from halocline.surfaces.editor.open_files import OpenFiles
 from halocline.surfaces.editor.page_files import read_page, write_page
 from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
 from halocline.surfaces.editor.peer import Handler, Peer
@@ -60,8 +61,9 @@ async def serve_extension(folders: tuple[Path, ...]) -> None:
     """Serve an extension over stdin and stdout until it closes them, then close the tasks."""
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "editor", lambda: watchers.total() > 0)
-    tasks = OpenTasks(client, folders, watchers=watchers, opens_waiting=True)
     peer = Peer(LineTransport(*await open_stdio(LONGEST_LINE)))
+    editor = EditorParts(editor=OpenFiles(peer))
+    tasks = OpenTasks(client, folders, watchers=watchers, opens_waiting=True, editor=editor)
     server = EditorServer(peer, tasks)
     try:
         await peer.serve()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from halocline.client import Choices, Client, TaskOptions
+from halocline.client import Choices, Client, EditorParts, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import (
     ApprovalRequested,
@@ -42,7 +42,8 @@ class OpenTasks:
     """The open tasks of one server.
 
     `workspaces` are folders for new tasks, the default first; `watchers` counts the pages that view each task. With
-    `opens_waiting`, a viewed task that waits for the user is opened at once, so that its edits can be shown.
+    `opens_waiting`, a viewed task that waits for the user is opened at once, so that its edits can be shown. `editor`
+    brings the unsaved text of files to tasks that are opened here.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class OpenTasks:
         watchers: Counter[str] | None = None,
         *,
         opens_waiting: bool = False,
+        editor: EditorParts | None = None,
     ) -> None:
         self.client = client
         self.opens_waiting = opens_waiting
+        self._editor = editor
         self.workspaces = workspaces
         self.sign_ins = SignIns()
         self.works = BackgroundJobs()
@@ -94,7 +97,7 @@ class OpenTasks:
             self._follow(task)
 
     async def _reach(self, task: str, *, opens: bool) -> None:
-        options = TaskOptions(attended=True, asks_again=True)
+        options = TaskOptions(attended=True, asks_again=True, editor=self._editor)
         await self.client.join(task, options, while_asked=True)
         if opens and not self.client.is_open(task):
             await self.client.join(task, options)
@@ -110,6 +113,7 @@ class OpenTasks:
             attended=True,
             trusted=given.trusted,
             roots=tuple(map(str, roots)),
+            editor=self._editor,
         )
         task = await self.client.start(workspace, options)
         self._used[task] = time.monotonic()
