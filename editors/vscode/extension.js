@@ -18,6 +18,13 @@ function activate(context) {
     context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
     made.diffs = new Diffs(made)
     made.threads = new Threads(made)
+    const problems = lazily(() => {
+      const { Problems } = require('./src/problems')
+      const all = new Problems()
+      context.subscriptions.push(all)
+      return all
+    })
+    made.on('problems/check', (given) => problems().check(given))
     made.on('file/read', (given) => require('./src/open_texts').read(given))
     made.on('file/write', (given) => require('./src/open_texts').write(given))
     context.subscriptions.push(made.diffs, made.threads)

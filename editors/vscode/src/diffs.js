@@ -131,7 +131,7 @@ class Diffs {
           ? l10n.t('{0} (new file, Halocline)', basename(file))
           : l10n.t('{0} (edit, Halocline)', basename(file))
       await commands.executeCommand('vscode.diff', left, right, title, {
-        preview: files.length === 1,
+        preview: false, // it would take the place of a file that the person looks at
         preserveFocus: true,
       })
     }

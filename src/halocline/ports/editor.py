@@ -1,6 +1,11 @@
-"""Port for an editor in which the person has files open."""
+"""Ports for an editor in which the person has files open."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
+
+from halocline.ports.diagnostics import Problem
+from halocline.protocol.values import Value
 
 
 class Editor(Protocol):
@@ -14,3 +19,20 @@ class Editor(Protocol):
 
     async def write(self, path: str, text: str) -> bool:
         """Set the text of a file and save it. False if the editor did not do that."""
+
+
+class CheckedFiles(Value, frozen=True):
+    """The files of a request that the editor checks, and all errors in them now."""
+
+    paths: tuple[Path, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class ProblemSource(Protocol):
+    """Errors that an editor shows, from whatever checks its files. A failure is an answer without files."""
+
+    async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
+        """Return the errors in files, once the editor has checked them as they are now; after `wait` seconds, without.
+
+        Without paths: in all files that the editor has checked.
+        """

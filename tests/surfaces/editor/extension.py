@@ -25,6 +25,7 @@ class Extension:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.unsaved: dict[str, str] = {}
+        self.checked: list[str] = []
         self.is_silent = False
         self.told: list[tuple[str, Any]] = []
         self.frames: list[Any] = []
@@ -86,13 +87,24 @@ class Extension:
     async def turn_ended(self) -> Any:
         return await self.until(lambda: next((e for e in self.events() if e["type"] == "turn_ended"), None))
 
-    def _answer(self, path: str, text: str | None = None) -> Any:
-        """Answer as an editor in which the files of `unsaved` are open, with these texts."""
+    def _answer(self, message: Any) -> Any:
+        """Answer as an editor in which the files of `unsaved` are open, with these texts.
+
+        Files of `checked` are checked: a line that holds "wrong" is.
+        """
+        if message["method"] == "problems/check":
+            return self._check([path for path in message["params"]["paths"] if path in self.checked])
+        path, text = message["params"]["path"], message["params"].get("text")
         if text is None or path not in self.unsaved:
             return self.unsaved.get(path) if text is None else False
         Path(path).write_text(text)
         self.unsaved[path] = text
         return True
+
+    def _check(self, paths: list[str]) -> Any:
+        lines = [(path, *line) for path in paths for line in enumerate(Path(path).read_text().splitlines(), 1)]
+        wrong = [{"path": path, "line": n, "text": text} for path, n, text in lines if "wrong" in text]
+        return {"paths": paths, "problems": [{**one, "message": "It is wrong.", "source": "test"} for one in wrong]}
 
     async def _read(self) -> None:
         assert self.process.stdout
@@ -104,7 +116,7 @@ class Extension:
                 elif "id" in message:
                     self.told.append((message["method"], message["params"]))
                     if not self.is_silent:
-                        self.write({"jsonrpc": "2.0", "id": message["id"], "result": self._answer(**message["params"])})
+                        self.write({"jsonrpc": "2.0", "id": message["id"], "result": self._answer(message)})
                 elif message["method"] == "page/message":
                     self.frames.append(json.loads(message["params"]["text"]))
                 else:

@@ -334,3 +334,20 @@ async def test_an_editor_that_does_not_answer_about_files_is_not_asked_again_and
         await extension.turn_ended()
         assert (bool(extension.of("file/read")), extension.of("file/write")) == (True, [])
     assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+async def test_errors_that_the_editor_finds_after_an_edit_are_told_to_the_model(tmp_path: Path, folder: Path) -> None:
+    (folder / "old.txt").write_text("a\nb\nwrong before\n")
+    read = Call("read_file", {"path": "old.txt"})
+    spoil = Call("replace_in_file", {"path": "old.txt", "old_text": "b\n", "new_text": "wrong now\n"})
+    turns = [Turn(calls=(read,)), Turn(text="Now.", calls=(spoil,)), Turn(text="Oh.")]
+    async with ModelServer(turns) as server, start_extension(tmp_path, folder, **env(server)) as extension:
+        extension.checked.append(str(folder / "old.txt"))
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+        await extension.turn_ended()
+        told = json.dumps(server.requests[-1].body)
+    assert "1 error" in told
+    assert "wrong now" in told.split("1 error")[1]
+    assert "wrong before" not in told.split("1 error")[1]

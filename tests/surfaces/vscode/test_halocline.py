@@ -143,6 +143,23 @@ async def test_an_edit_keeps_what_is_typed_in_an_editor_and_not_saved(open_workb
     assert [tab.is_dirty for tab in await workbench.editors.list_tabs()] == [False]
 
 
+async def test_errors_that_the_window_finds_after_an_edit_are_told_to_the_model(open_workbench, folder, model):
+    (folder / "data.json").write_text('{"one": 1}\n')
+    read = Call("read_file", {"path": "data.json"})
+    spoil = Call("replace_in_file", {"path": "data.json", "old_text": '"one": 1', "new_text": '"one" 1'})
+    slowly = Turn(text="Now. " * 20, pace=0.5, calls=(spoil,))  # until the window has a program that checks JSON
+    server = await model.answers(Turn(calls=(read,)), slowly, Turn(text="Oh."))
+    workbench = await open_workbench(folder)
+    await workbench.open_file("data.json")
+    view = await open_chat(workbench)
+    await say(view, "Spoil it")
+    await workbench.editors.wait_for_diff()
+    await workbench.editors.press_title_button("Accept Edit")
+    await sees(view, "Oh.")
+    assert "Colon expected" in str(server.requests[-1].body)
+    assert [tab.title for tab in await workbench.editors.list_tabs()] == ["data.json"]
+
+
 async def test_a_turn_is_stopped_a_question_answered_and_the_files_are_restored(open_workbench, folder, model):
     write = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
     turns = [Turn(calls=(ASK,)), Turn(calls=(write,)), Turn(text="Written. " * 400, pace=0.2)]

@@ -176,7 +176,7 @@ class Assembly(FolderAccess):
         disk = LocalFiles(self.home.edits)
         folders = (workspace, *map(Path, state.roots))
         files = editor.build_files(disk, log, folders, self.home.root) if editor else disk
-        host = self._build_host(log, state, workspace, hooks, files)
+        host = self._build_host(log, state, workspace, hooks, files, editor)
         return TaskParts(
             log=log,
             state=state,
@@ -201,7 +201,15 @@ class Assembly(FolderAccess):
             return store(workspace)
         return assembly.checkpoints.build_checkpoints(self.settings, store, workspace, roots)
 
-    def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None", files: Files) -> TaskHost:
+    def _build_host(
+        self,
+        log: Log,
+        state: State,
+        workspace: Path,
+        hooks: "Hooks | None",
+        files: Files,
+        editor: "EditorParts | None",
+    ) -> TaskHost:
         folder = log.path.parent
         watch = ChangeWatch(folder, files, self.settings.todo_reminder)
         log.attach(watch)
@@ -210,7 +218,7 @@ class Assembly(FolderAccess):
             tools=self._tool_host(log, state, workspace, files),
             permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
-                diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
+                diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env, editor),
                 instructions=self.instructions(workspace, state.roots),
                 changes=watch,
             ),

@@ -20,19 +20,25 @@ from halocline.task.log import read_log
 
 if TYPE_CHECKING:
     from halocline.ports.subagents import Report, Subagents, Wanted
+    from halocline.runtime.assembly.editor_parts import EditorParts
     from halocline.runtime.mentions.resolver import Resolver
 
 
 def build_diagnostics(
-    settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]
+    settings: Settings,
+    workspace: Path,
+    hidden: frozenset[str],
+    env: Mapping[str, str],
+    editor: "EditorParts | None" = None,
 ) -> Diagnostics:
-    """Build the diagnostics after edits. Language servers do not get the `hidden` variables."""
+    """Build the diagnostics after edits, also from an `editor`. Language servers do not get the `hidden` variables."""
     chosen = settings.language_servers
     if not chosen.enabled:
         return NoDiagnostics()
-    return LanguageServers(
+    servers = LanguageServers(
         workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=env
     )
+    return editor.build_diagnostics(servers, chosen.wait) if editor else servers
 
 
 class LazyMentions:
