@@ -8,6 +8,8 @@ from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_pos
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
+INPUT_FORMATS = ("text", "stream-json")
+INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
 APPROVALS = "HALOCLINE_APPROVALS"
 APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
 ADD_DIR = "also work in this folder; repeatable"
@@ -49,6 +51,8 @@ def add_prompt_options(parser: Parser) -> Parser:
     add = parser.add_argument
     add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
+    add("--input-format", choices=INPUT_FORMATS, help=INPUT_TEXT)
+    add("--include-partial-messages", action="store_true", help="with stream-json: also events that are not logged")
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
     add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     add_model_options(parser)

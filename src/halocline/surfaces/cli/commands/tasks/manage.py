@@ -12,7 +12,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.commands.delete_tasks import delete_tasks, undelete_task
+from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line

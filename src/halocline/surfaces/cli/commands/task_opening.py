@@ -1,0 +1,78 @@
+"""The task that a command line names: a new one, or the one to resume; and the trust in its folders."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.client import Client, TaskOptions
+from halocline.protocol import events as ev
+from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.args.task_options import options_of, workspace_of
+from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.sanitize import clean
+
+
+def settle_folders(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:
+    """Ask about trust before an event loop runs, as the loop would catch Ctrl-C."""
+    info = None
+    if arguments.resume:
+        info = client.tasks.info(client.find(arguments.resume))
+    elif arguments.continue_:
+        info = client.tasks.newest(workspace)
+    workspace = Path(info.workspace) if info else workspace
+    known = info.roots if info else None
+    for problem in client.rule_problems(workspace):
+        print_message(f"{clean(problem)} Until you fix it, every call needs approval.")
+    if asked := client.with_code(workspace, options_of(arguments, attended=attended).roots, known):
+        from halocline.surfaces.cli.commands.trust import settle_trust
+
+        for folder in asked:
+            settle_trust(client, folder, attended=attended)
+
+
+async def forget_empty(client: Client, task: str) -> None:
+    """Delete a task that was created for a prompt that failed."""
+    if client.state(task).is_empty:
+        await client.let_go(task)
+        client.tasks.forget(task)
+
+
+async def open_task(
+    client: Client, arguments: argparse.Namespace, workspace: Path, options: TaskOptions, view: View
+) -> tuple[str, int]:
+    """Return the task and the number of the last event before this run."""
+    name = client.find(arguments.resume) if arguments.resume else ""
+    if arguments.continue_ and not name:
+        name = find_newest(client, workspace)
+    if not name:
+        name = await client.start(workspace, options)
+        for remark in client.remarks(name):
+            view.show(ev.Noticed(remark))
+        return name, 0
+    past = client.past(name)
+    _require_folder(past)
+    task = await client.resume(name, options)
+    view.recall(past)
+    place = client.state(task).workspace
+    workspace_of(place)
+    if place != str(workspace):
+        view.show(ev.Noticed(f"This task works in its own folder: {place}"))
+    return task, past[-1].seq if past else 0
+
+
+def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
+    """Raise UsageError when the task's folder does not exist."""
+    match past:
+        case [ev.TaskStarted(workspace=place, origin=origin, task=task), *later] if not Path(place).is_dir():
+            if origin and not any(isinstance(event, ev.TaskAdopted) for event in later):
+                hint = f"Import it for another folder: halo import {origin.tool} {origin.id} --workspace DIR"
+            else:
+                hint = "Restore the folder, then resume the task."
+            raise UsageError(f"The folder of task {task} does not exist: {place}", hint)
+
+
+def find_newest(client: Client, workspace: Path) -> str:
+    if info := client.tasks.newest(workspace):
+        return info.task
+    raise UsageError(f"No task to resume in {workspace}.", 'Start one: halo "what to do"')
