@@ -12,6 +12,7 @@ INPUT_FORMATS = ("text", "stream-json")
 INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
 APPROVALS = "HALOCLINE_APPROVALS"
 APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
+ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -60,6 +61,12 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
     add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
     add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
+    add("--allowed-tools", "--allowedTools", action="append", metavar="TOOLS", help=ALLOWED_TOOLS)
+    add("--disallowed-tools", "--disallowedTools", action="append", metavar="TOOLS", help="refuse these calls")
+    add("--mcp-config", metavar="FILE", help="also use the MCP servers in this file, or in this JSON text")
+    add("--session-id", metavar="ID", help="ID of the new task: a UUID or a name of your choice")
+    add("--name", metavar="NAME", help="name the task")
+    add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
     add("-r", "--resume", metavar="ID", help="resume this task")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")

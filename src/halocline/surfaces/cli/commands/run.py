@@ -17,7 +17,13 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli import stream_input
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.commands.task_opening import find_newest, forget_empty, open_task, settle_folders
+from halocline.surfaces.cli.commands.task_opening import (
+    enter_worktree,
+    find_newest,
+    forget_empty,
+    open_task,
+    settle_folders,
+)
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no, on_terminal
 from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
@@ -48,6 +54,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
     view = _make_view(arguments, attended=is_attended(arguments))
     folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
+        enter_worktree(arguments)
         workspace = workspace_of(arguments.cwd)
         schema = _schema_of(arguments)
         stays = view.asks and arguments.command != "run"

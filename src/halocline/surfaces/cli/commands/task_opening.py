@@ -1,16 +1,33 @@
 """The task that a command line names: a new one, or the one to resume; and the trust in its folders."""
 
 import argparse
+import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from halocline import client as public
 from halocline.client import Client, TaskOptions
 from halocline.protocol import events as ev
+from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
+from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import options_of, workspace_of
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.sanitize import clean
+
+_TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def enter_worktree(arguments: argparse.Namespace) -> None:
+    """Make the worktree of `--worktree` the folder to work in. Raises UsageError."""
+    if arguments.worktree is None or arguments.continue_ or arguments.resume:
+        return
+    name = arguments.worktree or time.strftime("%y%m%d-%H%M%S")
+    folder, branch = event_loop.run_loop(public.open_worktree(workspace_of(arguments.cwd), name))
+    print_message(f"Working in {folder}, on the branch {branch}.")
+    arguments.cwd = str(folder)
 
 
 def settle_folders(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:
@@ -45,11 +62,36 @@ async def open_task(
     name = client.find(arguments.resume) if arguments.resume else ""
     if arguments.continue_ and not name:
         name = find_newest(client, workspace)
-    if not name:
-        name = await client.start(workspace, options)
-        for remark in client.remarks(name):
-            view.show(ev.Noticed(remark))
-        return name, 0
+    if name and (arguments.session_id or arguments.worktree is not None):
+        raise UsageError("--session-id and --worktree are for new tasks.", "Leave out -c and -r, or them.")
+    task, after = await (
+        _resume_task(client, name, workspace, options, view)
+        if name
+        else _start_task(client, arguments.session_id or "", workspace, options, view)
+    )
+    if arguments.name is not None:
+        client.send(Label(task=task, name=arguments.name))
+    return task, after
+
+
+async def _start_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
+    if name:
+        _check_task_id(client, name)
+    name = await client.start(workspace, options, name)
+    for remark in client.remarks(name):
+        view.show(ev.Noticed(remark))
+    return name, 0
+
+
+def _check_task_id(client: Client, name: str) -> None:
+    """Raise UsageError for an ID that is taken, or cannot be one."""
+    if not _TASK_ID.fullmatch(name):
+        raise UsageError(f"{name!r} cannot be the ID of a task.", "Use a UUID, or letters, digits, dots, - and _.")
+    if (client.home.tasks / name).exists() or (client.home.trash / name).exists():
+        raise UsageError(f"Task {name} exists.", f"Resume it: halo -r {name}, or choose another ID.")
+
+
+async def _resume_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
     past = client.past(name)
     _require_folder(past)
     task = await client.resume(name, options)
