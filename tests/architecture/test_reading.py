@@ -38,6 +38,7 @@ OPENING = {
     **named("services", "imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),
     **named("context", "templates", OWN),
+    "services/usage_stats.py": "the folders of tasks, which are ours",
     "runtime/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
     **named("git", "view", WRITES),
     **named("hosts/shell", "ancestry keeper readiness", OWN),

@@ -158,12 +158,18 @@ if TYPE_CHECKING:
         plan_pruning as plan_pruning,
         prune_storage as prune_storage,
     )
+    from halocline.services.usage_stats import (
+        Amount as Amount,
+        UsageStats as UsageStats,
+        collect_stats as collect_stats,
+    )
     from halocline.store.mcp.servers import read_given_servers as read_given_servers
     from halocline.store.web_sessions import Browsers as Browsers
 
 _PLACES = {
     "runtime.prompts.handover": "format_handover",
     "ports.mcp_servers": "Server ServerEntry ServerOwner",
+    "services.usage_stats": "Amount UsageStats collect_stats",
     "git.worktrees": "open_worktree",
     "store.mcp.servers": "read_given_servers",
     "store.web_sessions": "Browsers",

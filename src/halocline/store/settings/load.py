@@ -101,7 +101,6 @@ def check_settings(given: dict[str, Any], source: str) -> Settings:
     try:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:
-        hint = "docs/reference/settings.md lists the values that each setting takes."
-        if "unknown field" in str(error):
-            hint = f"Available settings: {', '.join(field.name for field in msgspec.structs.fields(Settings))}."
-        raise SettingsError(f"Invalid setting in {source}: {error}.", hint) from error
+        from halocline.store.settings.invalid import explain_invalid
+
+        raise explain_invalid(error, given, source) from error

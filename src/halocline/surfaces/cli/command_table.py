@@ -35,6 +35,7 @@ COMMANDS = {
     "export": Command("write a task as Markdown, HTML or JSON lines", "commands.tasks.export", "args.tasks"),
     "checkpoints": Command("list, compare or restore checkpoints of a workspace", "commands.checkpoints", "args.tasks"),
     "storage": Command("show disk usage, and free space", "commands.storage", "args.tasks"),
+    "stats": Command("show tokens, cost, models and tools by day", "commands.tasks.stats", "args.tasks"),
     "models": Command("list models and their prices", "commands.models", "args.models"),
     "rules": Command("list, explain, create, enable or disable rule files", "commands.rules", "args.rules"),
     "context": Command("show what fills a task's context window, and its cost", "commands.context", "args.models"),
@@ -46,6 +47,8 @@ COMMANDS = {
     "todos": Command("show the to-do list of a task, and the file to edit it in", "commands.tasks.todos", "args.tasks"),
     "memory": Command("show, edit or remove the notes that new tasks start with", "commands.memory", "args.tasks"),
     "mcp": Command("list, test, add, find or serve MCP servers", "mcp.manage", "args.mcp"),
+    "config": Command("show and change the settings", "commands.config", "args.setup"),
+    "completion": Command("print a script that completes halo in a shell", "shell_completion.command", "args.setup"),
     "doctor": Command("check this machine and your setup", "commands.doctor", "args.models"),
 }
 CHAT = Command("", "commands.run", "args.run")

@@ -206,6 +206,13 @@ def memory_parser() -> Parser:
     return parser
 
 
+def stats_parser() -> Parser:
+    parser = Parser(prog="halo stats", description="Show tokens, cost, tasks, models and tools by day.")
+    parser.add_argument("--since", metavar="TIME", default="30d", help="from this time on: 12h, 30d, 2026-11-01")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
 def storage_parser() -> Parser:
     parser = Parser(prog="halo storage", description="Show Halocline's disk usage, and free space.")
     parser.set_defaults(action="show")

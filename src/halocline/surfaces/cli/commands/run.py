@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from halocline import client as public
 from halocline.client import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import StopReason, UserPart
@@ -95,19 +96,16 @@ def is_attended(arguments: argparse.Namespace) -> bool:
 
 def open_approver(client: Client, folder: str) -> "Approver":
     """Open the approval folder. Raises UsageError."""
-    from halocline.client import ApprovalFolder
     from halocline.surfaces.cli.input.approver import Approver
 
-    return Approver(ApprovalFolder.open(client.home, folder))
+    return Approver(public.ApprovalFolder.open(client.home, folder))
 
 
 def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
     """Read the JSON Schema of the answer. Raises UsageError."""
     if arguments.output_schema is None:
         return None
-    from halocline.client import read_schema
-
-    return read_schema(arguments.output_schema)
+    return public.read_schema(arguments.output_schema)
 
 
 def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
@@ -120,9 +118,7 @@ def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
 
 def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
     """Raise UsageError for an unknown slash command before a task is created."""
-    from halocline.client import SlashPlace
-
-    client.words(workspace).check(prompt, SlashPlace.TERMINAL if attended else SlashPlace.RUN)
+    client.words(workspace).check(prompt, public.SlashPlace.TERMINAL if attended else public.SlashPlace.RUN)
 
 
 def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
