@@ -38,7 +38,6 @@ OPENING = {
     **named("services", "imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),
     **named("context", "templates", OWN),
-    "services/usage_stats.py": "the folders of tasks, which are ours",
     "runtime/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
     **named("git", "view", WRITES),
     **named("hosts/shell", "ancestry keeper readiness", OWN),
@@ -83,7 +82,7 @@ LISTING = {
         "hosts/sandbox", "mounts self_test backends", "what the sandbox stands on; names and kernel facts, no content"
     ),
     **named("mcp", "cache", OWN),
-    **named("services", "imports storage blob_gc", OWN),
+    **named("services", "imports storage blob_gc usage_stats", OWN),
     **named("services/doctor", "log_checks", OWN),
     **named("runtime", "litter", OWN),
     **named("runtime/mentions", "suggestions", PERSON),
