@@ -31,6 +31,7 @@ SECTIONS: dict[str, list[str]] = {
         "context_window",
         "text_tools",
         "image_models",
+        "model_aliases",
         "prices",
         "catalogue_url",
         "profile",
