@@ -32,10 +32,12 @@ def explain_invalid(error: msgspec.ValidationError, given: dict[str, Any], sourc
     if not wrong or not at:
         return SettingsError(f"Invalid setting in {source}: {error}.", LIST)
     value = _find_value(given, at.split("."))
-    shown = "" if value is None else f" cannot be {value!r}"
-    expected = _describe_values(_find_type(at.split(".")))
-    problem = f"{at} in {source}{shown}" if shown else f"{at} in {source} is invalid"
-    return SettingsError(f"{problem}.", expected if expected and "=" not in wrong["what"] else f"{wrong['what']}.")
+    expected, what = _describe_values(_find_type(at.split("."))), wrong["what"]
+    if value is None:
+        return SettingsError(f"{at} in {source} is wrong: {what}.", expected or LIST)
+    return SettingsError(
+        f"{at} in {source} cannot be {value!r}.", expected if expected and "=" not in what else f"{what}."
+    )
 
 
 def suggest_name(name: str, names: Iterable[str]) -> str:
