@@ -68,7 +68,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
-    add("-r", "--resume", metavar="ID", help="resume this task")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, list tasks")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")

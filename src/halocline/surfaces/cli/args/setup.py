@@ -13,9 +13,8 @@ def completion_parser() -> Parser:
 
 
 def config_parser() -> Parser:
-    parser = Parser(prog="halo config", description="Show and change the settings.")
-    parser.set_defaults(action="list", words=[], explain=False, json=False)
-    actions = parser.add_subparsers(dest="action", metavar="list|get|set|unset")
+    parser = Parser(alone="list", prog="halo config", description="Show and change the settings.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|get|set|unset")
     listing = actions.add_parser("list", help="list all settings and their values")
     listing.add_argument("words", nargs="*", metavar="WORD", help="only settings whose name or description has these")
     listing.add_argument("--json", action="store_true", help=JSON_LINES)

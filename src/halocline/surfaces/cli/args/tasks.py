@@ -48,13 +48,13 @@ def web_parser() -> Parser:
 def attach_parser() -> Parser:
     about = "Join a task that another process is running. When that process ends, this one takes over."
     parser = Parser(prog="halo attach", description=about)
-    parser.add_argument("id", help=TASK_ID)
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, list the open tasks")
     parser.add_argument("--watch", action="store_true", help="only watch: never ask, and exit when the task closes")
     return parser
 
 
 def tasks_parser() -> Parser:
-    parser = Parser(prog="halo tasks", description="List, read and manage tasks.")
+    parser = Parser(alone="list", prog="halo tasks", description="List, read and manage tasks.")
     known = "list|show|rename|favourite|tag|delete|undelete"
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
     _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
@@ -149,7 +149,11 @@ def replay_parser() -> Parser:
 
 
 def checkpoints_parser() -> Parser:
-    parser = Parser(prog="halo checkpoints", description="List, compare and restore checkpoints of a workspace.")
+    parser = Parser(
+        alone="list",
+        prog="halo checkpoints",
+        description="List, compare and restore checkpoints of a workspace.",
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
     listing = actions.add_parser("list", help="list checkpoints, newest first")
     diff = actions.add_parser("diff", help="show changes since a checkpoint, or between two")

@@ -27,7 +27,7 @@ def command(arguments: argparse.Namespace) -> int:
             service.put(arguments.name, None)
             _report_change(service.find(row.name, exact=True)[0], service.file)
         case _:
-            _print_rows(_search(service.listed(), arguments.words or []), arguments)
+            _print_rows(_search(service.listed(), arguments.words), arguments)
     return 0
 
 

@@ -23,6 +23,7 @@ from halocline.surfaces.cli.commands.task_opening import (
     find_newest,
     forget_empty,
     open_task,
+    require_task_id,
     settle_folders,
 )
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -59,7 +60,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         workspace = workspace_of(arguments.cwd)
         schema = _schema_of(arguments)
         stays = view.asks and arguments.command != "run"
-        resumes = arguments.continue_ or bool(arguments.resume)
+        resumes = arguments.continue_ or arguments.resume is not None
         if resumes:
             _refuse_another_prompt(arguments)
         prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
@@ -70,6 +71,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             arguments.images = read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
+        require_task_id(client, arguments, workspace)
         approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):

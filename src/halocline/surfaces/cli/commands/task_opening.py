@@ -3,7 +3,7 @@
 import argparse
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from halocline import client as public
@@ -11,18 +11,21 @@ from halocline.client import Client, TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import options_of, workspace_of
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.sanitize import clean
 
+SHOWN = 10
+"""Tasks to name when an ID is missing."""
 _TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def enter_worktree(arguments: argparse.Namespace) -> None:
     """Make the worktree of `--worktree` the folder to work in. Raises UsageError."""
-    if arguments.worktree is None or arguments.continue_ or arguments.resume:
+    if arguments.worktree is None or arguments.continue_ or arguments.resume is not None:
         return
     name = arguments.worktree or time.strftime("%y%m%d-%H%M%S")
     folder, branch = event_loop.run_loop(public.open_worktree(workspace_of(arguments.cwd), name))
@@ -46,6 +49,21 @@ def settle_folders(client: Client, arguments: argparse.Namespace, workspace: Pat
 
         for folder in asked:
             settle_trust(client, folder, attended=attended)
+
+
+def require_task_id(client: Client, arguments: argparse.Namespace, workspace: Path) -> None:
+    """Raise UsageError for `--resume` without an ID, naming the tasks of the folder."""
+    if arguments.resume != "":
+        return
+    found = client.tasks.search(TaskQuery(workspace=str(workspace), limit=SHOWN))
+    if not found:
+        raise UsageError(f"No task to resume in {workspace}.", 'Start one: halo "what to do"')
+    raise UsageError("Which task? Add its ID to --resume.", list_tasks(found))
+
+
+def list_tasks(tasks: Iterable[TaskInfo]) -> str:
+    """A line for each task: its ID and title."""
+    return "\n      ".join(f"{info.task}  {clean(info.name or info.title)[:80]}" for info in tasks)
 
 
 async def forget_empty(client: Client, task: str) -> None:

@@ -9,7 +9,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.commands.task_opening import enter_worktree, open_task, settle_folders
+from halocline.surfaces.cli.commands.task_opening import enter_worktree, open_task, require_task_id, settle_folders
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.output.headless import StreamJson
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
@@ -25,6 +25,7 @@ def serve_stream(arguments: argparse.Namespace, schema: JsonObject | None) -> in
         workspace = workspace_of(arguments.cwd)
         arguments.unattended = True
         client = open_client(choices_of(arguments), "cli")
+        require_task_id(client, arguments, workspace)
         if not arguments.trust:
             settle_folders(client, arguments, workspace, attended=False)
         return event_loop.run_loop(_run_session(client, arguments, view, schema))
