@@ -118,7 +118,8 @@ def _decode_object(data: bytes, file: Path) -> JsonObject:
     try:
         given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unreadable(f"Cannot read {file}: {error}.") from error
+        why = "the JSON ends too early, perhaps a bracket is missing" if "truncated" in str(error) else error
+        raise Unreadable(f"Cannot read {file}: {why}.") from error
     if not isinstance(given, dict):
         raise Unreadable(f"{file} is not a JSON object.")
     return given

@@ -114,7 +114,11 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
         wanted = msgspec.convert(examples, dict[str, tuple[str, ...]])
         until = msgspec.convert(expires, date | None)
     except msgspec.ValidationError as error:
-        raise Unreadable(f"Rule {at} of {path} is invalid: {error}.") from error
+        from halocline.store.settings.invalid import describe_invalid
+
+        where, problem, values = describe_invalid(error, given, Rule)
+        text = f"{f'{where} {problem}'.strip()}. {values}".rstrip(" .")
+        raise Unreadable(f"Rule {at} of {path} is invalid: {text}.") from error
     if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
         raise Unreadable(f"Rule {at} of {path} contradicts its examples: {example}.")
     if until and until < datetime.now(UTC).date():

@@ -20,24 +20,35 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 def explain_invalid(error: msgspec.ValidationError, given: dict[str, Any], source: str) -> SettingsError:
     """Return the error for a person. `source` is the file, the profile or the variable of the setting."""
-    text = str(error).replace("[...]", ".*")
-    if unknown := _UNKNOWN.search(text):
+    if unknown := _UNKNOWN.search(_read_words(error)):
         table = unknown["at"] or ""
-        form = _find_type(table.split(".") if table else [])
+        form = _find_type(Settings, table.split(".") if table else [])
         names = list(form.__struct_fields__) if hasattr(form, "__struct_fields__") else []
         name = f"{table}.{unknown['name']}" if table else unknown["name"]
         return SettingsError(f"Unknown setting {name!r} in {source}.", suggest_name(unknown["name"], names))
-    wrong = _WRONG.fullmatch(text)
-    at = wrong["at"] if wrong else ""
-    if not wrong or not at:
-        return SettingsError(f"Invalid setting in {source}: {error}.", LIST)
-    value = _find_value(given, at.split("."))
-    expected, what = _describe_values(_find_type(at.split("."))), wrong["what"]
+    at, problem, values = describe_invalid(error, given, Settings)
+    if not at:
+        return SettingsError(f"Invalid setting in {source}: {problem}.", LIST)
+    return SettingsError(f"{at} in {source} {problem}.", values or LIST)
+
+
+def describe_invalid(error: msgspec.ValidationError, given: dict[str, Any], form: type) -> tuple[str, str, str]:
+    """Return the path of a wrong value in a table of this type, what is wrong, and the values that it takes.
+
+    The path is empty if it is not known, and the values are, if there is no more to say.
+    """
+    wrong = _WRONG.fullmatch(_read_words(error))
+    if not wrong or not wrong["at"]:
+        return "", str(error), ""
+    path, what = wrong["at"].split("."), wrong["what"]
+    value, values = _find_value(given, path), _describe_values(_find_type(form, path))
     if value is None:
-        return SettingsError(f"{at} in {source} is wrong: {what}.", expected or LIST)
-    return SettingsError(
-        f"{at} in {source} cannot be {value!r}.", expected if expected and "=" not in what else f"{what}."
-    )
+        return wrong["at"], f"is wrong: {what}", values
+    return wrong["at"], f"cannot be {value!r}", values if values and "=" not in what else f"{what}."
+
+
+def _read_words(error: msgspec.ValidationError) -> str:
+    return str(error).replace("[...]", ".*")
 
 
 def suggest_name(name: str, names: Iterable[str]) -> str:
@@ -57,9 +68,8 @@ def _bare_type(form: Any) -> Any:
     return form
 
 
-def _find_type(path: list[str]) -> Any:
-    """Return the type of a setting by its path, as in `mcp.enabled` or `rules[0]`; None if it has none."""
-    form: Any = Settings
+def _find_type(form: Any, path: list[str]) -> Any:
+    """Return the type of a field by its path, as in `mcp.enabled` or `rules[0]`; None if it has none."""
     for part in path:
         form = _bare_type(form)
         name = part.partition("[")[0]

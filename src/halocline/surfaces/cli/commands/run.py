@@ -18,6 +18,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli import stream_input
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
+from halocline.surfaces.cli.commands.piped_input import keep_large_input
 from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
     find_newest,
@@ -34,7 +35,7 @@ from halocline.surfaces.cli.session.closing import close_client, describe_last, 
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.images import attach_images, read_images
-from halocline.surfaces.cli.session.prompt_source import prompt_text
+from halocline.surfaces.cli.session.prompt_source import prompt_text, take_terminal
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _run_prompt(arguments: argparse.Namespace) -> int:
+    is_for_person = arguments.command == "" and is_for_a_person(arguments)
+    piped_text = take_terminal(arguments.prompt) if is_for_person else None
     view = _make_view(arguments, attended=is_attended(arguments))
     folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
@@ -63,7 +66,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         resumes = arguments.continue_ or arguments.resume is not None
         if resumes:
             _refuse_another_prompt(arguments)
-        prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
+        prompt, piped = prompt_text(arguments.prompt, needed=not resumes, piped=piped_text)
         piped = (*arguments.along, *piped)
         if not (prompt or stays or resumes):
             raise UsageError("No prompt.", 'Add one: halo "what to do", or pipe it in. See: halo --help')
@@ -92,8 +95,12 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
 
 def is_attended(arguments: argparse.Namespace) -> bool:
     """True if a person can be asked."""
-    by_person = not (arguments.print or arguments.approvals)
-    return arguments.output_format in (None, "text") and by_person and on_terminal()
+    return is_for_a_person(arguments) and on_terminal()
+
+
+def is_for_a_person(arguments: argparse.Namespace) -> bool:
+    """True if neither output nor approvals are for a program."""
+    return arguments.output_format in (None, "text") and not (arguments.print or arguments.approvals)
 
 
 def open_approver(client: Client, folder: str) -> "Approver":
@@ -152,7 +159,7 @@ async def _run_conversation(
     try:
         async with view, approver or nullcontext():
             task, after = await open_task(client, arguments, workspace, options, view)
-            along = (*piped, *await _attach_images(client, arguments, task, view))
+            along = (*keep_large_input(client, task, piped), *await _attach_images(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
                 conversation.attend()

@@ -145,7 +145,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         state.model.name,
         state.workspace,
         *state.roots,
-        f"{state.budget.steps} steps",
+        figures.format_plural(state.budget.steps, "step"),
         figures.format_money(state.budget.cost),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
