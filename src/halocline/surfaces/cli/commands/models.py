@@ -35,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
         for model in event_loop.run_loop(open_client(Choices()).models.list_models())
         if _matches_words(model, words)
     ]
-    shown = fitting if arguments.all else _leave_out([model for model in fitting if model.usable], words)
+    shown = fitting if arguments.all else _select_shown([model for model in fitting if model.usable], words)
     if arguments.json:
         for model in shown:
             print(json_output.encode(model).decode())
@@ -48,8 +48,8 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _leave_out(models: Sequence[OfferedModel], words: Sequence[str]) -> list[OfferedModel]:
-    """Leave out models that are deprecated, not made for chat, or listed under another API of the same vendor."""
+def _select_shown(models: Sequence[OfferedModel], words: Sequence[str]) -> list[OfferedModel]:
+    """Drop models that are deprecated, not made for chat, or listed under another API of the same vendor."""
     is_other_wanted = any(OTHER_API[:-1] in word for word in words)
     names = set() if is_other_wanted else {model.name for model in models}
     return [
