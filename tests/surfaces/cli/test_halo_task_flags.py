@@ -145,3 +145,21 @@ async def test_a_worktree_runs_no_program_that_the_repository_names(halo: Halo) 
 async def test_a_worktree_needs_a_name_and_a_repository(halo: Halo, words: tuple[str, ...], said: str) -> None:
     done = await halo.run("-p", "-m", halo.script(DONE), *words, "--", "hi")
     assert (done.code, said in done.err, halo.tasks) == (2, True, []), done.err
+
+
+@pytest.mark.parametrize("how", [("-p", "hi"), ("-p", "--input-format", "stream-json")], ids=" ".join)
+async def test_an_ephemeral_task_is_gone_after_its_run(halo: Halo, how: tuple[str, ...]) -> None:
+    line = b'{"type":"user","message":{"role":"user","content":"hi"}}\n'
+    done = await halo.run("--ephemeral", "-m", halo.script(DONE), *how, stdin=line if len(how) > 2 else None)
+    assert (done.code, "Done." in done.out, halo.tasks) == (0, True, [])
+
+
+async def test_only_a_task_of_one_run_is_ephemeral(halo: Halo) -> None:
+    done = await halo.run("--ephemeral", "-m", halo.script(DONE), "hi")
+    assert (done.code, "with -p" in done.err, halo.tasks) == (2, True, [])
+
+
+async def test_tasks_are_found_by_either_name_of_their_end(halo: Halo) -> None:
+    await halo.run("-p", "-m", halo.script(DONE), "hi")
+    for status, found in (("done", 1), ("end_turn", 1), ("failed", 0)):
+        assert len((await halo.run("tasks", "--json", "--status", status)).lines) == found

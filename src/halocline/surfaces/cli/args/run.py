@@ -65,6 +65,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--disallowed-tools", "--disallowedTools", action="append", metavar="TOOLS", help="refuse these calls")
     add("--mcp-config", metavar="FILE", help="also use the MCP servers in this file, or in this JSON text")
     add("--session-id", metavar="ID", help="ID of the new task: a UUID or a name of your choice")
+    add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")

@@ -2,9 +2,12 @@
 
 import argparse
 
+from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.args.parser import JSON_LINES, Parser, parse_port, positive_int
 
 TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
+REASONS = tuple(reason.value for reason in StopReason)
+"""The same ends as `--json` names them."""
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
 TASK_ID = "task ID, or its start or end"
@@ -94,7 +97,7 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
     add("--favourite", action="store_true", help="only favorites")
     add("--tag", action="append", metavar="TAG", default=[], help="only tasks with this tag; repeatable")
     ends = f"only tasks whose last turn ended so: {', '.join(TASK_STATUSES)}; repeatable"
-    add("--status", choices=TASK_STATUSES, action="append", metavar="END", default=[], help=ends)
+    add("--status", choices=(*TASK_STATUSES, *REASONS), action="append", metavar="END", default=[], help=ends)
     add("--subagents", metavar="ID", default="", help="list the sub-agents of this task instead")
     add(
         "--sort",

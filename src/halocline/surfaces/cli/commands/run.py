@@ -23,7 +23,9 @@ from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
     find_newest,
     forget_empty,
+    forget_ephemeral,
     open_task,
+    refuse_ephemeral,
     require_task_id,
     settle_folders,
 )
@@ -59,6 +61,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
     view = _make_view(arguments, attended=is_attended(arguments))
     folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
+        refuse_ephemeral(arguments)
         enter_worktree(arguments)
         workspace = workspace_of(arguments.cwd)
         schema = _schema_of(arguments)
@@ -174,6 +177,7 @@ async def _run_conversation(
         if ended:
             print_message(describe_stopped(ended))
     finish_run(client, last)
+    forget_ephemeral(client, arguments, last.name)
     return code
 
 

@@ -51,6 +51,18 @@ def settle_folders(client: Client, arguments: argparse.Namespace, workspace: Pat
             settle_trust(client, folder, attended=attended)
 
 
+def refuse_ephemeral(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for `--ephemeral` where the task would be missed."""
+    if arguments.ephemeral and (arguments.continue_ or arguments.resume is not None or not arguments.print):
+        raise UsageError("--ephemeral is for new tasks, with -p.", "Add -p, and leave out -c and -r.")
+
+
+def forget_ephemeral(client: Client, arguments: argparse.Namespace, task: str) -> None:
+    """Delete the task of a run with `--ephemeral`, and those of its sub-agents."""
+    if arguments.ephemeral and (client.home.tasks / task).exists():  # an empty one is gone
+        client.tasks.forget(task)
+
+
 def require_task_id(client: Client, arguments: argparse.Namespace, workspace: Path) -> None:
     """Raise UsageError for `--resume` without an ID, naming the tasks of the folder."""
     if arguments.resume != "":

@@ -9,7 +9,14 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.commands.task_opening import enter_worktree, open_task, require_task_id, settle_folders
+from halocline.surfaces.cli.commands.task_opening import (
+    enter_worktree,
+    forget_ephemeral,
+    open_task,
+    refuse_ephemeral,
+    require_task_id,
+    settle_folders,
+)
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.output.headless import StreamJson
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
@@ -21,6 +28,7 @@ def serve_stream(arguments: argparse.Namespace, schema: JsonObject | None) -> in
     _refuse_other_input(arguments)
     view = StreamJson(with_deltas=arguments.include_partial_messages)
     try:
+        refuse_ephemeral(arguments)
         enter_worktree(arguments)
         workspace = workspace_of(arguments.cwd)
         arguments.unattended = True
@@ -45,6 +53,7 @@ async def _run_session(
     finally:
         await close_client(client)
     finish_run(client, last)
+    forget_ephemeral(client, arguments, task)
     return code
 
 
