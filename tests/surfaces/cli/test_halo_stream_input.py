@@ -237,3 +237,11 @@ async def test_what_does_not_go_with_it_is_refused(halo: Halo, words: tuple[str,
 async def test_partial_messages_need_the_stream(halo: Halo, tmp_path: Path) -> None:
     done = await halo.run("-p", "--include-partial-messages", "-m", halo.script({"text": "Hi."}), "hi")
     assert (done.code, "needs --output-format stream-json" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("stdin", ["<&-", "</dev/null"])
+async def test_no_input_at_all_ends_at_once(halo: Halo, stdin: str) -> None:
+    model = halo.script({"text": "Hi."})
+    process = await halo.start(*STREAM, "-m", model, before=("sh", "-c", f'exec "$@" {stdin}', "sh"))
+    done = await ended(process)
+    assert (done.code, done.err, halo.tasks) == (0, "", [])

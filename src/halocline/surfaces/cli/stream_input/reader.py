@@ -12,7 +12,10 @@ PIPES = (stat.S_ISFIFO, stat.S_ISSOCK)
 
 async def read_lines(descriptor: int = 0) -> AsyncIterator[bytes]:
     """Yield each line that is not blank; one that is too long as its first bytes, which are no JSON."""
-    reader = await _open_reader(descriptor)
+    try:
+        reader = await _open_reader(descriptor)
+    except OSError:  # it is closed
+        return
     is_whole = True
     while True:
         try:
