@@ -61,7 +61,7 @@ OPENING = {
     **named("surfaces/cli", "main", OWN),
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
-    **named("surfaces/cli/commands", "piped_input", WRITES),
+    **named("surfaces/cli/commands", "debug_log piped_input", WRITES),
     "surfaces/cli/session/prompt_source.py": "the terminal that the person types at",
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),

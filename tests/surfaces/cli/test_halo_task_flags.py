@@ -163,3 +163,25 @@ async def test_tasks_are_found_by_either_name_of_their_end(halo: Halo) -> None:
     await halo.run("-p", "-m", halo.script(DONE), "hi")
     for status, found in (("done", 1), ("end_turn", 1), ("failed", 0)):
         assert len((await halo.run("tasks", "--json", "--status", status)).lines) == found
+
+
+@pytest.mark.parametrize("how", [("-p", "hi"), ("-p", "--input-format", "stream-json")], ids=" ".join)
+async def test_a_debug_log_has_all_events_with_their_times(halo: Halo, how: tuple[str, ...]) -> None:
+    line = b'{"type":"user","message":{"role":"user","content":"hi"}}\n'
+    log = halo.root / "debug.log"
+    stdin = line if len(how) > 2 else None
+    await halo.run("--debug", str(log), "-m", halo.script(DONE), *how, stdin=stdin)
+    head, *lines = log.read_text().splitlines()
+    assert head.startswith("halo ")
+    types = [json.loads(line[10:])["type"] for line in lines]
+    assert {"task_started", "text_delta", "turn_ended"} <= {*types}
+    assert [float(line[:9]) for line in lines] == sorted(float(line[:9]) for line in lines)
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_debug_log_has_the_trace_of_an_error(halo: Halo) -> None:
+    log = halo.root / "debug.log"
+    assert (await halo.run("-p", "--debug", str(log), "-m", "nobody/x", "hi")).code == 2
+    assert "Traceback" in log.read_text()
+    done = await halo.run("-p", "--debug", str(halo.root / "no" / "x"), "-m", halo.script(DONE), "hi")
+    assert (done.code, "Choose another file for --debug" in done.err) == (2, True)

@@ -77,6 +77,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add_system_prompt_options(parser)
     add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run, this time only")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable")
+    add("--debug", metavar="FILE", help="write all events with their times, and traces of errors, to this file")
     add("--record", metavar="FILE", help="record events and requests to a new file, for halo replay")
     add("--time-limit", type=parse_positive, metavar="SECONDS", help="longest duration of one turn")
     add_network_options(parser)

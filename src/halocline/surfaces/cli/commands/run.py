@@ -24,6 +24,7 @@ from halocline.surfaces.cli.commands.task_opening import (
     find_newest,
     forget_empty,
     forget_ephemeral,
+    open_debug_log,
     open_task,
     refuse_ephemeral,
     require_task_id,
@@ -160,8 +161,10 @@ async def _run_conversation(
     options = replace(options_of(arguments, attended=can_ask), asks_again=can_ask and not prompt)
     ended: tuple[str, ...] = ()
     try:
-        async with view, approver or nullcontext():
+        async with view, approver or nullcontext(), open_debug_log(arguments, client) as follow:
             task, after = await open_task(client, arguments, workspace, options, view)
+            if follow:
+                follow(task, after)
             along = (*keep_large_input(client, task, piped), *await _attach_images(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:

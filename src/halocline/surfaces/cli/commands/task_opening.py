@@ -4,7 +4,9 @@ import argparse
 import re
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from halocline import client as public
 from halocline.client import Client, TaskOptions
@@ -13,10 +15,14 @@ from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import commands
 from halocline.surfaces.cli.args.task_options import options_of, workspace_of
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.sanitize import clean
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.commands.debug_log import Follow
 
 SHOWN = 10
 """Tasks to name when an ID is missing."""
@@ -61,6 +67,11 @@ def forget_ephemeral(client: Client, arguments: argparse.Namespace, task: str) -
     """Delete the task of a run with `--ephemeral`, and those of its sub-agents."""
     if arguments.ephemeral and (client.home.tasks / task).exists():  # an empty one is gone
         client.tasks.forget(task)
+
+
+def open_debug_log(arguments: argparse.Namespace, client: Client) -> "AbstractAsyncContextManager[Follow | None]":
+    """Open the file of `--debug`, if there is one."""
+    return commands.debug_log.write_debug_log(arguments.debug, client) if arguments.debug else nullcontext()
 
 
 def require_task_id(client: Client, arguments: argparse.Namespace, workspace: Path) -> None:

@@ -12,6 +12,7 @@ from halocline.surfaces.cli.args.task_options import choices_of, options_of, wor
 from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
     forget_ephemeral,
+    open_debug_log,
     open_task,
     refuse_ephemeral,
     require_task_id,
@@ -48,7 +49,10 @@ async def _run_session(
     options = replace(options_of(arguments, attended=False), asks_again=True)
     try:
         task, after = await open_task(client, arguments, workspace_of(arguments.cwd), options, view)
-        code = await StreamSession(client, task, view, schema).run(after)
+        async with open_debug_log(arguments, client) as follow:
+            if follow:
+                follow(task, after)
+            code = await StreamSession(client, task, view, schema).run(after)
         last = describe_last(client, task)
     finally:
         await close_client(client)
