@@ -41,10 +41,8 @@ async def test_blanks_are_no_prompt(halo: Halo) -> None:
     assert (done.code, "No prompt." in done.err, halo.tasks) == (2, True, [])
 
 
-def test_a_person_who_pipes_something_in_is_asked_and_stays(halo: Halo) -> None:
-    model = halo.script({"text": "One."}, {"text": "Two."})
-    command = f"echo some data | {shlex.join([*HALO, '-m', model, 'look'])}"
-    person = pexpect.spawn(
+def in_a_shell(halo: Halo, command: str) -> pexpect.spawn:
+    return pexpect.spawn(
         "sh",
         ["-c", command],
         cwd=str(halo.folder),
@@ -53,6 +51,11 @@ def test_a_person_who_pipes_something_in_is_asked_and_stays(halo: Halo) -> None:
         timeout=LIMIT,
         encoding="utf-8",
     )
+
+
+def test_a_person_who_pipes_something_in_is_asked_and_stays(halo: Halo) -> None:
+    model = halo.script({"text": "One."}, {"text": "Two."})
+    person = in_a_shell(halo, f"echo some data | {shlex.join([*HALO, '-m', model, 'look'])}")
     person.expect("One\\.")
     person.expect("❯")
     person.send("more\r")
@@ -60,6 +63,12 @@ def test_a_person_who_pipes_something_in_is_asked_and_stays(halo: Halo) -> None:
     person.send("\x04")
     person.expect(pexpect.EOF)
     assert piped_note(halo).text == "some data"
+
+
+def test_without_any_input_nobody_is_there(halo: Halo) -> None:
+    person = in_a_shell(halo, f"{shlex.join([*HALO, '-m', halo.script({'text': 'One.'}), 'look'])} </dev/null")
+    person.expect("One\\.")
+    person.expect(pexpect.EOF)
 
 
 async def test_letters_that_the_output_lacks_are_replaced(halo: Halo) -> None:

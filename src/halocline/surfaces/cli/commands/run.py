@@ -15,10 +15,9 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import stream_input
+from halocline.surfaces.cli import commands, stream_input
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.commands.piped_input import keep_large_input
 from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
     find_newest,
@@ -165,7 +164,8 @@ async def _run_conversation(
             task, after = await open_task(client, arguments, workspace, options, view)
             if follow:
                 follow(task, after)
-            along = (*keep_large_input(client, task, piped), *await _attach_images(client, arguments, task, view))
+            kept = commands.piped_input.keep_large_input(client, task, piped) if piped else ()
+            along = (*kept, *await _attach_images(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
                 conversation.attend()

@@ -28,7 +28,8 @@ def take_terminal(words: list[str]) -> str | None:
         if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background, where reading would stop the program
             return None
         piped = _read_pipe(patient=False)
-        os.dup2(terminal, 0)
+        if piped.strip():  # without text it is </dev/null, with which scripts say that nobody is there
+            os.dup2(terminal, 0)
     finally:
         os.close(terminal)
     return piped
