@@ -151,7 +151,7 @@ UNUSED = (
     "halocline.surfaces.cli.output.screen",
     "halocline.surfaces.cli.output.line_mode",
     "halocline.surfaces.cli.commands.demo",
-    "halocline.surfaces.cli.commands.tasks",
+    "halocline.surfaces.cli.commands.tasks.manage",
     "halocline.surfaces.cli.commands.checkpoints",
     "halocline.surfaces.cli.commands.doctor",
     "halocline.surfaces.cli.commands.login",

@@ -61,6 +61,8 @@ OPENING = {
     **named("surfaces/cli", "main", OWN),
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
+    **named("surfaces/cli/commands", "debug_log piped_input", WRITES),
+    "surfaces/cli/session/prompt_source.py": "the terminal that the person types at",
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "diagram static_files", OWN),
@@ -82,7 +84,7 @@ LISTING = {
         "hosts/sandbox", "mounts self_test backends", "what the sandbox stands on; names and kernel facts, no content"
     ),
     **named("mcp", "cache", OWN),
-    **named("services", "imports storage blob_gc", OWN),
+    **named("services", "imports storage blob_gc usage_stats", OWN),
     **named("services/doctor", "log_checks", OWN),
     **named("runtime", "litter", OWN),
     **named("runtime/mentions", "suggestions", PERSON),

@@ -61,7 +61,7 @@ def test_a_changed_file_holds_from_the_next_look_on(project):
         ("[[rule", "Cannot read {}: Expected ']]'"),
         (
             '[[rule]]\ndecision = "perhaps"\n',
-            "Rule 1 of {} is invalid: Invalid enum value 'perhaps' - at `$.decision`.",
+            "Rule 1 of {} is invalid: decision cannot be 'perhaps'. Choose one of: allow, ask, deny.",
         ),
         ('[[rule]]\nname = "x"\n', "Rule 1 of {} is invalid: Object missing required field `decision`."),
         ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has an unknown key 'comand'."),

@@ -62,13 +62,23 @@ def test_an_unknown_profile_lists_those_there_are(tmp_path):
 def test_a_wrong_setting_in_a_profile_names_the_profile(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text("[profiles.cheap]\nmax_step = 3\n")
-    with pytest.raises(SettingsError, match=r"profile cheap .*max_step"):
+    with pytest.raises(SettingsError, match=r"max_step.* in profile cheap"):
         load_settings(path, {}, profile="cheap")
 
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [('approval_mode = "bogus"', "lists the values"), ("modle = 1", "Available settings: model, plan")],
+    [
+        ('approval_mode = "bogus"', "Choose one of: ask, accept-edits, auto, yolo."),
+        ("modle = 1", "Did you mean model?"),
+        ('max_steps = "foo"', "It takes a whole number."),
+        ("max_steps = -1", "Expected `int` >= "),
+        ("mcp.enabled = 3", "It takes true or false."),
+        ("mcp.enable = true", "Did you mean enabled?"),
+        ('extra_tools = ["nope"]', "Choose one of: "),
+        ("timeouts.ollama.firstbyte = 1", "Did you mean first_byte?"),
+        ("model = 3", "It takes text in quotes."),
+    ],
 )
 def test_a_wrong_value_has_another_hint_than_an_unknown_setting(tmp_path: Path, text: str, hint: str) -> None:
     settings = tmp_path / "settings.toml"

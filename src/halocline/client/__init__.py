@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         format_mention as format_mention,
     )
     from halocline.edits.proposals import ProposedText as ProposedText
+    from halocline.git.worktrees import open_worktree as open_worktree
     from halocline.importers.mcp_servers import OtherServers as OtherServers
     from halocline.importers.programs import IMPORTABLE_PROGRAMS as IMPORTABLE_PROGRAMS
     from halocline.importers.transcript import FoundTranscript as FoundTranscript
@@ -158,11 +159,20 @@ if TYPE_CHECKING:
         plan_pruning as plan_pruning,
         prune_storage as prune_storage,
     )
+    from halocline.services.usage_stats import (
+        Amount as Amount,
+        UsageStats as UsageStats,
+        collect_stats as collect_stats,
+    )
+    from halocline.store.mcp.servers import read_given_servers as read_given_servers
     from halocline.store.web_sessions import Browsers as Browsers
 
 _PLACES = {
     "runtime.prompts.handover": "format_handover",
     "ports.mcp_servers": "Server ServerEntry ServerOwner",
+    "services.usage_stats": "Amount UsageStats collect_stats",
+    "git.worktrees": "open_worktree",
+    "store.mcp.servers": "read_given_servers",
     "store.web_sessions": "Browsers",
     "checkpoints.restore.compare": "Comparison FileDifference",
     "checkpoints.restore.restore": "RestorePlan Restored",

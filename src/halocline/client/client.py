@@ -90,6 +90,18 @@ class Client(TaskQueries):
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return await self._controller.pass_on(replace(command, client=self.name))
 
+    def offer_answers(self, task: str) -> None:
+        """Let requests of a task that was opened unattended wait for an answer from here. Raises UsageError."""
+        self._controller.task(task).inbox.welcome()
+
+    def withdraw_answers(self, task: str) -> None:
+        """Answer no more: if no other client can, requests that wait end without an answer."""
+        self._controller.task(task).inbox.dismiss()
+
+    def abandon(self, task: str) -> None:
+        """Interrupt the running turn, drop the prompts that are queued, and accept no more. Raises UsageError."""
+        self._controller.task(task).inbox.abandon()
+
     async def label(self, command: cmd.Label) -> None:
         """Rename or mark a task, even if another process runs it. Raises TaskBusy if that process refuses peers."""
         try:

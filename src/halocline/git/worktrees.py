@@ -1,16 +1,21 @@
-"""Add a worktree with the user's git, for a copy of the files: only on a person's request, and without hooks."""
+"""Add worktrees with the user's git: only on a person's request, and without hooks."""
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 from halocline.git.environment import bare_environment
 from halocline.git.process import run_git
-from halocline.git.repository import GitUnusable, check_ownership, find_repository
+from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 120.0
 _MOST = 100_000
+WITHOUT = "Start without --worktree."
+_BRANCH = "worktree-"
+"""Beginning of the branch of a named worktree, as in Claude Code."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _INSTEAD = "Use --files instead of --worktree."
 
 
@@ -28,9 +33,43 @@ async def add_worktree(workspace: Path, folder: Path) -> None:
         raise UsageError(f"git could not add a worktree: {error.text}", _INSTEAD) from error
 
 
-async def _run_git(place: Path, workspace: Path, *words: str) -> None:
+async def _run_git(place: Path, workspace: Path, *words: str, instead: str = _INSTEAD) -> None:
     environment = bare_environment(os.environ, os.fspath(workspace))
     answer = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
     if not answer.is_good:
         last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
-        raise UsageError(f"git could not add a worktree: {last}", _INSTEAD)
+        raise UsageError(f"git could not add a worktree: {last}", instead)
+
+
+async def open_worktree(workspace: Path, name: str) -> tuple[Path, str]:
+    """Return the folder and branch of a worktree with this name beside the repository; add it if there is none.
+
+    The folder is the one that corresponds to `workspace`. Raises UsageError.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is not a name for a worktree.", 'For one without a name: halo -w -- "what to do"')
+    try:
+        repository = await asyncio.to_thread(find_repository, workspace, os.environ)
+        check_ownership(repository)
+        branch = f"{_BRANCH}{name}"
+        folder = repository.top.with_name(f"{repository.top.name}-worktrees") / name
+        if not (folder / ".git").exists():
+            await _check_out(repository, folder, branch)
+    except GitUnusable as error:
+        raise UsageError(f"git could not add a worktree: {error.text}", WITHOUT) from error
+    return folder / repository.prefix, branch
+
+
+async def _check_out(repository: Repository, folder: Path, branch: str) -> None:
+    """Add the worktree with its files, but without running programs that the repository's settings name."""
+    programs = [one.key for one in repository.settings if one.is_of_the_repository and one.key.startswith("filter.")]
+    if programs:
+        raise GitUnusable(f"the repository sets {programs[0]}, a program that would run.", "")
+    have = await _ask_git(repository.top, "branch", "--list", branch)
+    what = (str(folder), branch) if have else ("-b", branch, str(folder), "HEAD")
+    await _run_git(repository.top, repository.top, "worktree", "add", "--quiet", *what, instead=WITHOUT)
+
+
+async def _ask_git(folder: Path, *words: str) -> str:
+    environment = bare_environment(os.environ, os.fspath(folder))
+    return (await run_git(folder, environment, words, most=_MOST, seconds=TIME_LIMIT)).text.strip()

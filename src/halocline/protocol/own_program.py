@@ -8,6 +8,7 @@ from collections.abc import Sequence
 NAMES = frozenset({"halo", "halocline"})
 """Names of the program and its package."""
 LOOKING: dict[str, frozenset[str]] = {
+    "completion": frozenset(),
     "doctor": frozenset(),
     "models": frozenset(),
     "hooks": frozenset({"list"}),
@@ -29,6 +30,7 @@ STEERING = frozenset(
         "attach",
         "checkpoints",
         "commit-message",
+        "config",
         "context",
         "demo",
         "editor",
@@ -43,6 +45,7 @@ STEERING = frozenset(
         "memory",
         "replay",
         "run",
+        "stats",
         "storage",
         "tasks",
         "todos",

@@ -10,6 +10,8 @@ from halocline.store.paths import Home, home_folder
 
 READING: dict[str, tuple[str, ...]] = {
     "checkpoints": ("list", "diff"),
+    "completion": ("",),
+    "config": ("list", "get"),
     "context": ("",),
     "doctor": ("",),
     "export": ("",),
@@ -20,6 +22,7 @@ READING: dict[str, tuple[str, ...]] = {
     "policy": ("explain", "rules", "test", "simulate", "audit"),
     "replay": ("",),
     "rules": ("list", "why"),
+    "stats": ("",),
     "storage": ("",),
     "tasks": ("list", "show"),
     "trust": ("list",),

@@ -16,8 +16,15 @@ if TYPE_CHECKING:
     from halocline.runtime.assembly.editor_parts import EditorParts
 
 
+_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools"})
+"""Options that no setting corresponds to."""
+
+
 class Choices(Value, frozen=True):
-    """Options of this run that override the settings; None keeps the setting. `unattended`: nobody watches the run."""
+    """Options of this run that override the settings; None keeps the setting. `unattended`: nobody watches the run.
+
+    `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`).
+    """
 
     profile: str | None = None
     base_url: str | None = None
@@ -38,14 +45,13 @@ class Choices(Value, frozen=True):
     append_system_prompt: str | None = None
     hook_folders: tuple[str, ...] | None = None
     unattended: bool | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    disallowed_tools: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
-        chosen.pop("api_key", None)
-        chosen.pop("profile", None)
-        chosen.pop("unattended", None)
-        return with_overrides(settings, chosen)
+        return with_overrides(settings, {name: value for name, value in chosen.items() if name not in _NO_SETTINGS})
 
 
 class TaskOptions(Value, frozen=True):

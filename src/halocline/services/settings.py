@@ -16,6 +16,7 @@ from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.store.paths import Home
 from halocline.store.settings.edit import change_setting
+from halocline.store.settings.invalid import suggest_name
 from halocline.store.settings.load import VARIABLES, load_settings, read_settings
 from halocline.store.settings.settings import Settings
 
@@ -30,6 +31,7 @@ SECTIONS: dict[str, list[str]] = {
         "context_window",
         "text_tools",
         "image_models",
+        "model_aliases",
         "prices",
         "catalogue_url",
         "profile",
@@ -125,10 +127,28 @@ class SettingsService:
             for row in _list_rows(fields[name], getattr(now, name), section, sources)
         ]
 
+    @property
+    def file(self) -> str:
+        """The file that holds them."""
+        return str(self._home.settings)
+
+    def find(self, name: str, *, exact: bool = False) -> list[Setting]:
+        """Return a setting, or those of a table of settings. With `exact` only one, or the table that holds `name`.
+
+        Raises UsageError and SettingsError.
+        """
+        rows = self.listed()
+        if named := [row for row in rows if row.name == name]:
+            return named
+        if below := [row for row in rows if row.name.startswith(f"{name}.") and not exact]:
+            return below
+        if around := [row for row in rows if row.kind == "table" and name.startswith(f"{row.name}.") and exact]:
+            return around
+        raise UsageError(f"There is no setting {name!r}.", suggest_name(name, [row.name for row in rows]))
+
     def put(self, name: str, value: Any) -> None:
         """Change a setting in the file; None resets it to its default. Raises UsageError and SettingsError."""
-        if name not in {row.name for row in self.listed()}:
-            raise UsageError(f"There is no setting {name!r}.", "Reload the page.")
+        self.find(name, exact=True)
         if _is_redacted(value):
             raise UsageError(
                 f"Part of {name} is hidden, so you cannot change it here.", f"Edit {self._home.settings} instead."

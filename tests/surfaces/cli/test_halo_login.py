@@ -198,13 +198,15 @@ async def test_commands_find_no_stored_key_in_their_environment(halo: Halo) -> N
     assert OTHER.encode() not in log
 
 
-@pytest.mark.parametrize("choice", ["2", "openai"])
+@pytest.mark.parametrize("choice", ["its number", "openai"])
 def test_a_provider_is_chosen_from_a_list_and_its_key_typed_unseen(halo: Halo, choice: str) -> None:
     halo.env["ANTHROPIC_API_KEY"] = OTHER
     terminal = halo.terminal("login", "--no-test")
     terminal.expect(r"1  anthropic +ANTHROPIC_API_KEY +…9876")
+    terminal.expect(r"(\d+)  openai *\r")
+    number = terminal.match[1]
     terminal.expect("Number or name: ")
-    terminal.send(f"0\r{choice}\r")
+    terminal.send(f"0\r{number if choice == 'its number' else choice}\r")
     terminal.expect("https://platform.openai.com/api-keys")
     terminal.expect("hidden as you paste it")
     terminal.send(f" {KEY}\r")

@@ -27,6 +27,7 @@ WORDS = {
     "policy": "explain ls",
     "replay": "TASK",
     "rules": "list",
+    "completion": "bash",
     "run": "-m scripted/x hello",
     "tasks": "list",
     "todos": "TASK",

@@ -42,6 +42,7 @@ async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> tuple[i
         with closing(response):
             return response.status, await response.read(most + 1), response.headers.get("location", "")
     except ModelError as error:
-        raise HaloclineError(f"Cannot reach {url}: {error.text}", error.hint) from error
+        hint = error.hint.replace("the base URL", "the address")
+        raise HaloclineError(f"Cannot reach {url}: {error.text}", hint) from error
     finally:
         await client.close()

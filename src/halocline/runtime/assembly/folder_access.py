@@ -1,16 +1,19 @@
 """All that applies in a folder by the settings of a home: rules, hooks, MCP servers, checkpoints and the sandbox."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from halocline.checkpoints.saved import Limits as CheckpointLimits
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.grid import rules_of
+from halocline.protocol.permission_rules import Rule
 from halocline.runtime import assembly, rules
 from halocline.runtime.assembly.model_access import ModelAccess
 from halocline.runtime.rules.live import instructions_of
+from halocline.runtime.task_options import Choices
 from halocline.store.permissions.rule_files import RuleFiles
 
 if TYPE_CHECKING:
@@ -25,6 +28,17 @@ class FolderAccess(ModelAccess):
     """Builds what tasks and services share in a folder. The pool of MCP servers is closed with it."""
 
     _mcp_pool: "Pool | None" = None
+    given_rules: tuple[Rule, ...] = ()
+    """Rules for this run alone, besides those in files and settings."""
+
+    @classmethod
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> Self:
+        """Read the home and the settings, and the rules among the choices. Raises UsageError and SettingsError."""
+        access = super().of(choices, env)
+        if choices.allowed_tools or choices.disallowed_tools:
+            patterns = (choices.allowed_tools or (), choices.disallowed_tools or ())
+            access.given_rules = rules.tool_patterns.read_patterns(*patterns)
+        return access
 
     def rule_files(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
         """Return the permanent rules and grants of a workspace, and of a task's other folders."""
@@ -33,7 +47,7 @@ class FolderAccess(ModelAccess):
             self.home.grants,
             workspace,
             trusted=lambda: self.hooks_of(workspace).is_trusted,
-            extra=rules_of(self.settings.auto_approve),
+            extra=(*rules_of(self.settings.auto_approve), *self.given_rules),
             roots=roots,
         )
 

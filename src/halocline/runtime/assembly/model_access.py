@@ -12,6 +12,7 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.wrappers.per_mode import Switching
+from halocline.runtime import models
 from halocline.runtime.assembly.network import network_to
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
@@ -68,14 +69,14 @@ class ModelAccess:
             UsageError: one of them, or of the fallback models, cannot be used.
         """
         act = await self._with_fallback(await self._open(named, self.settings, self.keys))
-        wanted = self.settings.plan.model
+        wanted = self._full_name(self.settings.plan.model)
         if named or wanted in ("", act.name):
             return act
 
         return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
 
     async def _with_fallback(self, model: Model) -> Model:
-        names = [name for name in self.settings.fallback_models if name != model.name]
+        names = [name for name in map(self._full_name, self.settings.fallback_models) if name != model.name]
         if not names:
             return model
         from halocline.providers.wrappers.fallback import Fallback
@@ -88,6 +89,12 @@ class ModelAccess:
             return await self._open(named, with_overrides(self.settings, {"context_window": None}), self.keys)
         elsewhere = with_overrides(self.settings, {"base_url": "", "context_window": None})
         return await self._open(named, elsewhere, self._other_keys)
+
+    def _full_name(self, name: str) -> str:
+        """Return a name with its provider. Raises UsageError."""
+        if not name or ("/" in name and name not in self.settings.model_aliases):
+            return name
+        return models.model_names.complete_name(name, self.settings, self._other_keys, self.catalogue)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         model = await open_model(named, settings, self.env, keys, self.blobs, self.catalogue)

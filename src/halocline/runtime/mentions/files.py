@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -30,6 +31,9 @@ TEXTS = (
 )
 KNOWN = frozenset([*(f".{ending}" for ending in TEXTS.split()), *PICTURES])
 """File endings that make a name a path, not prose, even if no such file exists."""
+_WINDOW = re.compile(r"\[lines (\d+)-(\d+) of (\d+); read on")
+LARGEST_SCAN = 50_000_000
+"""Bytes of a file whose first lines are read for a guess."""
 LARGEST_GUESS = 500_000
 """Files up to this many bytes are read to count their tokens; for larger ones the size is used."""
 MOST_FILES = 50
@@ -88,8 +92,20 @@ async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
         return None if ctx.task.takes_images() else Mentioned(mention.text, "the model cannot see images", problem=True)
     if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
         return None
-    most = min(info.size, FILE.characters)
+    most = await _measure_beginning(place, info, ctx)
     return Mentioned(mention.text, f"{_shown_name(place, ctx)}, {info.size:,} bytes", round(most / BYTES))
+
+
+async def _measure_beginning(place: Path, info: FileInfo, ctx: ToolContext) -> int:
+    """Return the bytes of a large file that are sent: its first lines, or the most that fits if they are not read."""
+    most = min(info.size, FILE.characters)
+    if info.size > LARGEST_SCAN:
+        return most
+    try:
+        part = await ctx.host.files.read_lines(place, 1, FILE.lines or 1, LARGEST_FILE)
+    except OSError:
+        return most
+    return min(most, sum(min(len(line), FILE.line) + 1 for line in part.data.split(b"\n")[: FILE.lines]))
 
 
 async def _locate(mention: Mention, ground: Ground) -> Located | None:
@@ -173,7 +189,16 @@ async def _read_file(
     pictures = tuple(part for part in output.content if isinstance(part, Image))
     if pictures:
         return (Note(text.strip("[]"), PICTURE), *pictures)
-    return make_notes(FILE_NOTE, f"{name}: {_describe_part(*lines)}{info.size:,} bytes ({DATA})", text)
+    part = _describe_part(*lines) or _describe_window(text, info.size)
+    return make_notes(FILE_NOTE, f"{name}: {part}{info.size:,} bytes ({DATA})", text)
+
+
+def _describe_window(text: str, size: int) -> str:
+    """Say which lines of a file were read, if not all; the last line of what the tool returns names them."""
+    window = _WINDOW.match(text.rsplit("\n", 1)[-1])
+    if window:
+        return f"lines {window[1]}-{window[2]} of {int(window[3]):,}, "
+    return "a part of " if len(text) < size // 4 else ""
 
 
 def _describe_part(first: int | None, last: int | None) -> str:

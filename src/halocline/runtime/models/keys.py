@@ -70,6 +70,10 @@ class Keys:
         name = self._stored_name(vendor)
         return stored_source(name) if name else ""
 
+    def has_key(self, vendor: Vendor) -> bool:
+        """True if there is a key; one that was given for this run is for any vendor. Raises SecretsError."""
+        return self._given is not None or bool(self.source(vendor))
+
     @cached_property
     def store(self) -> "SecretStore":
         return secrets.store.SecretStore(self._home.credentials)

@@ -60,6 +60,8 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
     name = named or settings.model or _with_key(keys) or await models.local_servers.find_local_model()
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
+    if "/" not in name or name in settings.model_aliases:
+        name = models.model_names.complete_name(name, settings, keys, catalogue)
     provider, _, model = name.partition("/")
     vendor = find_vendor(provider, settings, catalogue)
     if not model and not vendor.default_model:

@@ -28,7 +28,10 @@ async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue
             raise
         return dict.fromkeys(Mode, "")
     act = f"{vendor.name}/{model or vendor.default_model}"
-    return {Mode.ACT: act, Mode.PLAN: act if named else settings.plan.model or act}
+    if named or not settings.plan.model:
+        return dict.fromkeys(Mode, act)
+    planner, own = await choose_model(settings.plan.model, settings, keys, catalogue)
+    return {Mode.ACT: act, Mode.PLAN: f"{planner.name}/{own or planner.default_model}"}
 
 
 def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         hooks as hooks,
         memory as memory,
         multi_root as multi_root,
+        tool_patterns as tool_patterns,
     )
 else:
     __getattr__ = load_modules_of(__name__)

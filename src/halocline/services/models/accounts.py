@@ -33,7 +33,7 @@ class Account(Value, frozen=True):
     """A provider that takes keys. `variable` names the environment variable with a key, which overrides a stored one.
 
     `tail` is the end of the key in use, `stored` the place of a key for the provider's own server (`file`, `keyring`),
-    `elsewhere` lists other servers that have one.
+    `elsewhere` lists other servers that have one. `searches`: it is a search engine, not a model's provider.
     """
 
     provider: str
@@ -44,6 +44,7 @@ class Account(Value, frozen=True):
     tail: str = ""
     stored: str = ""
     elsewhere: tuple[str, ...] = ()
+    searches: bool = False
 
     @property
     def has_key(self) -> bool:
@@ -164,6 +165,7 @@ class Accounts:
             tail=self._tail(vendor, found, stored),
             stored=stored.value if stored else "",
             elsewhere=tuple(server for owner, _, server in servers if owner == vendor.name),
+            searches=vendor.family == "search",
         )
 
     def _tail(self, vendor: Vendor, found: FoundKey | None, stored: Place | None) -> str:

@@ -28,6 +28,9 @@ KEY = "mcpServers"
 _OTHER_NAMES = {"transportType": "type", "httpUrl": "url", "serverUrl": "url", "alwaysAllow": "autoApprove"}
 
 
+FORMAT = 'Give a file or JSON text: {"mcpServers": {"NAME": {"command": "…", "args": ["…"]}}}'
+
+
 class Unreadable(Exception):
     """A file that cannot be read as a list of servers; the text says which and why."""
 
@@ -81,15 +84,42 @@ def servers_in(file: Path, owner: ServerOwner) -> Iterator[Server]:
             yield Server(name, file, owner, problem=f"{KEY}.{name} in {file} is invalid: {error}")
 
 
+def read_given_servers(text: str) -> tuple[Server, ...]:
+    """Read servers that a person names on the command line: a file, or its JSON. Raises UsageError."""
+    try:
+        if text.lstrip().startswith("{"):
+            tables = _tables_in(_decode_object(text.encode(), Path("--mcp-config")), Path("--mcp-config"))
+        else:
+            file = Path(text).expanduser()
+            tables = _server_tables(file) if file.exists() else {}
+        for name, entry in tables.items():
+            _check_name(name)
+            check_server(entry)
+    except (Unreadable, ValueError) as error:
+        raise UsageError(str(error), FORMAT) from error
+    if not tables:
+        raise UsageError(f"--mcp-config names no MCP server: {text[:80]}", FORMAT)
+    place = Path("--mcp-config")
+    return tuple(Server(name, place, ServerOwner.EDITOR, _decode_entry(entry)) for name, entry in tables.items())
+
+
 def read_raw(file: Path) -> JsonObject:
     """Read the whole file, including unknown keys; empty if it does not exist. Raises Unreadable."""
     try:
         data = read_regular(file, LARGEST)
-        given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf")) if data.strip() else {}
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
         raise Unreadable(f"Cannot read {file}: {error}.") from error
+    return _decode_object(data, file) if data.strip() else {}
+
+
+def _decode_object(data: bytes, file: Path) -> JsonObject:
+    try:
+        given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = "the JSON ends too early, perhaps a bracket is missing" if "truncated" in str(error) else error
+        raise Unreadable(f"Cannot read {file}: {why}.") from error
     if not isinstance(given, dict):
         raise Unreadable(f"{file} is not a JSON object.")
     return given
@@ -141,7 +171,11 @@ def _mode_of(file: Path) -> int:
 
 
 def _server_tables(file: Path) -> dict[str, JsonObject]:
-    tables = read_raw(file).get(KEY, {})
+    return _tables_in(read_raw(file), file)
+
+
+def _tables_in(whole: JsonObject, file: Path) -> dict[str, JsonObject]:
+    tables = whole.get(KEY, {})
     if not isinstance(tables, dict):
         raise Unreadable(f"{file} is invalid: {KEY} is not an object.")
     return tables

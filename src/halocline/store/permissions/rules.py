@@ -15,6 +15,7 @@ from halocline.policy.mcp import pattern_of
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import CommandPermissions, Rule, Source, Verdict
 from halocline.protocol.values import Value
+from halocline.store import settings
 
 LARGEST = 1_000_000
 
@@ -114,7 +115,9 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
         wanted = msgspec.convert(examples, dict[str, tuple[str, ...]])
         until = msgspec.convert(expires, date | None)
     except msgspec.ValidationError as error:
-        raise Unreadable(f"Rule {at} of {path} is invalid: {error}.") from error
+        where, problem, values = settings.invalid.describe_invalid(error, given, Rule)
+        text = f"{f'{where} {problem}'.strip()}. {values}".rstrip(" .")
+        raise Unreadable(f"Rule {at} of {path} is invalid: {text}.") from error
     if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
         raise Unreadable(f"Rule {at} of {path} contradicts its examples: {example}.")
     if until and until < datetime.now(UTC).date():

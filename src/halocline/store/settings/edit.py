@@ -35,7 +35,7 @@ def change_setting(file: Path, name: str, value: Any) -> None:
     try:
         check_settings(tomllib.loads(text), str(file))
     except SettingsError as error:
-        raise SettingsError(f"{error.text}", "Nothing was changed.") from error
+        raise SettingsError(error.text, f"Nothing was changed. {error.hint}") from error
     _write_file(file, text)
 
 

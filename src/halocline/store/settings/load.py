@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
+from halocline.store import settings as settings_modules
 from halocline.store.settings.provider_settings import Timeouts
 from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
@@ -101,7 +102,4 @@ def check_settings(given: dict[str, Any], source: str) -> Settings:
     try:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:
-        hint = "docs/reference/settings.md lists the values that each setting takes."
-        if "unknown field" in str(error):
-            hint = f"Available settings: {', '.join(field.name for field in msgspec.structs.fields(Settings))}."
-        raise SettingsError(f"Invalid setting in {source}: {error}.", hint) from error
+        raise settings_modules.invalid.explain_invalid(error, given, source) from error

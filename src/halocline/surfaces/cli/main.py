@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TextIO
 
 from halocline import client
@@ -18,11 +19,15 @@ def run_main(argv: list[str]) -> int:
     """Run the command line and return the exit code."""
     sys.stdout = sys.stdout or _null_stream()
     sys.stderr = sys.stderr or _null_stream()
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal may lack letters: `?` instead of an error
+        sys.stdout.reconfigure(errors="replace")
     try:
         return _run_command(argv)
     except OSError as error:
         return _without_output(error)
     except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # behind the terminal's ^C
         return int(ExitCode.INTERRUPTED)
     except (HaloclineError, ExceptionGroup) as error:
         return _print_error(explain_error(error))

@@ -15,7 +15,7 @@ class McpParser(Parser):
 
     def read(self, words: list[str]) -> argparse.Namespace:
         at = words.index("--") if "--" in words else len(words)
-        arguments = self.parse_args(words[:at])
+        arguments = self.parse_args(self.with_action(words[:at]))
         if command := words[at + 1 :]:
             if arguments.action != "add":
                 self.error(f"{arguments.action} takes no command: {' '.join(command)}")
@@ -25,7 +25,9 @@ class McpParser(Parser):
 
 def mcp_parser() -> Parser:
     whole = McpParser(
-        prog="halo mcp", description="Manage MCP servers: local programs or URLs that provide more tools."
+        alone="list",
+        prog="halo mcp",
+        description="Manage MCP servers: local programs or URLs that provide more tools.",
     )
     actions = whole.add_subparsers(parser_class=Parser, dest="action", required=True, metavar=_ACTIONS)
     for name, text in (

@@ -7,11 +7,12 @@ from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces.cli.args.parser import Parser, parse_positive, positive_int
 
+MODEL_TEXT = "model to use, as provider/model; a bare name such as sonnet is looked up among providers with a key"
 EFFORTS = ", ".join(Effort)
 
 
 def add_model_options(parser: Parser) -> None:
-    parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
+    parser.add_argument("-m", "--model", metavar="MODEL", help=MODEL_TEXT)
     parser.add_argument("--profile", metavar="NAME", help="profile of settings.toml to use")
     add_server_options(parser)
     parser.add_argument("--effort", type=parse_effort, metavar="LEVEL", help=f"reasoning effort: {EFFORTS}")

@@ -13,14 +13,25 @@ JSON_LINES = "print JSON, one object per line"
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of exiting, so that one place reports errors. Flags cannot be abbreviated."""
+    """Raises UsageError instead of exiting, so that one place reports errors. Flags cannot be abbreviated.
 
-    def __init__(self, **settings: Any) -> None:
+    `alone` is the action of a command without one: `halo tasks --all` lists tasks.
+    """
+
+    def __init__(self, *, alone: str = "", **settings: Any) -> None:
+        if alone:
+            settings["description"] = f"{settings['description']} Without an action: {alone}."
         super().__init__(allow_abbrev=False, **settings)
+        self._alone = alone
 
     def read(self, words: list[str]) -> argparse.Namespace:
         """Parse the words after the command. Raises UsageError."""
-        return self.parse_args(words)
+        return self.parse_args(self.with_action(words))
+
+    def with_action(self, words: list[str]) -> list[str]:
+        """Return the words with the action that they leave out."""
+        is_left_out = not words or (words[0].startswith("-") and words[0] not in ("-h", "--help"))
+        return [self._alone, *words] if self._alone and is_left_out else words
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help")

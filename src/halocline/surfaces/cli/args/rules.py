@@ -4,7 +4,11 @@ from halocline.surfaces.cli.args.parser import APPROVAL_MODES, JSON_LINES, Parse
 
 
 def policy_parser() -> Parser:
-    parser = Parser(prog="halo policy", description="Show what is allowed without approval. Nothing is run.")
+    parser = Parser(
+        alone="rules",
+        prog="halo policy",
+        description="Show what is allowed without approval. Nothing is run.",
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|forget|test|simulate|audit")
     explain = actions.add_parser("explain", help="explain the decision about a command or tool")
     add = explain.add_argument
@@ -41,7 +45,7 @@ def policy_parser() -> Parser:
 
 
 def rules_parser() -> Parser:
-    parser = Parser(prog="halo rules", description="Manage rule files for the model, such as AGENTS.md.")
+    parser = Parser(alone="list", prog="halo rules", description="Manage rule files for the model, such as AGENTS.md.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|why|new|on|off")
     listing = actions.add_parser("list", help="list rule files, when each applies, and why one does not")
     listing.add_argument("--all", action="store_true", help="include places without a file")
@@ -61,7 +65,7 @@ def rules_parser() -> Parser:
 
 
 def hooks_parser() -> Parser:
-    parser = Parser(prog="halo hooks", description="Show the hooks of a folder.")
+    parser = Parser(alone="list", prog="halo hooks", description="Show the hooks of a folder.")
     listing = parser.add_subparsers(dest="action", required=True, metavar="list").add_parser(
         "list", help="list hooks, their sources, and which of them run"
     )
@@ -74,9 +78,13 @@ def hooks_parser() -> Parser:
 
 
 def trust_parser() -> Parser:
-    parser = Parser(prog="halo trust", description="Choose which folders may run their own hooks and MCP servers.")
-    parser.set_defaults(folder=".", action="list")
-    actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
+    parser = Parser(
+        alone="list",
+        prog="halo trust",
+        description="Choose which folders may run their own hooks and MCP servers.",
+    )
+    parser.set_defaults(folder=".")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|add|remove")
     actions.add_parser("list", help="list your decisions")
     for name, text in (("add", "trust a folder as it is now"), ("remove", "forget the decision about a folder")):
         actions.add_parser(name, help=text).add_argument("folder", nargs="?", default=".", help="the folder")

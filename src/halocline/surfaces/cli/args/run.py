@@ -8,8 +8,11 @@ from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_pos
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
+INPUT_FORMATS = ("text", "stream-json")
+INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
 APPROVALS = "HALOCLINE_APPROVALS"
 APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
+ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -49,6 +52,8 @@ def add_prompt_options(parser: Parser) -> Parser:
     add = parser.add_argument
     add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
+    add("--input-format", choices=INPUT_FORMATS, help=INPUT_TEXT)
+    add("--include-partial-messages", action="store_true", help="with stream-json: also events that are not logged")
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
     add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     add_model_options(parser)
@@ -56,8 +61,15 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
     add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
     add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
+    add("--allowed-tools", "--allowedTools", action="append", metavar="TOOLS", help=ALLOWED_TOOLS)
+    add("--disallowed-tools", "--disallowedTools", action="append", metavar="TOOLS", help="refuse these calls")
+    add("--mcp-config", metavar="FILE", help="also use the MCP servers in this file, or in this JSON text")
+    add("--session-id", metavar="ID", help="ID of the new task: a UUID or a name of your choice")
+    add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
+    add("--name", metavar="NAME", help="name the task")
+    add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
-    add("-r", "--resume", metavar="ID", help="resume this task")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, list tasks")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")
@@ -65,6 +77,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add_system_prompt_options(parser)
     add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run, this time only")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable")
+    add("--debug", metavar="FILE", help="write all events with their times, and traces of errors, to this file")
     add("--record", metavar="FILE", help="record events and requests to a new file, for halo replay")
     add("--time-limit", type=parse_positive, metavar="SECONDS", help="longest duration of one turn")
     add_network_options(parser)

@@ -3,14 +3,11 @@
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from halocline import client
 from halocline.client import Choices, TaskOptions
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
-
-if TYPE_CHECKING:
-    pass
 
 
 def workspace_of(text: str) -> Path:
@@ -47,4 +44,10 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
         trusted=arguments.trust,
         record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
         roots=tuple(str(Path(root).expanduser().absolute()) for root in arguments.roots),
+        editor=_given_servers(arguments.mcp_config),
     )
+
+
+def _given_servers(text: str | None) -> "client.EditorParts | None":
+    """The MCP servers of `--mcp-config`. Raises UsageError."""
+    return client.EditorParts(servers=client.read_given_servers(text)) if text else None

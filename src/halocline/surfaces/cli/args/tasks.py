@@ -2,9 +2,12 @@
 
 import argparse
 
+from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.args.parser import JSON_LINES, Parser, parse_port, positive_int
 
 TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
+REASONS = tuple(reason.value for reason in StopReason)
+"""The same ends as `--json` names them."""
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
 TASK_ID = "task ID, or its start or end"
@@ -48,13 +51,13 @@ def web_parser() -> Parser:
 def attach_parser() -> Parser:
     about = "Join a task that another process is running. When that process ends, this one takes over."
     parser = Parser(prog="halo attach", description=about)
-    parser.add_argument("id", help=TASK_ID)
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, list the open tasks")
     parser.add_argument("--watch", action="store_true", help="only watch: never ask, and exit when the task closes")
     return parser
 
 
 def tasks_parser() -> Parser:
-    parser = Parser(prog="halo tasks", description="List, read and manage tasks.")
+    parser = Parser(alone="list", prog="halo tasks", description="List, read and manage tasks.")
     known = "list|show|rename|favourite|tag|delete|undelete"
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
     _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
@@ -94,7 +97,7 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
     add("--favourite", action="store_true", help="only favorites")
     add("--tag", action="append", metavar="TAG", default=[], help="only tasks with this tag; repeatable")
     ends = f"only tasks whose last turn ended so: {', '.join(TASK_STATUSES)}; repeatable"
-    add("--status", choices=TASK_STATUSES, action="append", metavar="END", default=[], help=ends)
+    add("--status", choices=(*TASK_STATUSES, *REASONS), action="append", metavar="END", default=[], help=ends)
     add("--subagents", metavar="ID", default="", help="list the sub-agents of this task instead")
     add(
         "--sort",
@@ -149,7 +152,11 @@ def replay_parser() -> Parser:
 
 
 def checkpoints_parser() -> Parser:
-    parser = Parser(prog="halo checkpoints", description="List, compare and restore checkpoints of a workspace.")
+    parser = Parser(
+        alone="list",
+        prog="halo checkpoints",
+        description="List, compare and restore checkpoints of a workspace.",
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
     listing = actions.add_parser("list", help="list checkpoints, newest first")
     diff = actions.add_parser("diff", help="show changes since a checkpoint, or between two")
@@ -203,6 +210,13 @@ def memory_parser() -> Parser:
     forget.add_argument("number", type=positive_int, metavar="N", help="number of the note in show")
     for action in (show, edit, forget):
         action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+    return parser
+
+
+def stats_parser() -> Parser:
+    parser = Parser(prog="halo stats", description="Show tokens, cost, tasks, models and tools by day.")
+    parser.add_argument("--since", metavar="TIME", default="30d", help="from this time on: 12h, 30d, 2026-11-01")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
 

@@ -62,8 +62,17 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
         print(store.unread)
     if not found and not store.unread:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
+    titles: dict[str, str] = {}
     for info in sorted(found, key=_time_key(found), reverse=True):
-        print(entry(f"{info.task}/{info.n}", info.sha[:10], format_time(info.at), text=info.label))
+        title = titles.setdefault(info.task, _read_title(client, info.task))
+        text = f"{info.label} · {title}" if title else info.label
+        print(entry(f"{info.task}/{info.n}", info.sha[:10], format_time(info.at), text=text))
+
+
+def _read_title(client: Client, task: str) -> str:
+    """Return the title of a checkpoint's task; empty if the task is gone."""
+    info = client.tasks.info(task)
+    return info.name or info.title if info else ""
 
 
 def _time_key(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, int]]:

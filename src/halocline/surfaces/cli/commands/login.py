@@ -92,6 +92,7 @@ def _describe_kept(account: Account, kept: StoredKey, key: Secret) -> str:
 
 def _choose_provider(all_of_them: list[Account]) -> str:
     """Ask for a provider. Raises UsageError without a terminal."""
+    all_of_them = sorted(all_of_them, key=lambda one: (not one.has_key, one.searches, one.provider))
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
@@ -115,7 +116,8 @@ def _list_accounts(all_of_them: list[Account]) -> None:
 def _account_row(account: Account) -> str:
     """One line: a provider and the source of its key."""
     source = account.variable or (_describe_place(account.stored) if account.stored else "")
-    return f"{account.provider:<14}{source:<22}{account.tail if source else ''}".rstrip()
+    what = "  (web search)" if account.searches else ""
+    return f"{account.provider:<14}{source:<22}{account.tail if source else ''}".rstrip() + what
 
 
 def _describe_place(place: str) -> str:

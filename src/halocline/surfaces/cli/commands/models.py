@@ -1,6 +1,7 @@
 """`halo models`: the models that `-m` accepts, and their prices. By default only those that are usable now."""
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +17,9 @@ HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
 LEGEND = "Prices in dollars per million tokens; +: higher for long requests; ?: unknown."
 
 
+NO_CHAT = re.compile(r"embed|realtime|whisper|-tts|transcribe|moderation|rerank")
+"""Names of models that no agent can talk to."""
+OTHER_API = "-responses/"
 MOST_ROWS = 100
 """Above this many rows, a terminal shows a count per provider instead."""
 
@@ -31,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
         for model in event_loop.run_loop(open_client(Choices()).models.list_models())
         if _matches_words(model, words)
     ]
-    shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
+    shown = fitting if arguments.all else _select_shown([model for model in fitting if model.usable], words)
     if arguments.json:
         for model in shown:
             print(json_output.encode(model).decode())
@@ -42,6 +46,18 @@ def command(arguments: argparse.Namespace) -> int:
     if not arguments.json:
         _say_what_is_left_out(fitting, shown, words)
     return 0
+
+
+def _select_shown(models: Sequence[OfferedModel], words: Sequence[str]) -> list[OfferedModel]:
+    """Drop models that are deprecated, not made for chat, or listed under another API of the same vendor."""
+    is_other_wanted = any(OTHER_API[:-1] in word for word in words)
+    names = set() if is_other_wanted else {model.name for model in models}
+    return [
+        model
+        for model in models
+        if not (model.leaving or NO_CHAT.search(model.name))
+        and (OTHER_API not in model.name or model.name.replace(OTHER_API, "/", 1) not in names)
+    ]
 
 
 async def _refresh_catalogue() -> None:
@@ -76,7 +92,7 @@ def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[Offer
     if not fitting:
         print("No known model matches. Other models work too: -m provider/model")
     elif more and shown:
-        print(f"{more:,} more without a key, or deprecated: {again}")
+        print(f"{more:,} more without a key, deprecated or not for chat: {again}")
     elif more:
         print(f"None of the {more:,} matching models has a key. To list them: {again}")
 

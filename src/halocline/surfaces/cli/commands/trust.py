@@ -141,7 +141,7 @@ def _list_hooks(hooks: Sequence[HookSetup], *, as_json: bool) -> None:
             print(json_output.encode(hook).decode())
         return
     if not hooks:
-        print("No hooks. To add some, see docs/guide.md, Hooks.", file=sys.stdout)
+        print("No hooks. To add some, see docs/guide/hooks.md.", file=sys.stdout)
     for hook in hooks:
         state = f"inactive: {hook.inert}" if hook.inert else "active"
         where = f" [{hook.matcher}]" if hook.matcher else ""

@@ -196,22 +196,34 @@ class Json(Silent):
         if isinstance(event, ev.ErrorRaised):
             self._raised = event
 
+    def begin_turn(self) -> None:
+        """Leave out of the next result what the last one reported."""
+        self._raised, self._refusals = None, Refusals()
+
     def result(self, state: State, seconds: float) -> None:
-        _write_line(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
+        write_line(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
 
     def fail(self, error: HaloclineError) -> None:
-        _write_line(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
+        write_line(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
 
 
 class StreamJson(Json):
-    """`--output-format stream-json`: the event log, one line per event, and the result object last."""
+    """`--output-format stream-json`: the event log, one line per event, and the result object last.
+
+    `with_deltas` also prints events that are not logged, such as pieces of a reply.
+    """
+
+    def __init__(self, *, with_deltas: bool = False) -> None:
+        super().__init__()
+        self._with_deltas = with_deltas
 
     def show(self, event: ev.Event) -> None:
         super().show(event)
-        if isinstance(event, ev.Durable):
-            _write_line(codec.encode(event))
+        if self._with_deltas or isinstance(event, ev.Durable):
+            write_line(codec.encode(event))
 
 
-def _write_line(line: bytes) -> None:
+def write_line(line: bytes) -> None:
+    """Print a line of JSON at once."""
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

@@ -1,5 +1,6 @@
 """The first prompt: the arguments, and the text on standard input."""
 
+import os
 import sys
 
 from halocline.protocol.errors import UsageError
@@ -12,13 +13,39 @@ SILENT = f"No input on standard input within {STDIN_WAIT:g} s; it is ignored."
 NOT_SILENT = "To skip the wait: </dev/null. For a slow program, write its output to a file, then: halo … <FILE"
 
 
-def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart, ...]]:
+def take_terminal(words: list[str]) -> str | None:
+    """Read what is piped in beside a prompt, then take the terminal for standard input; None if there is none.
+
+    Then a person who pipes something in can be asked, and stay.
+    """
+    if not words or sys.stdin is None or sys.stdin.isatty() or not (sys.stdout.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background, where reading would stop the program
+            return None
+        piped = _read_pipe(patient=False)
+        if piped.strip():  # without text it is </dev/null, with which scripts say that nobody is there
+            os.dup2(terminal, 0)
+    finally:
+        os.close(terminal)
+    return piped
+
+
+def prompt_text(words: list[str], *, needed: bool, piped: str | None = None) -> tuple[str, tuple[UserPart, ...]]:
     """Return the prompt, and piped text as a note, in which mentions do not count. Without words it is the prompt.
+    `piped` is that text, if it is read already.
 
     Without words, a prompt that is `needed` is waited for. Raises UsageError for input that is not UTF-8.
     """
     prompt = _check_text(" ".join(words))
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else _read_pipe(patient=needed and not words).strip()
+    prompt = prompt if prompt.strip() else ""
+    if piped is None:
+        piped = "" if sys.stdin is None or sys.stdin.isatty() else _read_pipe(patient=needed and not words)
+    piped = piped.strip()
     if not prompt or not piped:
         return prompt or piped, ()
     return prompt, (Note(piped, PIPED),)

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from halocline.client import Choices, Client, Snapshot, open_client
 from halocline.protocol import json_output
@@ -12,7 +13,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.commands.delete_tasks import delete_tasks, undelete_task
+from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
@@ -54,7 +55,7 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
         if info.snippet:
             print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
-            print(f"  {clean(info.workspace)}")
+            print(entry("", text=info.workspace))
         if info.roots:
             print(f"  also in {', '.join(map(clean, info.roots))}")
 
@@ -65,7 +66,7 @@ def _build_query(arguments: argparse.Namespace, workspace: str, parent: str = ""
         words=words,
         workspace=workspace,
         model=arguments.model,
-        status=frozenset(reason for reason, word in STATUSES.items() if word.replace(" ", "-") in arguments.status),
+        status=_read_statuses(arguments.status),
         tags=frozenset(map(tag_name, arguments.tag)),
         favourite=arguments.favourite,
         since=parse_since(arguments.since) if arguments.since else 0.0,
@@ -73,6 +74,11 @@ def _build_query(arguments: argparse.Namespace, workspace: str, parent: str = ""
         limit=arguments.limit or (FOUND if words else None),
         parent=parent,
     )
+
+
+def _read_statuses(named: Sequence[str]) -> frozenset[str]:
+    """The ends of turns by their labels, or by the names that `--json` prints."""
+    return frozenset(reason for reason, label in STATUSES.items() if {reason, label.replace(" ", "-")} & {*named})
 
 
 def _describe_none(query: TaskQuery) -> str:
@@ -145,7 +151,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         state.model.name,
         state.workspace,
         *state.roots,
-        f"{state.budget.steps} steps",
+        figures.format_plural(state.budget.steps, "step"),
         figures.format_money(state.budget.cost),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))

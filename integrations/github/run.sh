@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs one task of the action. Inputs arrive as variables, so no text of theirs becomes part of a script.
+set -euo pipefail
+
+answer=$RUNNER_TEMP/halocline-answer.md
+log=$RUNNER_TEMP/halocline-build.log
+code=0
+options=(-p --time-limit "$HALO_TIME_LIMIT")
+[ -z "$HALO_MODEL" ] || options+=(-m "$HALO_MODEL")
+[ -z "$HALO_MAX_COST" ] || options+=(--max-cost "$HALO_MAX_COST")
+[ -z "$HALO_ALLOWED_TOOLS" ] || options+=(--allowed-tools "$HALO_ALLOWED_TOOLS")
+[ -z "$HALO_DISALLOWED_TOOLS" ] || options+=(--disallowed-tools "$HALO_DISALLOWED_TOOLS")
+: >"$answer"
+
+refuse() {
+    echo "::error::$1"
+    exit 2
+}
+
+ask() { # options and the prompt; standard input is data
+    halo "${options[@]}" "$@" | tee "$answer" || code=$?
+}
+
+builds() {
+    bash -c "$HALO_COMMAND" >"$log" 2>&1
+}
+
+report() {
+    cat "$answer" >>"$GITHUB_STEP_SUMMARY"
+    {
+        echo "answer-file=$answer"
+        echo "exit-code=$code"
+        echo "changed=$([ -z "$(git status --porcelain)" ] && echo false || echo true)"
+    } >>"$GITHUB_OUTPUT"
+}
+
+case $HALO_TASK in
+fix)
+    [ -n "$HALO_COMMAND" ] || refuse "The task fix needs the input command."
+    if builds; then
+        echo "$HALO_COMMAND succeeds: there is nothing to fix." | tee "$answer"
+        report
+        exit
+    fi
+    ask --approval-mode "$HALO_APPROVAL_MODE" \
+        "This command fails, and the end of its output follows: $HALO_COMMAND
+Find the cause and fix it, without weakening tests. Then explain the cause and the fix in a few sentences. $HALO_PROMPT" \
+        < <(tail -c 40000 "$log")
+    report
+    builds || {
+        tail -n 50 "$log"
+        refuse "$HALO_COMMAND still fails."
+    }
+    ;;
+review)
+    [ -n "$HALO_BASE" ] || refuse "The task review needs the input base."
+    base=$(git merge-base -- "$HALO_BASE" HEAD)
+    ask --mode plan \
+        "Review the changes from $base to HEAD; see them with: git diff $base HEAD
+Name the bugs, security problems and missing tests that they bring in, each with file, line and a proposal. Say so if there are none. Answer in Markdown. $HALO_PROMPT" \
+        < <(git diff --no-ext-diff --stat "$base" HEAD)
+    report
+    [ "$code" = 0 ] || refuse "The review failed with exit code $code."
+    ;;
+prompt)
+    [ -n "$HALO_PROMPT" ] || refuse "The task prompt needs the input prompt."
+    ask --approval-mode "$HALO_APPROVAL_MODE" "$HALO_PROMPT" </dev/null
+    report
+    [ "$code" = 0 ] || refuse "The agent ended with exit code $code."
+    ;;
+*)
+    refuse "Unknown task; use fix, review or prompt."
+    ;;
+esac

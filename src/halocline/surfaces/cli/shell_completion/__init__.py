@@ -1,0 +1,1 @@
+"""`halo completion SHELL`: scripts with which shells complete `halo`, made from the parsers of all commands."""
