@@ -452,9 +452,9 @@ async def test_the_moving_line_is_erased_before_anything_is_printed(pty: tuple[i
 async def test_nothing_is_left_of_the_moving_line_when_nothing_happens(pty: tuple[int, Console]) -> None:
     master, console = pty
     async with asyncio.timeout(5), Screen(console) as screen:
-        screen.status("thinking")
+        screen.show(ev.ThinkingDelta("Hm."))
         await until(master, "thinking")
-        screen.status(None)
+        screen.show(ev.TurnEnded(StopReason.CANCELLED))
         screen.show(ev.Noticed("still"))
         seen = await until(master, "still")
     assert "thinking" not in seen.rpartition("\r\x1b[K")[2]

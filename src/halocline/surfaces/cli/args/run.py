@@ -4,7 +4,7 @@ import argparse
 
 from halocline._version import __version__
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
-from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_positive, positive_int
+from halocline.surfaces.cli.args.parser import APPROVAL_MODES, SCREEN_READER, Parser, parse_positive, positive_int
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -49,6 +49,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add = parser.add_argument
     add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
+    add("--screen-reader", action="store_true", help=SCREEN_READER)
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
     add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     add_model_options(parser)

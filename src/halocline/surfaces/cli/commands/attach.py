@@ -4,12 +4,21 @@ import argparse
 
 from halocline.client import Choices, open_client
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import live
+from halocline.surfaces.cli.commands.run import can_draw
 from halocline.surfaces.cli.input.plain_questions import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
+from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.join import join_task
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    view = LineMode(attended=on_terminal() and not arguments.watch)
-    return event_loop.run_loop(join_task(client, client.find(arguments.id), view))
+    return event_loop.run_loop(join_task(client, client.find(arguments.id), _make_view(arguments)))
+
+
+def _make_view(arguments: argparse.Namespace) -> View:
+    attended = on_terminal() and not arguments.watch
+    if attended and can_draw(screen_reader=arguments.screen_reader):
+        return live.live_mode.LiveMode()
+    return LineMode(attended=attended)

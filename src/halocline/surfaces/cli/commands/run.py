@@ -16,6 +16,7 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import live
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -79,6 +80,11 @@ def is_attended(arguments: argparse.Namespace) -> bool:
     """True if a person can be asked."""
     by_person = not (arguments.print or arguments.approvals)
     return arguments.output_format in (None, "text") and by_person and on_terminal()
+
+
+def can_draw(*, screen_reader: bool) -> bool:
+    """True if the terminal can show the live screen and the person wants it."""
+    return not screen_reader and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 def open_approver(client: Client, folder: str) -> "Approver":
@@ -258,6 +264,8 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
             return StreamJson()
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
+    if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
+        return live.live_mode.LiveMode()
     from halocline.surfaces.cli.output.line_mode import LineMode
 
     return LineMode(attended=attended)
