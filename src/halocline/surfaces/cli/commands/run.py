@@ -180,7 +180,7 @@ async def _run_conversation(
         await close_client(client)
         if ended:
             print_message(describe_stopped(ended))
-    finish_run(client, last)
+    finish_run(client, last, stays=stays)
     return code
 
 

@@ -1,6 +1,6 @@
 """Approvals and answers on a terminal: by a single key press, after everything was shown."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from functools import partial
 from typing import Protocol
 
@@ -27,8 +27,17 @@ class Menu(Protocol):
     def call_person(self, text: str) -> None:
         """Notify a person who may be elsewhere, as nothing was typed for a while."""
 
-    async def choose(self, title: str, options: Mapping[str, str], show_again: Callable[[], object]) -> str:
-        """Return the key of an option. `show_again` prints the card again after the program was suspended."""
+    async def choose(
+        self,
+        title: str,
+        options: Mapping[str, str],
+        show_again: Callable[[], object],
+        on_card: Container[str] = (),
+    ) -> str:
+        """Return the key of an option. `title` names the card above, which lists the options `on_card`.
+
+        `show_again` prints the card again after the program was suspended.
+        """
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
         """Read a line; None when the person went back."""
@@ -69,11 +78,10 @@ class Asker:
         self._screen.show_question(event)
         self._menu.call_person(f"asks: {event.question}")
         while event.options:
-            numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
+            numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
-            key = await self._menu.choose(
-                event.question, options, partial(self._screen.show_question, event, again=True)
-            )
+            show_again = partial(self._screen.show_question, event, again=True)
+            key = await self._menu.choose("", options, show_again, on_card=frozenset(numbers))
             if key == ESCAPE:
                 return None
             if key != "t":

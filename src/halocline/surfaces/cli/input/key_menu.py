@@ -1,6 +1,6 @@
 """The menu of line mode: one line for each key, erased once a key is chosen."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -25,10 +25,17 @@ class KeyMenu:
         if self._keyboard.is_idle:
             self._screen.call_person(text)
 
-    async def choose(self, title: str, options: Mapping[str, str], show_again: Callable[[], object]) -> str:
-        """Return the key of an option. The card above has the `title`."""
+    async def choose(
+        self,
+        title: str,
+        options: Mapping[str, str],
+        show_again: Callable[[], object],
+        on_card: Container[str] = (),
+    ) -> str:
+        """Return the key of an option, shown unless it is `on_card`. The card above has the `title`."""
+        shown = {key: label for key, label in options.items() if key not in on_card}
         while True:
-            with self._screen.passing(_draw_menu(options)) as erasing:
+            with self._screen.passing(_draw_menu(shown)) as erasing:
                 key = await self._keyboard.choose("".join(options))
                 if key != RESUMED:
                     return key
@@ -41,7 +48,7 @@ class KeyMenu:
 
 def _draw_menu(options: Mapping[str, str]) -> RenderableType:
     """One line for each key with a label."""
-    return Group(Text(), *(_draw_choice(key, text) for key, text in options.items() if text))
+    return Group(Text(), *(_draw_choice(key, text) for key, text in options.items()))
 
 
 def _draw_choice(key: str, text: str) -> RenderableType:

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Coroutine
 
-from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.dispatch import find_own_command
 
+PICKERS = ("/model", "/effort", "/resume", "/mode", "/approvals")
+"""Commands that open the list of their values; with Enter again they only report."""
 TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""
 CYCLE: dict[str, tuple[Mode, ApprovalMode]] = {
@@ -50,6 +51,9 @@ class LiveActions:
             return composer.request.finish(composer.text)
         if self._names_command() and not take_choice(composer.buffer):
             return None
+        if composer.text in PICKERS and session.is_prompting:
+            composer.buffer.insert_text(" ")
+            return composer.buffer.start_completion()
         if prompt := composer.take():
             if session.is_prompting or not self._is_answered_now(prompt.text):
                 return session.send_prompt(prompt)
@@ -107,14 +111,9 @@ class LiveActions:
             self._session.confirm_quit()
 
     def cycle_modes(self) -> None:
-        state, client = self._session.state, self._session.client
-        if state is None or client is None:
-            return
-        mode, approvals = CYCLE["plan" if state.plan.mode is Mode.PLAN else state.permissions.approval_mode]
-        if approvals is not state.permissions.approval_mode:
-            client.send(cmd.SetPolicy(task=self._session.task, approval_mode=approvals))
-        if mode is not state.plan.mode:
-            client.send(cmd.SetMode(task=self._session.task, mode=mode))
+        if state := self._session.state:
+            now = "plan" if state.plan.mode is Mode.PLAN else state.permissions.approval_mode
+            self._session.switch_modes(*CYCLE[now])
 
     def recall(self) -> None:
         """Up: the completion above, the last queued prompt, or an earlier line or prompt."""
@@ -173,4 +172,5 @@ class LiveActions:
     def _rewind(self) -> None:
         """Escape twice with nothing typed."""
         if not self._composer.text:
-            self._composer.insert("/undo")
+            self._composer.insert("/rewind")
+            self.send()

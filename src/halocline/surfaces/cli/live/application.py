@@ -17,9 +17,10 @@ from prompt_toolkit.output import ColorDepth
 
 from halocline.surfaces.cli.live.layout import STYLE
 from halocline.surfaces.cli.live.renderer import LiveOutput, LiveRenderer
+from halocline.surfaces.cli.live.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
 from halocline.surfaces.cli.live.terminal_state import TerminalState
 
-FRAME = 0.05
+FRAME = 0.07
 """Seconds between two frames that no key asked for."""
 ESCAPE_TIMEOUT = 0.05
 """Seconds after Escape in which more bytes make another key of it. Terminals send them together."""
@@ -35,6 +36,7 @@ class LiveApplication:
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
         self._terminal = TerminalState()
+        self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
         self._renderer = LiveRenderer(STYLE, self._output)
@@ -44,6 +46,9 @@ class LiveApplication:
     ) -> None:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
         self._terminal.quieten()
+        if self._has_unambiguous_keys:
+            teach_sequences()
+            self._output.write_raw(ENABLE)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
         colors = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT
@@ -82,6 +87,7 @@ class LiveApplication:
         if not running.done():
             self._app.exit()
         await asyncio.wait([running])
+        self._write_key_mode(DISABLE)
         self._terminal.restore()
         if not running.cancelled() and (error := running.exception()) and not isinstance(error, EOFError):
             raise error
@@ -115,11 +121,17 @@ class LiveApplication:
         """Stop the program until the shell continues it, with the terminal as it was."""
         if self._app and not self._app._running_in_terminal:
             async with in_terminal():
+                self._write_key_mode(DISABLE)
                 os.kill(os.getpid(), signal.SIGTSTP)
+                self._write_key_mode(ENABLE)
 
     @property
     def width(self) -> int:
         return self._output.get_size().columns
+
+    def _write_key_mode(self, mode: str) -> None:
+        if self._has_unambiguous_keys:
+            self.write_signal(mode)
 
     def _draw(self) -> None:
         self._timer = None

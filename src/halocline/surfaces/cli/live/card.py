@@ -2,15 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.cells import chop_cells
 
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.decision_keys import ALONE, SILENCE, DecisionKeys
+from halocline.surfaces.cli.live.decision_keys import ALONE, NONE, SILENCE, DecisionKeys
 from halocline.surfaces.sanitize import reveal
 
 SAFE_KEYS = ("n",)
-"""Options that are selected at first where there are any: they allow nothing."""
+"""Options that are selected at first: they allow nothing. Where there are none, nothing is selected."""
 LONGEST_TITLE = 300
 
 
@@ -19,10 +21,11 @@ class Card:
 
     def __init__(self, title: str, options: Mapping[str, str], redraw: Callable[[], None]) -> None:
         self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
-        self._options = {key: label for key, label in options.items() if label}
+        self._options = dict(options)
         keys = list(self._options)
-        selected = next((keys.index(key) for key in SAFE_KEYS if key in keys), len(keys) - 1 if "y" in keys else 0)
+        selected = next((keys.index(key) for key in SAFE_KEYS if key in keys), NONE)
         self._keys = DecisionKeys(keys, selected, time.monotonic())
+        self._hidden: set[str] = set()
         self._redraw = redraw
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(SILENCE, redraw)
@@ -33,7 +36,10 @@ class Card:
         return self._keys.wants(key, time.monotonic(), has_text=has_text)
 
     def press(self, key: str) -> None:
-        """Take a key that the card wants."""
+        """Take a key that the card wants. One of an option that is not shown only moves to it."""
+        if len(key) == 1 and (option := self._keys.option_of(key)) in self._hidden:
+            self._keys.selected = list(self._options).index(option)
+            return
         self._keys.press(key, time.monotonic())
         self._loop.call_later(ALONE + 0.01, self._decide)
 
@@ -59,20 +65,46 @@ class Card:
             self.answer.set_result(key)
         self._redraw()
 
-    def lines(self, width: int, *, has_text: bool) -> list[Fragments]:
-        """The question, the options and how to choose."""
+    def lines(self, width: int, rows: int, *, has_text: bool) -> list[Fragments]:
+        """The question, the options and how to choose. Where there is no room for all, those around the selected."""
         is_open = self._keys.is_chosen or not has_text
-        shown: list[Fragments] = [[("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))]]
-        for at, (key, label) in enumerate(self._options.items()):
-            is_selected = at == self._keys.selected and is_open
-            name = "esc" if key == ESCAPE else key
-            mark = "❯ " if is_selected else "  "
-            style = "class:title" if is_selected else ("" if is_open else "class:quiet")
-            text = cut_line(f"{name:<4}{label}", width - 3)
-            shown.append([("class:accent", mark), (style, text)])
-        return [*shown, [("class:quiet", cut_line(f"  {self._hint(is_open=is_open)}", width - 1))]]
+        options = [self._option_lines(at, width, is_open=is_open) for at in range(len(self._options))]
+        first, last = fit_around([len(lines) for lines in options], max(0, self._keys.selected), max(1, rows - 2))
+        keys = list(self._options)
+        self._hidden = {*keys[:first], *keys[last:]}
+        hint = self._hint(is_open=is_open)
+        if self._hidden:
+            hint = f"{len(self._hidden)} more: ↑↓ · {hint}"
+        title: list[Fragments] = []
+        if self.title:
+            title = [[("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))]]
+        shown = [line for lines in options[first:last] for line in lines]
+        return [*title, *shown, [("class:quiet", cut_line(f"  {hint}", width - 1))]][: max(1, rows)]
+
+    def _option_lines(self, at: int, width: int, *, is_open: bool) -> list[Fragments]:
+        """An option with its whole label, in as many rows as it needs."""
+        key, label = list(self._options.items())[at]
+        is_selected = at == self._keys.selected and is_open
+        style = "class:title" if is_selected else ("" if is_open else "class:quiet")
+        name = f"{'esc' if key == ESCAPE else key:<4}"
+        text = chop_cells(reveal(label), max(8, width - 8)) or [""]
+        first: Fragments = [("class:accent", f"{'❯ ' if is_selected else '  '}{name}"), (style, text[0])]
+        return [first, *([("", "      "), (style, more)] for more in text[1:])]
 
     def _hint(self, *, is_open: bool) -> str:
         if not is_open:
             return "Tab: choose here; your text stays"
         return "↑↓ and Enter, or a key" if self._keys.is_armed(time.monotonic()) else "…"
+
+
+def fit_around(heights: Sequence[int], at: int, room: int) -> tuple[int, int]:
+    """Begin and end of the entries around one of them that fit into so many rows."""
+    first, last = at, at + 1
+    while True:
+        used = sum(heights[first:last])
+        if last < len(heights) and used + heights[last] <= room:
+            last += 1
+        elif first and used + heights[first - 1] <= room:
+            first -= 1
+        else:
+            return first, last

@@ -11,6 +11,8 @@ SILENCE = 0.7
 ALONE = 0.3
 """Seconds without a key after one that decides; within a word, the next key follows sooner."""
 
+NONE = -1
+"""Stands for no selected option: Enter chooses nothing then."""
 ENTER, UP, DOWN, TAB = "\r", "up", "down", "tab"
 
 
@@ -44,6 +46,8 @@ class DecisionKeys:
         match key:
             case "tab":
                 self.is_chosen = not self.is_chosen
+            case "up" | "down" if self.selected == NONE:
+                self.selected = 0 if key == DOWN else len(self.keys) - 1
             case "up" | "down":
                 self.selected = (self.selected + (1 if key == DOWN else -1)) % len(self.keys)
             case _:
@@ -65,12 +69,15 @@ class DecisionKeys:
         if not self._held or now - self._held_at < ALONE:
             return None
         held, self._held = self._held, ""
-        return self._option_of(held)
+        return self.option_of(held)
 
     def _names_option(self, key: str) -> bool:
-        return key == ENTER or key.lower() in self.keys or (key.isdecimal() and 0 < int(key) <= len(self.keys))
+        if key == ENTER:
+            return self.selected != NONE
+        return key.lower() in self.keys or (key.isdecimal() and 0 < int(key) <= len(self.keys))
 
-    def _option_of(self, key: str) -> str:
+    def option_of(self, key: str) -> str:
+        """Return the option that a key names."""
         if key == ENTER:
             return self.keys[self.selected]
         return key.lower() if key.lower() in self.keys else self.keys[int(key) - 1]

@@ -7,7 +7,7 @@ class LineRequest:
     """The label above the line, a hint in it while it is empty, and the text it starts with."""
 
     def __init__(self, label: str, hint: str = "", initial: str = "") -> None:
-        self.label = label.strip()
+        self.label = label.strip(" ›")
         self.hint = hint
         self.initial = initial
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()

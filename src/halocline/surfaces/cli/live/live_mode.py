@@ -1,6 +1,6 @@
 """A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -17,16 +17,16 @@ from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.activity import LiveActivity
 from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.bindings import bind_keys
-from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.layout import LivePanes
-from halocline.surfaces.cli.live.line_request import LineRequest
+from halocline.surfaces.cli.live.live_menu import LiveMenu
+from halocline.surfaces.cli.live.live_screen import LiveScreen
+from halocline.surfaces.cli.live.outside import OutsideSigns
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
-from halocline.surfaces.slash.dispatch import answer_command
+from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
 MESSAGE_LABEL = "Your message to the model"
 
@@ -41,10 +41,11 @@ class LiveMode:
         self.on_signal: Callable[[int], None] | None = self._app.end_by
         console = build_console(self._app.print_above)
         self._activity = LiveActivity(console, self._app.request_frame)
-        self._screen = Screen(console, self._activity, can_leave=True)
+        self._screen = LiveScreen(console, self._activity, can_leave=True)
         self._session = LiveSession(self.say, self._app.request_frame)
         self._composer = LiveComposer(self._app.request_frame)
-        self._menu = LiveMenu(self._session, self._composer)
+        self._outside = OutsideSigns(self._app.write_signal)
+        self._menu = LiveMenu(self._session, self._composer, self._outside)
         self._asker = Asker(self._screen, self._menu)
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
 
@@ -63,6 +64,7 @@ class LiveMode:
         await self._session.end_jobs()
         self._composer.mentions.stop()
         self._screen.close()
+        self._outside.close()
         await self._app.stop()
 
     def follow_task(self, client: Client, task: str) -> None:
@@ -70,6 +72,9 @@ class LiveMode:
         self._session.follow_task(client, task)
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
+        signs = client.terminal_settings
+        folder = client.state(task).workspace
+        self._outside.configure(folder, title=signs.title, progress=signs.progress, notify=signs.notify)
         self._app.request_frame()
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
@@ -83,14 +88,21 @@ class LiveMode:
 
     def show(self, event: ev.Event) -> None:
         """Show the next event."""
-        self._screen.show(event)
+        if self._session.takes_own_switch(event):
+            self._screen.absorb(event)
+        else:
+            self._screen.show(event)
         match event:
+            case ev.TurnStarted() | ev.TurnResumed():
+                self._outside.change_state("working")
             case ev.SteeringReceived():
                 self._session.steered.clear()
             case ev.TurnEnded():
                 self._session.queue.end_turn(event.reason)
                 self._session.steered.clear()
                 self._session.is_stopping = False
+                self._outside.change_state("idle")
+                self._outside.call_person("is done")
                 self._lines.look_up_branch()
         self._app.request_frame()
 
@@ -113,7 +125,10 @@ class LiveMode:
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)
-        return await self._session.next_prompt()
+        prompt = await self._session.next_prompt()
+        if prompt and prompt.text.lstrip().startswith(("/", "#")) and find_own_command(prompt.text) is not None:
+            self._screen.echo(prompt.text)
+        return prompt
 
     async def _write_message(self) -> Prompt | None:
         text = await self._menu.ask_line(MESSAGE_LABEL)
@@ -130,7 +145,10 @@ class LiveMode:
         self._screen.print_code()
 
     def _expand(self) -> None:
-        pass
+        """Print in full what was shortened since the latest prompt."""
+        if not self._screen.expand():
+            self._session.notice = "Nothing was shortened since your latest prompt."
+        self._app.request_frame()
 
     async def _answer_now(self, text: str) -> None:
         """Answer a slash command, or run a command of the person, while a turn runs."""
@@ -142,6 +160,7 @@ class LiveMode:
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
             return
         answer = await answer_command(text, client, task, self)
+        self._screen.echo(text)
         if isinstance(answer, str) and answer:
             self.say(answer)
 
@@ -151,29 +170,7 @@ class LiveMode:
             self._composer.insert(held)
 
     def _after_key(self) -> None:
+        self._outside.note_key()
+        self._session.note_key()
         if card := self._session.card:
             card.note_key()
-
-
-class LiveMenu:
-    """The card of the live screen, as a menu for questions."""
-
-    def __init__(self, session: LiveSession, composer: LiveComposer) -> None:
-        self._session = session
-        self._composer = composer
-
-    def call_person(self, text: str) -> None:
-        """Notify a person who may be elsewhere."""
-
-    async def choose(self, title: str, options: Mapping[str, str], show_again: Callable[[], object]) -> str:
-        """Show the options until one is chosen. The screen is drawn again by itself after the program was suspended."""
-        card = self._session.card = Card(title, options, self._session.redraw)
-        self._session.redraw()
-        try:
-            return await card.answer
-        finally:
-            self._session.card = None
-            self._session.redraw()
-
-    async def ask_line(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
-        return await self._composer.read_line(LineRequest(prompt, hint, initial))

@@ -1,6 +1,7 @@
 """The lines above and below the composer, from what the session knows."""
 
 from collections.abc import Callable
+from textwrap import wrap
 
 from halocline.client import read_branch
 from halocline.surfaces.cli.live.activity import (
@@ -16,11 +17,17 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
 from halocline.surfaces.sanitize import clean
 
-PLACEHOLDER = "Ask anything · @ files · / commands · ! shell · Shift-Tab plan mode · ? keys"
-SHORT_PLACEHOLDER = "Ask anything · ? keys"
-QUEUE_PLACEHOLDER = "Enter queues · Ctrl-S sends now · Esc stops"
+PROMPT_HINTS = (
+    "Ask anything · @ files · / commands · ! shell · Shift-Tab plan mode · ? keys",
+    "Ask anything · @ files · / commands · ? keys",
+    "Ask anything · ? keys",
+)
+QUEUE_HINTS = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
+"""Hints in an empty composer, from long to short."""
 MOST_QUEUED, MOST_COMPLETIONS = 4, 8
-LABEL_WIDTH = 26
+LABEL_WIDTH = 40
+NARROW = 90
+"""Columns below which keys and their meaning share one column."""
 
 
 class PaneLines:
@@ -38,6 +45,7 @@ class PaneLines:
         self._activity = activity
         self._unfinished = unfinished
         self._branch = ""
+        self._width = 80
 
     def look_up_branch(self) -> None:
         """Read the checked-out branch again."""
@@ -46,8 +54,9 @@ class PaneLines:
 
     def above(self, width: int, rows: int) -> list[Fragments]:
         """The unfinished reply, the activity, queued prompts, the card and the label of a line."""
-        fixed = [*self._card_lines(width), *self._label_lines(width)]
-        fixed = fixed[: max(0, rows)]
+        self._width = width
+        labels = self._label_lines(width)[: max(0, rows)]
+        fixed = [*self._card_lines(width, rows - len(labels)), *labels]
         queued = self._queue_lines(width)[: max(0, rows - len(fixed))]
         activity = self._activity.lines(width, rows - len(fixed) - len(queued))
         if activity and self._session.is_stopping:
@@ -68,9 +77,8 @@ class PaneLines:
         """The text of an empty composer."""
         if request := self._composer.request:
             return request.hint
-        if not self._session.is_prompting and self._session.has_turn:
-            return QUEUE_PLACEHOLDER
-        return PLACEHOLDER
+        hints = QUEUE_HINTS if self._session.has_turn and not self._session.is_prompting else PROMPT_HINTS
+        return next((hint for hint in hints if len(hint) < self._width - 3), "")
 
     def _tail_lines(self, width: int, rows: int) -> list[Fragments]:
         text = self._unfinished(rows * 4)
@@ -85,15 +93,15 @@ class PaneLines:
         shown = lines[:MOST_QUEUED] + ([f"… {len(lines) - MOST_QUEUED} more"] if len(lines) > MOST_QUEUED else [])
         return [[("class:quiet", cut_line(line, width - 1))] for line in shown]
 
-    def _card_lines(self, width: int) -> list[Fragments]:
+    def _card_lines(self, width: int, rows: int) -> list[Fragments]:
         card = self._session.card
-        if card is None or self._composer.request:
+        if card is None or self._composer.request or rows < 1:
             return []
-        return card.lines(width, has_text=bool(self._composer.text))
+        return card.lines(width, rows, has_text=bool(self._composer.text))
 
     def _label_lines(self, width: int) -> list[Fragments]:
         lines: list[Fragments] = []
-        if request := self._composer.request:
+        if (request := self._composer.request) and request.label:
             lines.append([("class:accent", cut_line(request.label, width - 1))])
         lines += _split_fragments(self._composer.mentions.shown(width - 3))
         if self._session.notice:
@@ -120,11 +128,12 @@ class PaneLines:
     def _key_lines(self, width: int, rows: int) -> list[Fragments]:
         if not self._session.shows_keys:
             return []
-        lines: list[Fragments] = []
-        for keys, text in key_lines():
-            line = f"  {keys:<{LABEL_WIDTH}} {text}"
-            lines.append([("class:quiet", cut_line(line, width - 1))])
-        return lines[: max(1, rows)]
+        lines = [f"  {keys:<{LABEL_WIDTH}} {text}" for keys, text in key_lines()]
+        if width < NARROW:
+            lines = [row for keys, text in key_lines() for row in wrap(f"{keys}: {text}", width - 2)]
+        if len(lines) > rows:
+            lines = [*lines[: rows - 1], "  … more in a higher window, or: halo --help"]
+        return [[("class:quiet", cut_line(line, width - 1))] for line in lines[: max(1, rows)]]
 
     def _status_line(self, width: int) -> Fragments:
         state, client = self._session.state, self._session.client

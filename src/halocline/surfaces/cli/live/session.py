@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.client import Client
-from halocline.protocol import commands as cmd
+from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.card import Card
+from halocline.surfaces.cli.live.decision_keys import SILENCE
 from halocline.surfaces.cli.live.prompt_queue import PromptQueue
 
 if TYPE_CHECKING:
@@ -42,7 +44,19 @@ class LiveSession:
         self.move_to_background: Callable[[], object] | None = None
         self._prompted: asyncio.Future[Prompt | None] | None = None
         self._quit_until = 0.0
+        self._own_switches = 0
+        self._typed_at = time.monotonic()
         self._jobs: set[asyncio.Task[None]] = set()
+
+    def note_key(self) -> None:
+        self._typed_at = time.monotonic()
+
+    async def wait_for_silence(self) -> None:
+        """Wait until no key came for long enough that a line may be asked for."""
+        left = SILENCE - (time.monotonic() - self._typed_at)
+        if left > 0:
+            await asyncio.sleep(left)
+            await self.wait_for_silence()
 
     def follow_task(self, client: Client, task: str) -> None:
         self.client, self.task = client, task
@@ -97,6 +111,25 @@ class LiveSession:
         except HaloclineError as error:
             self.steered.remove(prompt.text)
             self.say(f"{error.text} {error.hint}".rstrip())
+
+    def switch_modes(self, mode: Mode, approvals: ApprovalMode) -> None:
+        """Switch by a key: the status bar shows the result, so no row needs to."""
+        state, client = self.state, self.client
+        if state is None or client is None:
+            return
+        if approvals is not state.permissions.approval_mode:
+            self._own_switches += 1
+            client.send(cmd.SetPolicy(task=self.task, approval_mode=approvals))
+        if mode is not state.plan.mode:
+            self._own_switches += 1
+            client.send(cmd.SetMode(task=self.task, mode=mode))
+
+    def takes_own_switch(self, event: ev.Event) -> bool:
+        """True for the event of a switch by a key, once for each."""
+        if not self._own_switches or not isinstance(event, ev.ModeChanged | ev.PolicyChanged):
+            return False
+        self._own_switches -= 1
+        return True
 
     def stop_turn(self) -> None:
         """Interrupt what runs, as Ctrl-C of the terminal would: in raw mode that is a key like others."""

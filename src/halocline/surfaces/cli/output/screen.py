@@ -20,6 +20,7 @@ from halocline.surfaces.cli.output.approval_card import decision_line
 from halocline.surfaces.cli.output.asked_cards import AskedCards
 from halocline.surfaces.cli.output.replies import Replies
 from halocline.surfaces.cli.output.scrollback import Scrollback
+from halocline.surfaces.cli.output.shortened import ShortenedRows
 from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
@@ -55,6 +56,7 @@ class Screen:
         self._looks: list[r.CallRow] = []
         self._stream = Stream()
         self._replies = Replies(self._out)
+        self._shortened = ShortenedRows()
         self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
 
@@ -81,16 +83,6 @@ class Screen:
         """Show text typed ahead below the status line."""
         self._out.status.typed = lambda: keyboard.draft
         keyboard.on_suspend = self._out.status.erase
-
-    def unfinished(self, most: int) -> str:
-        """The last lines of the block that is being written."""
-        return self._stream.unfinished(most)
-
-    def print_code(self) -> None:
-        """Print the lines of code that are complete, before their block is."""
-        if taken := self._stream.take_code():
-            self._print_looks()
-            self._replies.print_code(taken[0], is_first=taken[1])
 
     def begin_anew(self) -> None:
         """Reset for another task, whose calls and questions may have the same IDs."""
@@ -204,6 +196,7 @@ class Screen:
                 self._print_row(row)
 
     def _print_row(self, row: r.Row) -> None:
+        self._shortened.note(row)
         match row:
             case r.CallRow():
                 self._print_call(row)
