@@ -18,7 +18,7 @@ from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import format_plural, format_time
 from halocline.surfaces.sanitize import clean
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -54,7 +54,7 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
         if info.snippet:
             print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
-            print(f"  {clean(info.workspace)}")
+            print(f"  {clean(info.workspace).replace(chr(10), '␊')}")
         if info.roots:
             print(f"  also in {', '.join(map(clean, info.roots))}")
 
@@ -145,7 +145,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         state.model.name,
         state.workspace,
         *state.roots,
-        f"{state.budget.steps} steps",
+        format_plural(state.budget.steps, "step"),
         figures.format_money(state.budget.cost),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))

@@ -18,6 +18,7 @@ def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart,
     Without words, a prompt that is `needed` is waited for. Raises UsageError for input that is not UTF-8.
     """
     prompt = _check_text(" ".join(words))
+    prompt = prompt if prompt.strip() else ""
     piped = "" if sys.stdin is None or sys.stdin.isatty() else _read_pipe(patient=needed and not words).strip()
     if not prompt or not piped:
         return prompt or piped, ()
