@@ -18,8 +18,9 @@ _MARKS = {"idle": "", "working": "● ", "waiting": "? "}
 class OutsideSigns:
     """Writes the codes with `write`, as far as the settings allow."""
 
-    def __init__(self, write: Callable[[str], None]) -> None:
+    def __init__(self, write: Callable[[str], None], away: float = AWAY) -> None:
         self._write = write
+        self._away = away
         self._used_at = time.monotonic()
         self._title = ""
         self._state = "idle"
@@ -51,7 +52,7 @@ class OutsideSigns:
 
     def call_person(self, text: str) -> None:
         """Notify a person who typed nothing for a while."""
-        if time.monotonic() - self._used_at < AWAY:
+        if time.monotonic() - self._used_at < self._away:
             return
         line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
         match self._notify:
