@@ -10,6 +10,8 @@ from halocline.protocol.errors import UsageError
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 JSON_LINES = "print JSON, one object per line"
+PICK = "?"
+"""Stands for a task that is picked from a list."""
 SCREEN_READER = "plain lines without a live screen, for screen readers"
 
 

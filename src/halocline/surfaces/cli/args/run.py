@@ -4,7 +4,7 @@ import argparse
 
 from halocline._version import __version__
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
-from halocline.surfaces.cli.args.parser import APPROVAL_MODES, SCREEN_READER, Parser, parse_positive, positive_int
+from halocline.surfaces.cli.args.parser import APPROVAL_MODES, PICK, SCREEN_READER, Parser, parse_positive, positive_int
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -58,7 +58,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
     add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
-    add("-r", "--resume", metavar="ID", help="resume this task")
+    add("-r", "--resume", metavar="ID", nargs="?", const=PICK, help="resume this task; without an ID, pick one")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")

@@ -4,7 +4,8 @@ import argparse
 
 from halocline.client import Choices, open_client
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live
+from halocline.surfaces.cli import live, session
+from halocline.surfaces.cli.args.parser import PICK
 from halocline.surfaces.cli.commands.run import can_draw
 from halocline.surfaces.cli.input.plain_questions import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
@@ -14,7 +15,8 @@ from halocline.surfaces.cli.session.join import join_task
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    return event_loop.run_loop(join_task(client, client.find(arguments.id), _make_view(arguments)))
+    task = session.task_picker.pick_running_task(client) if arguments.id == PICK else client.find(arguments.id)
+    return event_loop.run_loop(join_task(client, task, _make_view(arguments)))
 
 
 def _make_view(arguments: argparse.Namespace) -> View:

@@ -16,7 +16,8 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live
+from halocline.surfaces.cli import live, session
+from halocline.surfaces.cli.args.parser import PICK
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -58,6 +59,8 @@ def command(arguments: argparse.Namespace) -> int:
             arguments.images = read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
+        if arguments.resume == PICK:
+            arguments.resume = session.task_picker.pick_task(client, str(workspace))
         approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
