@@ -224,6 +224,11 @@ def test_a_command_is_answered_while_a_turn_runs(halo: Halo, open_terminal: Open
     terminal.presses("Enter").saw("❯ /jobs", "No jobs")
 
 
+def test_another_task_that_waits_is_counted(halo: Halo, open_terminal: Open) -> None:
+    open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS)
+    open_terminal(120).starts("-m", halo.script(HI)).sees("1 task waiting")
+
+
 def test_the_keys_are_shown_and_hidden(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal(100, 40).starts("-m", halo.script(HI)).types("?").sees("Ctrl-O", "Esc Esc")
     terminal.presses("Escape").sees_no("Ctrl-O")

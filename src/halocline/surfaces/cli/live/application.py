@@ -27,7 +27,10 @@ ESCAPE_TIMEOUT = 0.05
 
 
 class LiveApplication:
-    """Runs the application. `before_frame` is called before each frame that no key asked for."""
+    """Runs the application. `before_frame` is called before each frame that no key asked for.
+
+    `typed_before` is what was typed before the screen was there.
+    """
 
     def __init__(self, before_frame: Callable[[], None]) -> None:
         self._before_frame = before_frame
@@ -35,6 +38,7 @@ class LiveApplication:
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
+        self.typed_before = ""
         self._terminal = TerminalState()
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
@@ -46,6 +50,7 @@ class LiveApplication:
     ) -> None:
         """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
         self._terminal.quieten()
+        self.typed_before = self._terminal.read_typed()
         if self._has_unambiguous_keys:
             teach_sequences()
             self._output.write_raw(ENABLE)
@@ -149,6 +154,6 @@ class LiveApplication:
             self.redraw()
 
     def _end(self, running: asyncio.Task[None]) -> None:
-        """A closed terminal ends the conversation like a signal of it."""
-        if not running.cancelled() and isinstance(running.exception(), EOFError) and self._running is not None:
-            os.kill(os.getpid(), signal.SIGHUP)
+        """A closed terminal, or an error of the screen, ends the conversation; `stop` raises the error."""
+        if not running.cancelled() and (error := running.exception()) and self._running is not None:
+            os.kill(os.getpid(), signal.SIGHUP if isinstance(error, EOFError) else signal.SIGTERM)

@@ -12,6 +12,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.keys import type_keys
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.activity import LiveActivity
@@ -56,6 +57,7 @@ class LiveMode:
         keys = bind_keys(actions, self._session, self._composer)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
+        self._composer.insert(type_keys("", self._app.typed_before).strip("\n"))
         return self
 
     async def __aexit__(
@@ -69,6 +71,8 @@ class LiveMode:
 
     def follow_task(self, client: Client, task: str) -> None:
         """Show this task from now on."""
+        if self._session.client is None:
+            self._session.start(self._session.watch_other_tasks())
         self._session.follow_task(client, task)
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()

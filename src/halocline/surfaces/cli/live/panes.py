@@ -140,7 +140,8 @@ class PaneLines:
         if state is None or client is None:
             return [("class:quiet", "  starting …")]
         jobs = [job for job in client.jobs(self._session.task) if job.state != "ended"]
-        return fit_facts(status_facts(state, branch=self._branch, jobs=len(jobs)), width - 1)
+        facts = status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
+        return fit_facts(facts, width - 1)
 
 
 def _one_line(text: str) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 QUIT_WINDOW = 2.0
 """Seconds in which a second Ctrl-C quits."""
+WATCH_INTERVAL = 10.0
+"""Seconds between two looks at other tasks."""
 QUIT_HINT = "Press Ctrl-C again to exit"
 
 
@@ -41,6 +43,7 @@ class LiveSession:
         self.notice = ""
         self.shows_keys = False
         self.is_stopping = False
+        self.waiting = 0
         self.move_to_background: Callable[[], object] | None = None
         self._prompted: asyncio.Future[Prompt | None] | None = None
         self._quit_until = 0.0
@@ -156,6 +159,17 @@ class LiveSession:
         job = asyncio.get_running_loop().create_task(work)
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)
+
+    async def watch_other_tasks(self) -> None:
+        """Count the other tasks that wait for an answer, again and again."""
+        while True:
+            if self.client:
+                found = await asyncio.to_thread(self.client.tasks.list_waiting)
+                waiting = len({*found} - {self.task})
+                if waiting != self.waiting:
+                    self.waiting = waiting
+                    self.redraw()
+            await asyncio.sleep(WATCH_INTERVAL)
 
     async def end_jobs(self) -> None:
         """Stop what still runs beside the conversation."""

@@ -1,4 +1,4 @@
-"""The line below the composer: the model, modes, folder, context left, cost, and the jobs that run."""
+"""The line below the composer: model, modes, folder, context left, cost, jobs, and other tasks that wait."""
 
 import os
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class Fact(Value, frozen=True):
     weight: int = 5
 
 
-def status_facts(state: State, *, branch: str = "", jobs: int = 0) -> list[Fact]:
-    """List what is known of a task."""
+def status_facts(state: State, *, branch: str = "", jobs: int = 0, waiting: int = 0) -> list[Fact]:
+    """List what is known of a task. `waiting`: other tasks that need an answer."""
     facts = [
         Fact(clean(model_name(state.model.name)), weight=6),
         Fact("plan mode", WARN, 8) if state.plan.mode is Mode.PLAN else Fact("act", weight=4),
@@ -44,6 +44,8 @@ def status_facts(state: State, *, branch: str = "", jobs: int = 0) -> list[Fact]
         facts.append(Fact(format_money(state.budget.cost), weight=2))
     if jobs:
         facts.append(Fact(format_plural(jobs, "job"), WARN, 6))
+    if waiting:
+        facts.append(Fact(f"{format_plural(waiting, 'task')} waiting", LOUD, 7))
     return facts
 
 

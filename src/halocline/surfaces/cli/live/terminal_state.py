@@ -1,6 +1,7 @@
 """The terminal's modes: as they were before, and those of the live screen."""
 
 import os
+import select
 import signal
 import sys
 import termios
@@ -23,6 +24,14 @@ class TerminalState:
             modes[3] &= ~(termios.ECHO | termios.ICANON)
             modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
             self._set(modes)
+
+    def read_typed(self) -> str:
+        """Read what was typed before the screen was there, in the modes of `quieten`."""
+        typed = b""
+        with suppress(OSError, ValueError):
+            while select.select([sys.stdin.fileno()], [], [], 0)[0] and (data := os.read(sys.stdin.fileno(), 4096)):
+                typed += data
+        return typed.decode("utf-8", "replace")
 
     def note_raw(self) -> None:
         """Remember the modes of the live screen."""
