@@ -244,3 +244,33 @@ def test_plain_lines_are_there_for_screen_readers_and_dumb_terminals(halo: Halo,
     for before, flag in (("", "--screen-reader"), ("TERM=dumb ", "")):
         terminal.runs(f"clear; {before}{os.sys.executable} -m halocline {flag} -m {halo.script(HI)}")  # type: ignore[attr-defined]
         terminal.sees("❯").sees_no("Shift-Tab").presses("C-d").sees("sh>")
+
+
+def test_a_message_goes_along_with_a_decision(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(80, 40).starts("-m", halo.script(TOUCH, {**HI, "expect": "be quick"})).says("go")
+    terminal.sees(OPTIONS).decides("t").sees("Your message to the model").says("be quick")
+    terminal.sees("allow once and send your message").decides("y").sees("Hello.")
+    assert (halo.folder / "made").exists()
+
+
+def test_a_command_is_edited_before_it_runs(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(80, 40).starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).decides("e")
+    terminal.sees("› touch made").types("-otherwise").presses("Enter").sees("Hello.")
+    assert (halo.folder / "made-otherwise").exists()
+
+
+def test_a_long_edit_names_its_file_beside_the_keys(halo: Halo, open_terminal: Open) -> None:
+    text = "".join(f"line {number}\n" for number in range(60))
+    model = halo.script({"call": [call("write_to_file", path="big.txt", content=text)]}, HI)
+    terminal = open_terminal().starts("-m", model).says("go").sees("? Write big.txt", OPTIONS, "show the full diff")
+    terminal.decides("y").sees_no("show the full diff").sees("60 + line 59", "? Write big.txt").decides("y")
+    terminal.sees("Hello.")
+
+
+def test_what_was_typed_before_the_screen_is_in_the_composer_without_its_line_break(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal()
+    terminal.runs(f"sleep 0.5; {os.sys.executable} -m halocline -m {halo.script(HI)}")  # type: ignore[attr-defined]
+    terminal.says("typed early").sees("act · ask", "❯ typed early").presses("Enter").sees("Hello.")
+    assert prompts(halo) == ["typed early"]

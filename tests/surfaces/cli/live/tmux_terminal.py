@@ -41,7 +41,7 @@ class TmuxTerminal:
         return self.types(command).presses("Enter")
 
     def types(self, text: str) -> "TmuxTerminal":
-        self._tmux("send-keys", "-t", "t", "-l", text)
+        self._tmux("send-keys", "-t", "t", "-l", "--", text)
         return self
 
     def presses(self, *keys: str) -> "TmuxTerminal":

@@ -16,7 +16,7 @@ from prompt_toolkit.filters import Condition
 from halocline.client import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
-from halocline.protocol.messages import Image
+from halocline.protocol.messages import Image, UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
 from halocline.surfaces.cli.input.completion import Mentions, build_completer, is_begun
@@ -85,7 +85,7 @@ class LiveComposer:
         if self._menu:
             self._menu.begin()
         mode = self._client.state(self._task).plan.mode
-        return Prompt(text, mode, self._chips.parts(text))
+        return Prompt(text, mode, self.parts_of(text))
 
     def edit(self, prompt: Prompt) -> None:
         """Put a prompt back, above what was typed since."""
@@ -101,6 +101,14 @@ class LiveComposer:
         finally:
             self.request = None
             self.buffer.document, self._set_aside = self._set_aside, Document()
+
+    def parts_of(self, text: str) -> tuple[UserPart, ...]:
+        """The pasted texts and images of a typed text."""
+        return self._chips.parts(text)
+
+    def expand_chips(self, text: str) -> str:
+        """The text with pasted texts in place of their chips."""
+        return self._chips.whole(text)
 
     def paste(self, text: str) -> None:
         """Insert pasted text: a chip for long text, mentions for dropped files."""

@@ -4,12 +4,14 @@ import time
 from collections.abc import Callable, Container, Mapping
 
 from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.line_request import LineRequest
 from halocline.surfaces.cli.live.outside import OutsideSigns
 from halocline.surfaces.cli.live.session import LiveSession
 
+MESSAGE_LABEL = "Your message to the model"
 JUST_NOW = 1.0
 """Seconds after a chosen option in which a line belongs to it."""
 _ANSWER_OR_STOP = {"t": "type your answer", ESCAPE: "stop"}
@@ -56,4 +58,12 @@ class LiveMenu:
         text = await self._composer.read_line(LineRequest(prompt, hint, initial))
         if not text:
             self._chosen_at = time.monotonic()  # asked again at once
-        return text
+        return text and self._composer.expand_chips(text)
+
+    async def ask_message(self) -> Prompt | None:
+        """Read a message to the model, with pasted texts and images; None when the person went back."""
+        text = await self._composer.read_line(LineRequest(MESSAGE_LABEL))
+        state = self._session.state
+        if not text or not text.strip() or state is None:
+            return None
+        return Prompt(text, state.plan.mode, self._composer.parts_of(text))

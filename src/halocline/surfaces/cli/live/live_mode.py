@@ -29,8 +29,6 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
-MESSAGE_LABEL = "Your message to the model"
-
 
 class LiveMode:
     """The view of a conversation on the live screen. A person is there."""
@@ -122,7 +120,7 @@ class LiveMode:
         return None
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
-        return await self._asker.ask_approval(event, self._write_message)
+        return await self._asker.ask_approval(event, self._menu.ask_message)
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         return await self._asker.ask_question(event)
@@ -133,11 +131,6 @@ class LiveMode:
         if prompt and prompt.text.lstrip().startswith(("/", "#")) and find_own_command(prompt.text) is not None:
             self._screen.echo(prompt.text)
         return prompt
-
-    async def _write_message(self) -> Prompt | None:
-        text = await self._menu.ask_line(MESSAGE_LABEL)
-        state = self._session.state
-        return Prompt(text, state.plan.mode) if text and text.strip() and state else None
 
     def expect_prompt(self) -> None:
         """Nothing to do: what is typed stays in the composer."""
