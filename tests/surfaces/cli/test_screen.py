@@ -557,3 +557,15 @@ def test_the_beginning_of_a_long_prompt_is_shown_however_long_its_lines_are() ->
     said = shown([ev.TurnStarted(content=(Text("word " * 100_000),))])
     assert len(said) < 20_000
     assert "more characters" in said
+
+
+@pytest.mark.parametrize(
+    ("call", "head"),
+    [
+        (ToolCall("c1", "execute_command", {"command": "touch made"}), "$ touch made\n"),
+        (ToolCall("c1", "replace_in_file", {"path": "a.py", "diff": "x"}), "± Edit a.py\n"),
+    ],
+)
+def test_a_call_that_never_started_is_named_by_what_it_would_do(call: ToolCall, head: str) -> None:
+    end = ev.ToolCallEnded(call.id, call.name, CallStatus.SKIPPED, ToolResult(call.id, (Text("Nothing was run."),)))
+    assert f"{head}└ skipped\n" in shown([message("", call), end])
