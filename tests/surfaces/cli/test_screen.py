@@ -569,3 +569,10 @@ def test_the_beginning_of_a_long_prompt_is_shown_however_long_its_lines_are() ->
 def test_a_call_that_never_started_is_named_by_what_it_would_do(call: ToolCall, head: str) -> None:
     end = ev.ToolCallEnded(call.id, call.name, CallStatus.SKIPPED, ToolResult(call.id, (Text("Nothing was run."),)))
     assert f"{head}└ skipped\n" in shown([message("", call), end])
+
+
+def test_the_file_with_the_rest_of_an_output_is_named_in_full() -> None:
+    place = "/home/me/.halocline/tasks/" + "long-name/" * 8 + "output"
+    output = f"[binary output, 12 bytes, not shown; saved to {place}]\n[exit code 0 in 0.1 s]"
+    text = shown(called("execute_command", "cat it", ToolKind.EXECUTE, output), width=40)
+    assert place in "".join(part.strip("│ ") for part in text.split("\n"))

@@ -23,6 +23,8 @@ def run_main(argv: list[str]) -> int:
     except OSError as error:
         return _without_output(error)
     except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # ends the line on which the terminal echoed ^C
         return int(ExitCode.INTERRUPTED)
     except (HaloclineError, ExceptionGroup) as error:
         return _print_error(explain_error(error))

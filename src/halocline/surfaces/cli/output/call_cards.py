@@ -144,9 +144,15 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(f"… {format_plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
-    parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
+    parts += [_draw_output(text) for text in shown]
     outcome = status.strip("[]")
     return [*parts, draw_end(f"✗ {outcome}", "bad") if row.failure else draw_end(outcome, _outcome_style(status))]
+
+
+def _draw_output(text: str) -> RenderableType:
+    """A line of output, cut to the width; a remark of the tool is whole, as it may name the file with the rest."""
+    body = wrapped(text, "quiet") if text.startswith("[") and text.endswith("]") else line(text, "quiet")
+    return marked(body, "│", "quiet", "│")
 
 
 def _outcome_style(status: str) -> str:
