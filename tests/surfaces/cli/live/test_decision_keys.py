@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from halocline.surfaces.cli.live.calm_clock import BEAT, LONGEST_STEP, CalmClock
 from halocline.surfaces.cli.live.decision_keys import ALONE, DOWN, ENTER, NONE, SILENCE, TAB, UP, DecisionKeys
 
 APPROVAL = ("y", "a", "s", "n", "t", "e", "\x1b")
@@ -97,3 +98,33 @@ def test_arrows_go_round_and_nothing_is_selected_at_first_where_no_option_is_saf
     assert card.wait(1).press(ENTER).wait(1).decided == []
     assert card.press(UP).wait(1).press(ENTER).wait(1).decided == ["\x1b"]
     assert Typist(selected=NONE).wait(1).press(DOWN).wait(1).press(ENTER).wait(1).decided == ["y"]
+
+
+class Watch:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def test_while_the_program_is_busy_no_silence_passes() -> None:
+    watch = Watch()
+    clock = CalmClock(watch)
+    for _ in range(10):
+        watch.time += BEAT
+        clock.now()
+    assert clock.now() == pytest.approx(1.0)
+    watch.time += 5
+    assert clock.now() == pytest.approx(1.0 + LONGEST_STEP)
+
+
+def test_a_key_typed_while_the_program_is_busy_decides_nothing_when_it_arrives() -> None:
+    watch = Watch()
+    clock = CalmClock(watch)
+    card = DecisionKeys(APPROVAL, 3, clock.now())
+    card.note_key(clock.now())
+    watch.time += 5
+    assert not card.wants("a", clock.now(), has_text=False)

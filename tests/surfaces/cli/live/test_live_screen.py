@@ -5,6 +5,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from typing import Any
 
@@ -156,7 +157,7 @@ def test_ctrl_c_quits_when_pressed_twice_and_says_how_to_come_back(halo: Halo, o
 
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
 def test_a_card_can_be_decided_in_every_window(halo: Halo, open_terminal: Open, columns: int, rows: int) -> None:
-    terminal = open_terminal(columns, rows).runs(f"{os.sys.executable} -m halocline -m {halo.script(TOUCH, HI)}")  # type: ignore[attr-defined]
+    terminal = open_terminal(columns, rows).runs(f"{sys.executable} -m halocline -m {halo.script(TOUCH, HI)}")
     terminal.sees("❯").says("go").sees("reject, with").decides("y", "y").sees("Hello.")
 
 
@@ -242,7 +243,7 @@ def test_a_search_shows_no_hint_behind_what_it_found(halo: Halo, open_terminal: 
 def test_plain_lines_are_there_for_screen_readers_and_dumb_terminals(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal()
     for before, flag in (("", "--screen-reader"), ("TERM=dumb ", "")):
-        terminal.runs(f"clear; {before}{os.sys.executable} -m halocline {flag} -m {halo.script(HI)}")  # type: ignore[attr-defined]
+        terminal.runs(f"clear; {before}{sys.executable} -m halocline {flag} -m {halo.script(HI)}")
         terminal.sees("❯").sees_no("Shift-Tab").presses("C-d").sees("sh>")
 
 
@@ -271,6 +272,28 @@ def test_what_was_typed_before_the_screen_is_in_the_composer_without_its_line_br
     halo: Halo, open_terminal: Open
 ) -> None:
     terminal = open_terminal()
-    terminal.runs(f"sleep 0.5; {os.sys.executable} -m halocline -m {halo.script(HI)}")  # type: ignore[attr-defined]
+    terminal.runs(f"sleep 0.5; {sys.executable} -m halocline -m {halo.script(HI)}")
     terminal.says("typed early").sees("act · ask", "❯ typed early").presses("Enter").sees("Hello.")
     assert prompts(halo) == ["typed early"]
+
+
+CRASH = """
+import asyncio
+from halocline.surfaces.cli.live.live_mode import LiveMode
+
+async def crash():
+    async with LiveMode():
+        await asyncio.sleep(0.5)
+        raise RuntimeError("as planned")
+
+asyncio.run(crash())
+"""
+
+
+def test_the_terminal_is_as_it_was_after_a_crash(halo: Halo, open_terminal: Open) -> None:
+    (halo.root / "crash.py").write_text(CRASH)
+    terminal = open_terminal()
+    before = terminal.modes()
+    terminal.runs(f"{sys.executable} {halo.root / 'crash.py'}")
+    terminal.sees("starting …").sees("RuntimeError: as planned").sees_no("starting …")
+    assert terminal.modes() == before

@@ -39,8 +39,8 @@ class Menu(Protocol):
         `show_again` prints the card again after the program was suspended.
         """
 
-    async def ask_line(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
-        """Read a line; None when the person went back."""
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        """Read a line; None when the person went back. `needs_text`: an empty line is asked for again."""
 
 
 class Asker:
@@ -86,9 +86,9 @@ class Asker:
                 return None
             if key != "t":
                 return event.options[int(key) - 1]
-            if (answer := await self._menu.ask_line("› ")) and answer.strip():
+            if (answer := await self._menu.ask_line("› ", needs_text=True)) and answer.strip():
                 return answer
-        while (answer := await self._menu.ask_line("› ", "Type an answer. Ctrl-C: stop")) is not None:
+        while (answer := await self._menu.ask_line("› ", "Type an answer. Ctrl-C: stop", needs_text=True)) is not None:
             if answer.strip():
                 return answer
         return None

@@ -42,7 +42,7 @@ class KeyMenu:
                 erasing.pop_all()  # other programs wrote below it
             show_again()
 
-    async def ask_line(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         return await self._line(self._keyboard, prompt, initial, hint)
 
 

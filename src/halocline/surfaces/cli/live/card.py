@@ -1,14 +1,14 @@
 """The options of an approval or a question that waits, as lines of the live screen."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from rich.cells import chop_cells
 
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.decision_keys import ALONE, NONE, SILENCE, DecisionKeys
+from halocline.surfaces.cli.live.calm_clock import BEAT, CalmClock
+from halocline.surfaces.cli.live.decision_keys import NONE, DecisionKeys
 from halocline.surfaces.sanitize import reveal
 
 SAFE_KEYS = ("n",)
@@ -24,29 +24,29 @@ class Card:
         self._options = dict(options)
         keys = list(self._options)
         selected = next((keys.index(key) for key in SAFE_KEYS if key in keys), NONE)
-        self._keys = DecisionKeys(keys, selected, time.monotonic())
+        self._clock = CalmClock()
+        self._keys = DecisionKeys(keys, selected, self._clock.now())
+        self._is_armed = False
         self._hidden: set[str] = set()
         self._redraw = redraw
         self._loop = asyncio.get_running_loop()
-        self._loop.call_later(SILENCE, redraw)
         self.answer: asyncio.Future[str] = self._loop.create_future()
+        self._loop.call_later(BEAT, self._look)
 
     def wants(self, key: str, *, has_text: bool) -> bool:
         """True if a key is for the card and not for the composer."""
-        return self._keys.wants(key, time.monotonic(), has_text=has_text)
+        return self._keys.wants(key, self._clock.now(), has_text=has_text)
 
     def press(self, key: str) -> None:
         """Take a key that the card wants. One of an option that is not shown only moves to it."""
         if len(key) == 1 and (option := self._keys.option_of(key)) in self._hidden:
             self._keys.selected = list(self._options).index(option)
             return
-        self._keys.press(key, time.monotonic())
-        self._loop.call_later(ALONE + 0.01, self._decide)
+        self._keys.press(key, self._clock.now())
 
     def note_key(self) -> None:
         """Take note of any key: a decision needs silence after it."""
-        self._keys.note_key(time.monotonic())
-        self._loop.call_later(SILENCE, self._redraw)
+        self._keys.note_key(self._clock.now())
 
     def release(self) -> str:
         """Give back a held key as text, because another key follows it."""
@@ -56,9 +56,18 @@ class Card:
         """Choose the option of Escape, which allows nothing and needs no silence."""
         self._answer_with(ESCAPE)
 
-    def _decide(self) -> None:
-        if key := self._keys.decide(time.monotonic()):
+    def _look(self) -> None:
+        """Let a held key decide, and show whether keys count now."""
+        if self.answer.done():
+            return
+        now = self._clock.now()
+        if key := self._keys.decide(now):
             self._answer_with(key)
+            return
+        if self._is_armed is not self._keys.is_armed(now):
+            self._is_armed = not self._is_armed
+            self._redraw()
+        self._loop.call_later(BEAT, self._look)
 
     def _answer_with(self, key: str) -> None:
         if not self.answer.done():
@@ -94,7 +103,7 @@ class Card:
     def _hint(self, *, is_open: bool) -> str:
         if not is_open:
             return "Tab: choose here; your text stays"
-        return "↑↓ and Enter, or a key" if self._keys.is_armed(time.monotonic()) else "…"
+        return "↑↓ and Enter, or a key" if self._is_armed else "…"
 
 
 def fit_around(heights: Sequence[int], at: int, room: int) -> tuple[int, int]:

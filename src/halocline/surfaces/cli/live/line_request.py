@@ -4,9 +4,13 @@ import asyncio
 
 
 class LineRequest:
-    """The label above the line, a hint in it while it is empty, and the text it starts with."""
+    """The label above the line, a hint in it while it is empty, and the text it starts with.
 
-    def __init__(self, label: str, hint: str = "", initial: str = "") -> None:
+    With `needs_text`, Enter in an empty line does nothing.
+    """
+
+    def __init__(self, label: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> None:
+        self.needs_text = needs_text
         self.label = label.strip(" ›")
         self.hint = hint
         self.initial = initial
@@ -14,5 +18,6 @@ class LineRequest:
 
     def finish(self, text: str | None) -> None:
         """End the request with a text, or with None to go back."""
-        if not self.answer.done():
+        is_missing = self.needs_text and text is not None and not text.strip()
+        if not self.answer.done() and not is_missing:
             self.answer.set_result(text)

@@ -49,15 +49,13 @@ class LiveMenu:
             self._outside.change_state("working" if self._session.has_turn else "idle")
             self._session.redraw()
 
-    async def ask_line(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""
         if time.monotonic() - self._chosen_at > JUST_NOW:
             await self._session.wait_for_silence()
             if self._composer.text and await self.choose("", _ANSWER_OR_STOP, lambda: None) == ESCAPE:
                 return None
-        text = await self._composer.read_line(LineRequest(prompt, hint, initial))
-        if not text:
-            self._chosen_at = time.monotonic()  # asked again at once
+        text = await self._composer.read_line(LineRequest(prompt, hint, initial, needs_text=needs_text))
         return text and self._composer.expand_chips(text)
 
     async def ask_message(self) -> Prompt | None:
