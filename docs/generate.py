@@ -36,6 +36,7 @@ from halocline.surfaces.cli.args.command_line import build_parser
 from halocline.surfaces.cli.args.run import APPROVALS, APPROVALS_TEXT
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS
+from halocline.surfaces.cli.live.keys import KEYS
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool
 
 FOLDER = Path(__file__).parent / "reference"
@@ -195,6 +196,13 @@ def words() -> str:
     return _page("Slash commands", text, _table(("command", "description", "answered by", "where", "when"), rows))
 
 
+def keys() -> str:
+    """The page of the keys of the live screen."""
+    rows = [(row.shown.replace("\\", "\\\\"), row.text) for row in KEYS]
+    text = "Keys of the screen of `halo` in a terminal. `?` shows them there."
+    return _page("Keys", text, _table(("key", "action"), rows))
+
+
 def _keys(vendor: Vendor) -> str:
     places = [*(f"`{name}`" for name in vendor.key_variables), vendor.credentials]
     return " or ".join(filter(None, places)) or "none needed"
@@ -347,6 +355,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "rules.md": rules,
     "command-line.md": command_line,
     "slash-commands.md": words,
+    "keys.md": keys,
     "settings.md": settings,
     "variables.md": variables,
     "tools.md": tools,

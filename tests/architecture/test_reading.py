@@ -84,7 +84,7 @@ LISTING = {
         "hosts/sandbox", "mounts self_test backends", "what the sandbox stands on; names and kernel facts, no content"
     ),
     **named("mcp", "cache", OWN),
-    **named("services", "imports storage blob_gc usage_stats", OWN),
+    **named("services", "imports storage tasks blob_gc usage_stats", OWN),
     **named("services/doctor", "log_checks", OWN),
     **named("runtime", "litter", OWN),
     **named("runtime/mentions", "suggestions", PERSON),

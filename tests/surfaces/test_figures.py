@@ -55,6 +55,17 @@ def test_tokens_that_nobody_counted_are_not_none() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        (StopReason.CANCELLED, "interrupted · 1 step · tokens unknown · price unknown · 2.0 s"),
+        (StopReason.ERROR, "failed · 1 step · 2.0 s"),
+    ],
+)
+def test_usage_that_was_never_reported_is_not_zero(reason: StopReason, text: str) -> None:
+    assert describe_ending(TurnEndRow(reason, steps=1, seconds=2.0)) == text
+
+
 def test_the_end_of_a_turn_is_one_line_of_facts() -> None:
     row = TurnEndRow(StopReason.END_TURN, usage=Usage(input=12_000, output=300), cost=0.04, steps=7, seconds=21)
     assert describe_ending(row) == "done · 7 steps · 12.3k tokens · $0.04 · 21 s"

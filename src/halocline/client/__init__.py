@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         format_mention as format_mention,
     )
     from halocline.edits.proposals import ProposedText as ProposedText
+    from halocline.git.branch import read_branch as read_branch
     from halocline.git.worktrees import open_worktree as open_worktree
     from halocline.importers.mcp_servers import OtherServers as OtherServers
     from halocline.importers.programs import IMPORTABLE_PROGRAMS as IMPORTABLE_PROGRAMS
@@ -168,6 +169,7 @@ if TYPE_CHECKING:
     from halocline.store.web_sessions import Browsers as Browsers
 
 _PLACES = {
+    "git.branch": "read_branch",
     "runtime.prompts.handover": "format_handover",
     "ports.mcp_servers": "Server ServerEntry ServerOwner",
     "services.usage_stats": "Amount UsageStats collect_stats",

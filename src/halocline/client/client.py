@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.mentions.suggestions import Mentionable
+    from halocline.store.settings.sections import TerminalSettings
 
 
 def open_client(choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None) -> "Client":
@@ -218,6 +219,10 @@ class Client(TaskQueries):
     def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""
         return rules.memory.Memory(workspace, self.home.memory, on=self._controller.assembly.settings.memory)
+
+    @property
+    def terminal_settings(self) -> "TerminalSettings":
+        return self._controller.assembly.settings.terminal
 
     @property
     def shows_foreign(self) -> tuple[bool, bool]:

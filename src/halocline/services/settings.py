@@ -82,6 +82,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Browser": ["browser", "browser_executable", "browser_remote", "browser_viewport"],
     "Hooks": ["hooks", "hook_folders", "hook_timeout", "hook_failures"],
+    "Terminal": ["terminal"],
 }
 """Settings by section, in display order."""
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 from halocline.checkpoints.store import stores
 from halocline.protocol.commands import Label
-from halocline.protocol.errors import TaskBusy, UsageError
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.protocol.state.reducer import fold_events
 from halocline.runtime import attach
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
 from halocline.task import lock
-from halocline.task.log import Log
+from halocline.task.log import Log, read_log
 
 DAY = 86400
 ALL_TASKS = TaskQuery()
@@ -44,6 +45,17 @@ class TaskService:
     def writer(self, name: str) -> str:
         """Return the pid of the process that has a task open, or an empty string."""
         return (lock.read_owner(self._home.task(name)) or "").partition(" ")[0]
+
+    def list_waiting(self) -> list[str]:
+        """Return the open tasks that wait for an answer. Only logs of open tasks are read."""
+        names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
+        return [name for name in names if self.writer(name) and self._is_waiting(name)]
+
+    def _is_waiting(self, name: str) -> bool:
+        try:
+            return fold_events(read_log(self._home.log(name))).is_asking
+        except HaloclineError:
+            return False
 
     async def label(self, command: Label, client: str) -> None:
         """Write a label into a task's log, or ask the process that writes it to do so.

@@ -21,7 +21,7 @@ FULL, KEPT, FREE = "█", "▒", "░"
 
 def report_lines(report: ContextReport, width: int) -> Iterator[str]:
     """Lay out the report for a terminal of this width."""
-    yield _cut_end(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
+    yield _cut_end(" · ".join(filter(None, (report.task, report.title))) or "A new task in this folder", width)
     yield _cut_end(f"{model_name(report.model) or 'no model'} · {_describe_window(report)}", width)
     yield ""
     yield from _draw_gauge(report, width)

@@ -103,14 +103,19 @@ def format_plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+_UNREPORTED = (StopReason.CANCELLED, StopReason.END_TURN)
+"""Ends of a turn without usage that had some, which the model did not report."""
+
+
 def describe_ending(row: TurnEndRow) -> str:
-    """Describe the end of a turn and its usage in one line."""
+    """Describe the end of a turn and its usage in one line. Usage that was never reported is unknown, not zero."""
+    is_reported = row.usage.total or not row.steps
+    cost = row.cost if is_reported else None
     why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason],
         format_plural(row.steps, "step"),
-        format_tokens(row.usage, row.cost),
-        format_money(row.cost),
+        *([format_tokens(row.usage, cost), format_money(cost)] if is_reported or row.reason in _UNREPORTED else []),
         format_duration(row.seconds),
     ]
     return " · ".join(facts)

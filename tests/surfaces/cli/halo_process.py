@@ -19,9 +19,12 @@ from halocline.protocol import codec
 from halocline.protocol.events import Durable
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
+from halocline.surfaces.cli.command_table import COMMANDS
 from halocline.testing.model_server import ModelServer
 
 LIMIT = 40
+CONVERSATIONS = ("attach", "explain", "fix", "improve")
+"""Commands that show a live screen on a terminal."""
 HALO = (sys.executable, "-m", "halocline")
 
 
@@ -83,10 +86,12 @@ class Halo:
         return await ended(process, stdin)
 
     def terminal(self, *words: str, columns: int = 80) -> pexpect.spawn:
-        """The same on a pseudo-terminal, with a person (the test) before it."""
+        """The same on a pseudo-terminal, in lines, with a person (the test) before it."""
+        command = words[:1] if words[:1] and words[0] in COMMANDS else ()
+        lines = ("--screen-reader",) if not command or command[0] in CONVERSATIONS else ()
         return pexpect.spawn(
             HALO[0],
-            [*HALO[1:], *words],
+            [*HALO[1:], *command, *lines, *words[len(command) :]],
             cwd=str(self.folder),
             env=self.env | {"PROMPT_TOOLKIT_NO_CPR": "1"},
             dimensions=(30, columns),

@@ -19,6 +19,7 @@ from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.store.paths import Home
 from halocline.surfaces.cli.input.approval_prompt import Asker, Decision
+from halocline.surfaces.cli.input.key_menu import KeyMenu
 from halocline.surfaces.cli.input.keys import BEAT, Keyboard, type_keys
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.output.screen import Screen
@@ -71,7 +72,7 @@ class Terminal:
             return typed.pop(0)
 
         self.keyboard = Keyboard(self.slave, silence=0, alone=0)
-        return Asker(self.screen, self.keyboard, line=line)
+        return Asker(self.screen, KeyMenu(self.screen, self.keyboard, line=line))
 
     async def press(self, *keys: str) -> None:
         for key in keys:

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console, Group
 
 from halocline.protocol.kinds import Diff
-from halocline.surfaces.cli.output.diff_view import Line, diff_view, parse_diff
+from halocline.surfaces.cli.output.diff_view import Line, diff_view, find_marks, parse_diff
 from halocline.surfaces.cli.output.theme import THEME
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
@@ -59,3 +59,17 @@ def test_several_files_are_told_apart_by_their_paths() -> None:
     shown = drawn((Diff("one.py", TEXT, 2, 1), Diff("two.py", TEXT, 2, 1)))
     assert "one.py  +2 −1" in shown
     assert "two.py  +2 −1" in shown
+
+
+def test_the_words_that_changed_are_marked_in_lines_that_replace_each_other() -> None:
+    lines = list(parse_diff("@@ -1,2 +1,2 @@\n-return first - second\n-other\n+return first + second\n+thing\n"))
+    assert find_marks(lines) == {0: [(13, 14)], 1: (), 2: [(13, 14)], 3: ()}
+    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=60, theme=THEME)
+    with console.capture() as capture:
+        console.print(Group(*diff_view((Diff("x", "@@ -1 +1 @@\n-a = one\n+a = two\n", 1, 1),), 9)))
+    assert "\x1b[1;4;31mone" in capture.get()
+    assert "\x1b[1;4;32mtwo" in capture.get()
+
+
+def test_added_lines_alone_have_no_marks() -> None:
+    assert find_marks(list(parse_diff("@@ -1,0 +1,2 @@\n+one\n+two\n"))) == {}

@@ -224,6 +224,7 @@ def test_leaving_while_a_key_is_asked_for_stores_nothing(halo: Halo, key: str, c
     terminal.send(key)
     terminal.expect(pexpect.EOF)
     assert "Traceback" not in terminal.before
+    assert terminal.before.endswith("\r\n")  # the shell's prompt begins on a line of its own
     terminal.close()
     assert (terminal.exitstatus, (halo.home / "credentials").exists()) == (code, False)
 

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo, call, ended, shell, until_written
+from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, Person
 
+from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
 
 HI = {"text": "Hello."}
@@ -136,3 +138,22 @@ async def test_two_processes_cannot_write_one_task(halo: Halo) -> None:
     assert done.code == 1
     assert f"is open in another process (pid {first.pid})" in done.err
     assert f"halo attach {halo.tasks[0]}" in done.err
+
+
+async def test_without_an_id_the_task_is_picked_from_a_list(halo: Halo) -> None:
+    model = halo.script(HI, HI, {**HI, "expect": "again"})
+    for prompt in ("first", "second"):
+        await halo.run("-p", "-m", model, prompt)
+    first = halo.tasks[0]
+    person = Person(halo, "-r", "-m", model).sees("Which task?", "second", "first", "1 or 2").types("2\r")
+    person.sees("act mode", "first", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert [event.content[0].text for event in halo.log(first) if isinstance(event, ev.TurnStarted)] == ["first"]  # type: ignore[union-attr]
+
+
+async def test_without_an_id_and_a_person_the_task_must_be_named(halo: Halo) -> None:
+    await halo.run("-p", "-m", halo.script(HI), "first")
+    done = await halo.run("-p", "-r")
+    assert (done.code, "Name a task" in done.err) == (2, True)
+    done = await halo.run("attach")
+    assert (done.code, "No other process runs a task" in done.err) == (2, True)

@@ -151,7 +151,7 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
         encoding="utf-8",
     )
     shell.expect("sh> ")
-    shell.sendline(shlex.join([*HALO, "-m", model, "hi"]))
+    shell.sendline(shlex.join([*HALO, "--screen-reader", "-m", model, "hi"]))
     for _ in range(2):
         shell.expect_exact(shown)
         time.sleep(SILENCE + ALONE + 0.5)

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.surfaces.cli.output.markdown_blocks import Blocks, split_blocks
+from halocline.surfaces.cli.output.markdown_blocks import Blocks, CodeRest, split_blocks
 
 FLOW = ["", "", " ", "Words.", "more words", "   continued", "# Title", "## Part", "#no", "====", "-", "---", "***"]
 LISTS = ["- item", "  - inner", "1. first", "2) second", "* star"]
@@ -87,3 +87,33 @@ def test_the_tail_is_the_end_of_what_is_not_finished() -> None:
     blocks = Blocks()
     blocks.feed("done\n\nnow being wri")
     assert blocks.tail(9) == "being wri"
+
+
+def test_lines_of_code_are_taken_while_they_are_written_and_none_is_lost() -> None:
+    blocks, taken = Blocks(), []
+    for line in ("Before.\n", "\n", "```python\n", "a = 1\n", "\n", "b = 2\n", "\n", "```\n", "after\n"):
+        taken += [(str(block), None) for block in blocks.feed(line)]
+        if code := blocks.take_code():
+            taken.append(code)
+    assert taken == [
+        ("Before.", None),
+        ("```python\na = 1\n```", True),
+        ("```python\n\nb = 2\n```", False),
+        ("```python\n\n```", None),
+    ]
+    assert blocks.flush() == ["after"]
+
+
+def test_code_that_is_cut_off_is_closed() -> None:
+    blocks = Blocks()
+    blocks.feed("~~~\nfirst\n")
+    assert blocks.take_code() == ("~~~\nfirst\n~~~", True)
+    blocks.feed("second")
+    (rest,) = blocks.flush()
+    assert (rest, type(rest)) == ("~~~\nsecond\n~~~", CodeRest)
+
+
+def test_code_in_a_list_is_not_taken() -> None:
+    blocks = Blocks()
+    blocks.feed("- item\n\n  ```\n  code\n")
+    assert blocks.take_code() is None

@@ -92,3 +92,7 @@ def test_dropped_files_become_mentions(work, pasted, mentions):
 )
 def test_any_other_text_stays_as_it_is(work, pasted):
     assert mentions_of(pasted.replace("{}", str(work)), work) == ""
+
+
+def test_a_line_break_at_the_end_of_a_pasted_text_is_no_line() -> None:
+    assert Chips().chip("line\n" * 12) == "[pasted 12 lines]"

@@ -452,9 +452,9 @@ async def test_the_moving_line_is_erased_before_anything_is_printed(pty: tuple[i
 async def test_nothing_is_left_of_the_moving_line_when_nothing_happens(pty: tuple[int, Console]) -> None:
     master, console = pty
     async with asyncio.timeout(5), Screen(console) as screen:
-        screen.status("thinking")
+        screen.show(ev.ThinkingDelta("Hm."))
         await until(master, "thinking")
-        screen.status(None)
+        screen.show(ev.TurnEnded(StopReason.CANCELLED))
         screen.show(ev.Noticed("still"))
         seen = await until(master, "still")
     assert "thinking" not in seen.rpartition("\r\x1b[K")[2]
@@ -557,3 +557,22 @@ def test_the_beginning_of_a_long_prompt_is_shown_however_long_its_lines_are() ->
     said = shown([ev.TurnStarted(content=(Text("word " * 100_000),))])
     assert len(said) < 20_000
     assert "more characters" in said
+
+
+@pytest.mark.parametrize(
+    ("call", "head"),
+    [
+        (ToolCall("c1", "execute_command", {"command": "touch made"}), "$ touch made\n"),
+        (ToolCall("c1", "replace_in_file", {"path": "a.py", "diff": "x"}), "± Edit a.py\n"),
+    ],
+)
+def test_a_call_that_never_started_is_named_by_what_it_would_do(call: ToolCall, head: str) -> None:
+    end = ev.ToolCallEnded(call.id, call.name, CallStatus.SKIPPED, ToolResult(call.id, (Text("Nothing was run."),)))
+    assert f"{head}└ skipped\n" in shown([message("", call), end])
+
+
+def test_the_file_with_the_rest_of_an_output_is_named_in_full() -> None:
+    place = "/home/me/.halocline/tasks/" + "long-name/" * 8 + "output"
+    output = f"[binary output, 12 bytes, not shown; saved to {place}]\n[exit code 0 in 0.1 s]"
+    text = shown(called("execute_command", "cat it", ToolKind.EXECUTE, output), width=40)
+    assert place in "".join(part.strip("│ ") for part in text.split("\n"))

@@ -116,6 +116,7 @@ ROWS = (
         "fork", "continue from here, or from an event, in another task; this one stays", By.CONTROLLER, Section.TASK,
         "[EVENT]",
     ),
+    SlashCommand("rewind", "go back to an earlier prompt: conversation, files or both", By.CONTROLLER, Section.FILES),
     SlashCommand("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
     SlashCommand(
         "checkpoint",

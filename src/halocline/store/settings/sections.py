@@ -39,6 +39,24 @@ class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
     sampling_tokens: Count = 50_000
 
 
+class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Signs of the terminal outside the window's text, while a conversation is on the screen."""
+
+    title: bool = True
+    progress: bool = True
+    notify: Literal["desktop", "bell", "off"] = "desktop"
+
+
+TerminalTable = Annotated[
+    TerminalSettings,
+    Says(
+        description="Signs of the terminal while a conversation is on the screen: `title`, the state in the window's "
+        "title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it waits or ends and you typed nothing "
+        "for 10 s: `desktop` (OSC 9), `bell` or `off`."
+    ),
+]
+
+
 class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
     """Errors that language servers find after an edit; `wait` is how long an edit waits for them, in seconds."""
 

@@ -24,6 +24,8 @@ from halocline.store.settings.sections import (
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
+    TerminalSettings,
+    TerminalTable,
     WebSearchSettings,
 )
 
@@ -187,6 +189,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "the project."
         ),
     ] = LanguageServerSettings()
+    terminal: TerminalTable = TerminalSettings()
     mcp: Annotated[
         McpSettings,
         Says(

@@ -27,7 +27,7 @@ def run_main(argv: list[str]) -> int:
         return _without_output(error)
     except KeyboardInterrupt:
         if sys.stderr.isatty():
-            print(file=sys.stderr)  # behind the terminal's ^C
+            print(file=sys.stderr)  # ends the line on which the terminal echoed ^C
         return int(ExitCode.INTERRUPTED)
     except (HaloclineError, ExceptionGroup) as error:
         return _print_error(explain_error(error))

@@ -28,6 +28,7 @@ HANDLERS = {
     "add-dir": SlashHandler("tasks:answer_add_dir", terminal=True),
     "export": SlashHandler("tasks:answer_export"),
     "fork": SlashHandler("tasks:answer_fork", terminal=True),
+    "rewind": SlashHandler("rewind:answer_rewind", terminal=True),
     "undo": SlashHandler("checkpoints:answer_undo"),
     "checkpoint": SlashHandler("checkpoints:answer_checkpoint", "checkpoints:complete_checkpoint"),
     "model": SlashHandler("models:answer_model", "models:complete_model", once=True),

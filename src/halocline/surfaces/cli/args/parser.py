@@ -10,6 +10,7 @@ from halocline.protocol.errors import UsageError
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 JSON_LINES = "print JSON, one object per line"
+SCREEN_READER = "plain lines without a live screen, for screen readers"
 
 
 class Parser(argparse.ArgumentParser):

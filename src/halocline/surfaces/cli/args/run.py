@@ -4,7 +4,7 @@ import argparse
 
 from halocline._version import __version__
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
-from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_positive, positive_int
+from halocline.surfaces.cli.args.parser import APPROVAL_MODES, SCREEN_READER, Parser, parse_positive, positive_int
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -54,6 +54,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
     add("--input-format", choices=INPUT_FORMATS, help=INPUT_TEXT)
     add("--include-partial-messages", action="store_true", help="with stream-json: also events that are not logged")
+    add("--screen-reader", action="store_true", help=SCREEN_READER)
     add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
     add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     add_model_options(parser)
@@ -69,7 +70,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
-    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, list tasks")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, pick one")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")

@@ -15,7 +15,7 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import commands, stream_input
+from halocline.surfaces.cli import commands, live, session, stream_input
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.commands.task_opening import (
@@ -26,7 +26,6 @@ from halocline.surfaces.cli.commands.task_opening import (
     open_debug_log,
     open_task,
     refuse_ephemeral,
-    require_task_id,
     settle_folders,
 )
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -77,7 +76,8 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             arguments.images = read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
-        require_task_id(client, arguments, workspace)
+        if arguments.resume == "":
+            arguments.resume = session.task_picker.pick_task(client, str(workspace))
         approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
@@ -104,6 +104,11 @@ def is_attended(arguments: argparse.Namespace) -> bool:
 def is_for_a_person(arguments: argparse.Namespace) -> bool:
     """True if neither output nor approvals are for a program."""
     return arguments.output_format in (None, "text") and not (arguments.print or arguments.approvals)
+
+
+def can_draw(*, screen_reader: bool) -> bool:
+    """True if the terminal can show the live screen and the person wants it."""
+    return not screen_reader and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 def open_approver(client: Client, folder: str) -> "Approver":
@@ -179,7 +184,7 @@ async def _run_conversation(
         await close_client(client)
         if ended:
             print_message(describe_stopped(ended))
-    finish_run(client, last)
+    finish_run(client, last, stays=stays)
     forget_ephemeral(client, arguments, last.name)
     return code
 
@@ -219,6 +224,8 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
             return StreamJson(with_deltas=arguments.include_partial_messages)
     if arguments.print or (arguments.output_schema is not None and not attended):
         return Answer()
+    if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
+        return live.live_mode.LiveMode()
     from halocline.surfaces.cli.output.line_mode import LineMode
 
     return LineMode(attended=attended)

@@ -3,7 +3,7 @@
 import argparse
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from halocline.client import Client, TaskOptions
 from halocline.protocol import events as ev
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
-from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import commands
 from halocline.surfaces.cli.args.task_options import options_of, workspace_of
@@ -24,8 +23,6 @@ from halocline.surfaces.sanitize import clean
 if TYPE_CHECKING:
     from halocline.surfaces.cli.commands.debug_log import Follow
 
-SHOWN = 10
-"""Tasks to name when an ID is missing."""
 _TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -72,21 +69,6 @@ def forget_ephemeral(client: Client, arguments: argparse.Namespace, task: str) -
 def open_debug_log(arguments: argparse.Namespace, client: Client) -> "AbstractAsyncContextManager[Follow | None]":
     """Open the file of `--debug`, if there is one."""
     return commands.debug_log.write_debug_log(arguments.debug, client) if arguments.debug else nullcontext()
-
-
-def require_task_id(client: Client, arguments: argparse.Namespace, workspace: Path) -> None:
-    """Raise UsageError for `--resume` without an ID, naming the tasks of the folder."""
-    if arguments.resume != "":
-        return
-    found = client.tasks.search(TaskQuery(workspace=str(workspace), limit=SHOWN))
-    if not found:
-        raise UsageError(f"No task to resume in {workspace}.", 'Start one: halo "what to do"')
-    raise UsageError("Which task? Add its ID to --resume.", list_tasks(found))
-
-
-def list_tasks(tasks: Iterable[TaskInfo]) -> str:
-    """A line for each task: its ID and title."""
-    return "\n      ".join(f"{info.task}  {clean(info.name or info.title)[:80]}" for info in tasks)
 
 
 async def forget_empty(client: Client, task: str) -> None:

@@ -1,22 +1,19 @@
 """Approvals and answers on a terminal: by a single key press, after everything was shown."""
 
-from collections.abc import Awaitable, Callable
-
-from rich.console import Group, RenderableType
-from rich.text import Text
+from collections.abc import Awaitable, Callable, Container, Mapping
+from functools import partial
+from typing import Protocol
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
 from halocline.surfaces.cli.input.decision import Decision
-from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
-from halocline.surfaces.cli.input.line_input import Prompt, read_line
+from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.output.approval_card import is_cut
 from halocline.surfaces.cli.output.screen import Screen
-from halocline.surfaces.cli.output.theme import Gutter, wrapped
 from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.row_kinds import CallRow
 
-ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
 ALLOWING = ("y", "a", "s", "e")
@@ -24,13 +21,34 @@ ALLOWING = ("y", "a", "s", "e")
 _WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
 
 
+class Menu(Protocol):
+    """Lets a person choose by keys, and type a line."""
+
+    def call_person(self, text: str) -> None:
+        """Notify a person who may be elsewhere, as nothing was typed for a while."""
+
+    async def choose(
+        self,
+        title: str,
+        options: Mapping[str, str],
+        show_again: Callable[[], object],
+        on_card: Container[str] = (),
+    ) -> str:
+        """Return the key of an option. `title` names the card above, which lists the options `on_card`.
+
+        `show_again` prints the card again after the program was suspended.
+        """
+
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        """Read a line; None when the person went back. `needs_text`: an empty line is asked for again."""
+
+
 class Asker:
     """Asks below the card on the screen."""
 
-    def __init__(self, screen: Screen, keyboard: Keyboard, *, line: ReadLine = read_line) -> None:
+    def __init__(self, screen: Screen, menu: Menu) -> None:
         self._screen = screen
-        self._keyboard = keyboard
-        self._line = line
+        self._menu = menu
 
     async def ask_approval(self, event: ApprovalRequested, write: Write) -> Decision:
         """Show the call and wait for a key. Nothing is allowed before all of it was shown.
@@ -38,10 +56,11 @@ class Asker:
         The person may `write` a message first, which is sent to the model with the decision.
         """
         row = self._screen.show_approval(event)
-        self._call_person(f"needs your approval: {event.title}")
+        self._menu.call_person(f"needs your approval: {event.title}")
         options, message = _list_options(event, row), None
         while True:
-            key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
+            show_again = partial(self._screen.show_approval, event, again=True, whole=True)
+            key = await self._menu.choose(row.title, options, show_again)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
@@ -57,37 +76,22 @@ class Asker:
     async def ask_question(self, event: QuestionAsked) -> str | None:
         """Show the question and wait for a number or text; None to stop the turn."""
         self._screen.show_question(event)
-        self._call_person(f"asks: {event.question}")
+        self._menu.call_person(f"asks: {event.question}")
         while event.options:
-            numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
+            numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
-            key = await self._key(options, lambda: self._screen.show_question(event, again=True))
+            show_again = partial(self._screen.show_question, event, again=True)
+            key = await self._menu.choose("", options, show_again, on_card=frozenset(numbers))
             if key == ESCAPE:
                 return None
             if key != "t":
                 return event.options[int(key) - 1]
-            if (answer := await self._read_text("› ")) and answer.strip():
+            if (answer := await self._menu.ask_line("› ", needs_text=True)) and answer.strip():
                 return answer
-        while (answer := await self._read_text("› ", "Type an answer. Ctrl-C: stop")) is not None:
+        while (answer := await self._menu.ask_line("› ", "Type an answer. Ctrl-C: stop", needs_text=True)) is not None:
             if answer.strip():
                 return answer
         return None
-
-    def _call_person(self, text: str) -> None:
-        if self._keyboard.is_idle:
-            self._screen.call_person(text)
-
-    async def _key(self, options: dict[str, str], show_again: Callable[[], object]) -> str:
-        while True:
-            with self._screen.passing(_draw_menu(options)) as erasing:
-                key = await self._keyboard.choose("".join(options))
-                if key != RESUMED:
-                    return key
-                erasing.pop_all()  # other programs wrote below it
-            show_again()
-
-    async def _read_text(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
-        return await self._line(self._keyboard, prompt, initial, hint)
 
     async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """Turn a key into a decision; None when the person went back."""
@@ -99,7 +103,7 @@ class Asker:
             case "s":
                 return await self._choose_grant(event)
             case "n":
-                reason = await self._read_text("Reason (optional): ")
+                reason = await self._menu.ask_line("Reason (optional): ")
                 return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
             case "e":
                 return await self._edit_command(row)
@@ -110,13 +114,14 @@ class Asker:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
         shown = {number: f"always allow {describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()}
-        key = await self._key({**shown, ESCAPE: "back"}, lambda: self._screen.show_approval(event, again=True))
+        show_again = partial(self._screen.show_approval, event, again=True)
+        key = await self._menu.choose(event.title, {**shown, ESCAPE: "back"}, show_again)
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
     async def _edit_command(self, row: CallRow) -> Decision | None:
         command = _command_of(row)
-        edited = await self._read_text("$ ", initial=command)
+        edited = await self._menu.ask_line("$ ", initial=command)
         if edited is None or not edited.strip():
             return None
         if edited == command:
@@ -160,13 +165,3 @@ def _grant_of(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant
     grant = event.wider if rule[1] else event.grant
     assert grant is not None
     return grant, rule[0]
-
-
-def _draw_menu(options: dict[str, str]) -> RenderableType:
-    """One line for each key with a label."""
-    return Group(Text(), *(_draw_choice(key, text) for key, text in options.items() if text))
-
-
-def _draw_choice(key: str, text: str) -> RenderableType:
-    name, style = ("esc", "quiet") if key == ESCAPE else (key, "")
-    return Gutter(wrapped(text, style), Text(f"  {name:<4}", style="accent", end=""), Text(" " * 6, end=""))

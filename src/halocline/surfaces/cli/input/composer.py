@@ -15,7 +15,6 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completion
 from prompt_toolkit.filters import Condition, has_completions
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.styles import Style
@@ -30,6 +29,7 @@ from halocline.surfaces.cli.input.completion import Mentions, Source, build_comp
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
+from halocline.surfaces.cli.input.prompt_history import PromptHistory
 from halocline.surfaces.cli.input.slash_menu import Menu
 from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
 
@@ -97,7 +97,7 @@ class Composer:
 
     def take_sent_line(self, line: str) -> Prompt:
         """Return the prompt of a line that was sent before the editor started."""
-        WholeHistory(self._history(), self._chips).store_string(line)
+        PromptHistory(self._history(), self._chips).store_string(line)
         return Prompt(line, self._client.state(self.task).plan.mode)
 
     def _history(self) -> Path:
@@ -108,7 +108,7 @@ class Composer:
 
     def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
         session: PromptSession[str] = PromptSession(
-            history=WholeHistory(self._history(), self._chips),
+            history=PromptHistory(self._history(), self._chips),
             multiline=True,
             enable_suspend=True,
             key_bindings=self._keys(chosen, line),
@@ -172,17 +172,6 @@ class Chosen:
 
     def switch(self) -> None:
         self.mode = Mode.ACT if self.mode is Mode.PLAN else Mode.PLAN
-
-
-class WholeHistory(FileHistory):
-    """Prompt history with pasted texts in full, as chips mean nothing in another run."""
-
-    def __init__(self, path: Path, chips: Chips) -> None:
-        super().__init__(str(path))
-        self._chips = chips
-
-    def store_string(self, string: str) -> None:
-        super().store_string(self._chips.whole(string))
 
 
 def _choose_placeholder() -> str:

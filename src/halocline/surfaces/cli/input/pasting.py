@@ -24,7 +24,7 @@ class Chips:
 
     def chip(self, text: str) -> str:
         """Return the text to insert for a pasted one: itself, or a chip for a long one."""
-        lines = text.count("\n") + 1
+        lines = text.rstrip("\n").count("\n") + 1
         if lines <= LONG_LINES and len(text) <= LONG_TEXT:
             return text
         size = f"{lines} lines" if lines > LONG_LINES else f"{len(text):,} characters"

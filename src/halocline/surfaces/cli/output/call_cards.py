@@ -25,6 +25,14 @@ WHOLE = 1_000_000
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
 
+UNSTARTED = {
+    "execute_command": ("", "$"),
+    "replace_in_file": ("Edit ", "±"),
+    "write_to_file": ("Write ", "±"),
+    "read_file": ("Read ", "▸"),
+}
+"""Verb and mark of calls that never started, whose title is the tool's name and its first argument."""
+
 
 def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
     """Consecutive reads, lists and searches as one line."""
@@ -101,6 +109,9 @@ _LANE_ENDS = {
 def call_head(row: r.CallRow) -> RenderableType:
     """Title of a call in one line; a long command in a few."""
     title = clean(row.title)
+    if row.name in UNSTARTED and title.startswith(f"{row.name} "):
+        verb, mark = UNSTARTED[row.name]
+        return marked(wrapped(verb + title.removeprefix(f"{row.name} "), "title"), mark, "accent")
     if row.kind in LOOKS:
         return marked(line(title, "quiet"), MARKS[row.kind], "quiet")
     if row.own:
@@ -133,9 +144,15 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(f"… {format_plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
-    parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
+    parts += [_draw_output(text) for text in shown]
     outcome = status.strip("[]")
     return [*parts, draw_end(f"✗ {outcome}", "bad") if row.failure else draw_end(outcome, _outcome_style(status))]
+
+
+def _draw_output(text: str) -> RenderableType:
+    """A line of output, cut to the width; a remark of the tool is whole, as it may name the file with the rest."""
+    body = wrapped(text, "quiet") if text.startswith("[") and text.endswith("]") else line(text, "quiet")
+    return marked(body, "│", "quiet", "│")
 
 
 def _outcome_style(status: str) -> str:

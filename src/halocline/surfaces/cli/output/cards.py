@@ -112,6 +112,11 @@ def message_card(text: str) -> RenderableType:
     return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
 
 
+def command_card(text: str) -> RenderableType:
+    """A slash command as it was typed."""
+    return marked(wrapped(clean(text).strip(), "quiet"), "❯", "accent")
+
+
 def rules_card(row: r.RulesRow) -> RenderableType:
     return marked(wrapped(clean(describe_rules(row)), "quiet"), "§", "quiet")
 

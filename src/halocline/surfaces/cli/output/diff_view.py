@@ -1,14 +1,16 @@
 """A unified diff as colored lines with line numbers."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, takewhile
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from halocline.protocol.kinds import Diff, Remark
 from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
+from halocline.surfaces.cli.output.word_marks import Spans, mark_changes
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal
 
@@ -62,8 +64,9 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
         if len(diffs) > 1 and room:
             shown.append(Text.assemble(reveal(diff.path), "  ", draw_stat((diff,)), style="title"))
         width, remarks = _number_width(lines), {remark.line: remark for remark in diff.remarks}
-        for entry in lines[:room]:
-            shown.append(_draw_row(entry, width, whole_lines))
+        marks = find_marks(lines[:room])
+        for at, entry in enumerate(lines[:room]):
+            shown.append(_draw_row(entry, width, whole_lines, marks.get(at, ())))
             if entry.sign != "-" and entry.number in remarks:
                 shown.append(_draw_remark(remarks[entry.number], width))
         hidden += len(lines[room:])
@@ -76,13 +79,31 @@ def _number_width(lines: list[Line]) -> int:
     return max((len(str(entry.number)) for entry in lines if entry.number), default=1)
 
 
-def _draw_row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
+def find_marks(lines: Sequence[Line]) -> dict[int, Spans]:
+    """The changed words by the place of their line, where as many lines were added as were removed before them."""
+    marks: dict[int, Spans] = {}
+    at = 0
+    for sign, run in groupby(lines, key=lambda line: line.sign):
+        count = len(list(run))
+        added = list(takewhile(lambda line: line.sign == "+", lines[at + count :]))
+        if sign == "-" and len(added) == count:
+            for place in range(at, at + count):
+                old, new = reveal(lines[place].text), reveal(lines[place + count].text)
+                marks[place], marks[place + count] = mark_changes(old.expandtabs(4), new.expandtabs(4))
+        at += count
+    return marks
+
+
+def _draw_row(entry: Line, width: int, whole_lines: bool, marks: Spans = ()) -> RenderableType:
     if entry.number is None:
         return line(f"{'':>{width}} {entry.text}", "quiet")
     style = _STYLES.get(entry.sign, "")
     text = reveal(entry.text)
     first = Text.assemble((f"{entry.number:>{width}} ", "quiet"), (f"{entry.sign} ", style), end="")
-    return Gutter(wrapped(text, style) if whole_lines else line(text, style), first, Text(" " * (width + 3), end=""))
+    body = wrapped(text, style) if whole_lines else line(text, style)
+    for begin, end in marks:
+        body.stylize("bold underline", begin, end)
+    return Gutter(body, first, Text(" " * (width + 3), end=""))
 
 
 def _draw_remark(remark: Remark, width: int) -> RenderableType:

@@ -99,6 +99,7 @@ class Silent:
 
     asks = False
     draws = False
+    on_signal: Callable[[int], None] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,6 +107,9 @@ class Silent:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        return None
+
+    def follow_task(self, client: "Client", task: str) -> None:
         return None
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:

@@ -15,6 +15,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.key_menu import KeyMenu
 from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, edit_line
 from halocline.surfaces.cli.output.screen import Screen
@@ -34,12 +35,13 @@ class LineMode:
 
     def __init__(self, *, attended: bool) -> None:
         self.asks = attended
+        self.on_signal: Callable[[int], None] | None = None
         width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
         self._screen = Screen(Console(highlight=False, width=width, height=height), can_leave=attended)
         self.draws = self._screen.is_live
         self._composer: Composer | None = None
         self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
-        self._asker = Asker(self._screen, self._keyboard) if self._keyboard else None
+        self._asker = Asker(self._screen, KeyMenu(self._screen, self._keyboard)) if self._keyboard else None
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
@@ -58,6 +60,9 @@ class LineMode:
         self._screen.close()
         if self._keyboard:
             self._keyboard.close()
+
+    def follow_task(self, client: Client, task: str) -> None:
+        return None
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Show the state of a resumed conversation: its modes and last messages."""

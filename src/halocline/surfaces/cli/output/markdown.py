@@ -6,9 +6,12 @@ from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
 from rich.segment import Segment
+from rich.style import Style
 from rich.syntax import Syntax
 
 from halocline.surfaces.sanitize import clean
+
+_WEB = ("https://", "http://")
 
 
 class LeftHeading(Heading):
@@ -38,6 +41,8 @@ class Block(Markdown):
         self.markup = clean(text)
         self.parsed = _build_parser().parse(self.markup)
         inner = [child for token in self.parsed for child in token.children or ()]
+        targets = [str(token.attrs.get("href", "")) for token in inner if token.type == "link_open"]
+        self.addresses = frozenset(target for target in targets if target.startswith(_WEB))
         for token in (*self.parsed, *inner):
             if token.type == "html_inline" or token.markup == "autolink":
                 token.type, token.nesting = "text", 0
@@ -60,7 +65,7 @@ def _build_parser() -> MarkdownIt:
 
 
 class Prose:
-    """A block without the blank lines and trailing spaces that rich adds."""
+    """A block without the blank lines and trailing spaces that rich adds. Terminals that can open its addresses."""
 
     def __init__(self, text: str) -> None:
         self._block = Block(text)
@@ -72,8 +77,15 @@ class Prose:
         while lines and not lines[-1]:
             lines.pop()
         for row in lines:
-            yield from row
+            yield from (self._add_link(segment) for segment in row)
             yield Segment.line()
+
+    def _add_link(self, segment: Segment) -> Segment:
+        """Make an address that stands on one line a link of the terminal (OSC 8)."""
+        address = segment.text.strip()
+        if address not in self._block.addresses:
+            return segment
+        return segment._replace(style=(segment.style or Style()) + Style(link=address))
 
 
 def _without_end_blanks(row: list[Segment]) -> list[Segment]:

@@ -22,6 +22,12 @@ class _Open(Enum):
     LIST = auto()
 
 
+class CodeRest(str):
+    """The end of a code block whose beginning was taken while it was read."""
+
+    __slots__ = ()
+
+
 class Blocks:
     """Reads Markdown in pieces and returns each block when it is finished."""
 
@@ -32,6 +38,7 @@ class Blocks:
         self._fence = ""
         self._partial: list[str] = []
         self._done: list[str] = []
+        self._is_taken = False
 
     def feed(self, text: str) -> list[str]:
         """Take the next piece and return the blocks it finished."""
@@ -56,6 +63,27 @@ class Blocks:
         """The last characters of the unfinished block, for the status line."""
         text = "".join(self._partial)
         return (text or (self._lines[-1] if self._lines else ""))[-size:]
+
+    def unfinished(self, most: int) -> str:
+        """The last lines of the unfinished block."""
+        partial = "".join(self._partial)
+        lines = self._lines[-most:] if not self._is_taken else self._lines[1:]
+        return "\n".join([*lines, *([partial] if partial else [])])
+
+    def take_code(self) -> tuple[str, bool] | None:
+        """Take the complete lines of an unfinished code block, as a block of their own; True if they are its first.
+
+        Blank lines stay until a line follows. Code in lists is not taken.
+        """
+        if not self._fence or self._open is _Open.LIST:
+            return None
+        fence, *lines = self._lines
+        count = max((at for at, line in enumerate(lines, 1) if line.strip()), default=0)
+        if not count:
+            return None
+        is_first, self._is_taken = not self._is_taken, True
+        self._lines = [fence, *lines[count:]]
+        return "\n".join([fence, *lines[:count], self._fence]), is_first
 
     def _line(self, line: str) -> None:
         if self._fence:
@@ -117,8 +145,10 @@ class Blocks:
         while self._lines and not self._lines[-1].strip():
             self._lines.pop()
         if self._lines:
-            self._done.append("\n".join(self._lines))
+            text = "\n".join([*self._lines, *([self._fence] if self._is_taken and self._fence else [])])
+            self._done.append(CodeRest(text) if self._is_taken else text)
         self._open, self._lines, self._blanks, self._fence = _Open.NOTHING, [], 0, ""
+        self._is_taken = False
 
     def _take(self) -> list[str]:
         done, self._done = self._done, []

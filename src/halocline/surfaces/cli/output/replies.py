@@ -5,7 +5,7 @@ import re
 from rich.text import Text
 
 from halocline.surfaces.cli import output
-from halocline.surfaces.cli.output.markdown_blocks import split_blocks
+from halocline.surfaces.cli.output.markdown_blocks import CodeRest, split_blocks
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.theme import Gutter, line
 from halocline.surfaces.sanitize import clean
@@ -23,6 +23,7 @@ class Replies:
     def __init__(self, out: Scrollback) -> None:
         self._out = out
         self._drawn = 0
+        self._code_blocks = 0
 
     def begin(self) -> None:
         """Start another reply."""
@@ -30,12 +31,31 @@ class Replies:
 
     def print(self, text: str) -> None:
         """Print more of a reply: formatted up to the limit, then as plain text."""
+        if isinstance(text, CodeRest):
+            self.print_code(text, is_first=False)
+            return
         drawn, rest = cut_at_line(text, DRAWN - self._drawn)
         self._draw(drawn)
         if rest:
             if self._drawn <= DRAWN:
                 self._out.print(line(PLAIN_FROM_HERE, "quiet"))
             self._out.print_plain(rest)
+        self._drawn += len(text)
+
+    def print_code(self, text: str, *, is_first: bool) -> None:
+        """Print lines of a code block that is still being written, below those printed before."""
+        if is_first:
+            self._code_blocks += 1
+        group = f"code {self._code_blocks}"
+        fence, *lines = text.split("\n")
+        if self._drawn > DRAWN:
+            self._out.print_plain("\n".join(lines[:-1]))
+            return
+        while lines and not lines[0].strip():
+            self._out.print(Text(), group)
+            lines = lines[1:]
+        if lines[:-1]:
+            self._out.print(Gutter(output.markdown.Prose("\n".join([fence, *lines])), _MARGIN, _MARGIN), group)
         self._drawn += len(text)
 
     def _draw(self, text: str) -> None:

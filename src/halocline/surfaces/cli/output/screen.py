@@ -16,10 +16,12 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.output import call_cards, cards
 from halocline.surfaces.cli.output.activity_line import ActivityLine
-from halocline.surfaces.cli.output.approval_card import approval_card, decision_line
+from halocline.surfaces.cli.output.approval_card import decision_line
+from halocline.surfaces.cli.output.asked_cards import AskedCards
 from halocline.surfaces.cli.output.replies import Replies
 from halocline.surfaces.cli.output.scrollback import Scrollback
-from halocline.surfaces.cli.output.status_line import Activity
+from halocline.surfaces.cli.output.shortened import ShortenedRows
+from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
 from halocline.surfaces.rows import fold_event, transcript_of
@@ -37,8 +39,15 @@ class Screen:
     The status line is drawn only within `async with`, and only on a terminal.
     """
 
-    def __init__(self, console: Console | None = None, *, details: bool = False, can_leave: bool = False) -> None:
-        self._out = Scrollback(console or Console(highlight=False))
+    def __init__(
+        self,
+        console: Console | None = None,
+        status: StatusLine | None = None,
+        *,
+        details: bool = False,
+        can_leave: bool = False,
+    ) -> None:
+        self._out = Scrollback(console or Console(highlight=False), status)
         self.foreign = Foreign()
         self._details = details
         self._activity = ActivityLine(self._out.status, can_leave=can_leave)
@@ -47,8 +56,8 @@ class Screen:
         self._looks: list[r.CallRow] = []
         self._stream = Stream()
         self._replies = Replies(self._out)
-        self._asked: dict[str, str] = {}
-        self._answered: set[str] = set()
+        self._shortened = ShortenedRows()
+        self._asked = AskedCards(self._print, self._print_markdown)
         self._own: set[str] = set()
 
     @property
@@ -78,11 +87,8 @@ class Screen:
     def begin_anew(self) -> None:
         """Reset for another task, whose calls and questions may have the same IDs."""
         self._print_looks()
-        self._transcript, self._printed, self._asked, self._answered, self._own = Transcript(), 0, {}, set(), set()
-
-    def status(self, text: str | None) -> None:
-        """Set the status line; None removes it."""
-        self._out.status.set(None if text is None else Activity(text))
+        self._transcript, self._printed, self._own = Transcript(), 0, set()
+        self._asked = AskedCards(self._print, self._print_markdown)
 
     def recall(self, past: Iterable[ev.Durable], state: State) -> None:
         """Load past events without printing them, then print where the task stands."""
@@ -115,23 +121,12 @@ class Screen:
         if row.approval is None or row.approval.request != event.request:
             self._transcript = fold_event(self._transcript, event)
             row = self._transcript.call(event.call) or row
-        if again or event.request not in self._asked:
-            self._asked[event.request] = event.title
-            self._print(approval_card(row, whole=whole), row.call)
+        self._asked.show_approval(event, row, again=again, whole=whole)
         return row
 
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
         """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
-        if event.request in self._asked and not again:
-            return
-        self._asked[event.request] = event.question
-        question = event.question
-        if "\n" in question.strip():
-            self._print_markdown(question)
-            question = ""
-        if question or event.options:
-            row = r.QuestionRow(event.request, question, event.options, event.call)
-            self._print(cards.question_card(row), event.request)
+        self._asked.show_question(event, again=again)
 
     def call_person(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
@@ -201,6 +196,7 @@ class Screen:
                 self._print_row(row)
 
     def _print_row(self, row: r.Row) -> None:
+        self._shortened.note(row)
         match row:
             case r.CallRow():
                 self._print_call(row)
@@ -209,8 +205,7 @@ class Screen:
             case r.ThoughtRow():
                 self._print(cards.thought_card(row, details=self._details))
             case r.QuestionRow():
-                if row.request not in self._answered:
-                    self._print_answer(row)
+                self._asked.show_answer(row)
             case _:
                 draw, group = cards.CARDS[type(row)]
                 self._print(draw(row), group)
@@ -257,7 +252,7 @@ class Screen:
         return (
             self._out.group == row.call
             and row.approval is not None
-            and self._asked.get(row.approval.request) == row.title
+            and self._asked.title_of(row.approval.request) == row.title
         )
 
     def _print_decision(self, event: ev.ApprovalResolved) -> None:
@@ -267,14 +262,9 @@ class Screen:
 
     def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
         """Print the answer now, although the earlier row of the call that asked is not settled yet."""
-        rows = (row for row in self._transcript.rows if isinstance(row, r.QuestionRow))
-        row = next((row for row in rows if row.request == event.request), None)
-        if row and event.request in self._asked:
-            self._print_answer(row)
-
-    def _print_answer(self, row: r.QuestionRow) -> None:
-        self._answered.add(row.request)
-        self._print(cards.answer_line(row), row.request)
+        for row in self._transcript.rows:
+            if isinstance(row, r.QuestionRow) and row.request == event.request:
+                self._asked.show_answer(row, only_below=True)
 
     def _print_markdown(self, text: str) -> None:
         self._print_looks()

@@ -20,12 +20,12 @@ PIECE = 1 << 20
 class Scrollback:
     """Prints each item once. A blank line separates items, except neighbors of the same group."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, status: StatusLine | None = None) -> None:
         console.push_theme(THEME)
         if isinstance(console.file, io.TextIOWrapper):
             console.file.reconfigure(errors="replace")  # characters that the encoding lacks must not end the task
         self.console = console
-        self.status = StatusLine(console)
+        self.status = status or StatusLine(console)
         self.group: str | None = None
 
     def notify(self, text: str) -> None:

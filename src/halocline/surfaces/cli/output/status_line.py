@@ -39,6 +39,10 @@ class Activity:
 
 
 class StatusLine:
+    interval = INTERVAL
+    patience = PATIENCE
+    stop_hint = "Ctrl-C stops"
+
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
@@ -78,7 +82,7 @@ class StatusLine:
             self._since = self._clock()
         self._activity = activity
         if activity and self._loop and self._is_live and not self._timer:
-            self._timer = self._loop.call_later(INTERVAL, self._tick)
+            self._timer = self._loop.call_later(self.interval, self._tick)
 
     def erase(self) -> None:
         if self._drawn:
@@ -104,7 +108,7 @@ class StatusLine:
             return f"{left} · {activity.hint}" if activity.hint else left
         took = now - self._since
         text = f"{activity.text} · {format_elapsed(took)}" if took >= 1 else activity.text
-        text += " · Ctrl-C stops" if took > PATIENCE else ""
+        text += f" · {self.stop_hint}" if took >= self.patience else ""
         return f"{text} · {activity.hint}" if activity.hint and took > HINT_AFTER else text
 
     def _tick(self) -> None:
@@ -112,7 +116,7 @@ class StatusLine:
         if self._activity is None or self._loop is None:
             return
         self._draw()
-        self._timer = self._loop.call_later(INTERVAL, self._tick)
+        self._timer = self._loop.call_later(self.interval, self._tick)
 
     def _rest(self) -> None:
         if self._timer:

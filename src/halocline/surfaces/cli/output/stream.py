@@ -50,6 +50,14 @@ class Stream:
         """The end of the streamed text, for the status line."""
         return self._blocks.tail(200) or "".join(self._thought[-40:])[-200:]
 
+    def unfinished(self, most: int) -> str:
+        """The last lines of the unfinished block."""
+        return self._blocks.unfinished(most)
+
+    def take_code(self) -> tuple[str, bool] | None:
+        """Take the complete lines of an unfinished code block; True if they are its first."""
+        return self._blocks.take_code()
+
     def _end_thought(self) -> list[Said]:
         text = "".join(self._thought).strip()
         self._thought = []

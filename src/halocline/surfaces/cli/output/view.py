@@ -26,16 +26,23 @@ class Foreign(Value, frozen=True):
 
 
 class View(Protocol):
-    """A view of a conversation. `asks`: it can ask a person; `draws`: it shows unfinished work."""
+    """A view of a conversation. `asks`: it can ask a person; `draws`: it shows unfinished work.
+
+    `on_signal` gets the signals that no conversation handles, if the terminal must be restored before they end it.
+    """
 
     asks: bool
     draws: bool
+    on_signal: Callable[[int], None] | None
 
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+    def follow_task(self, client: "Client", task: str) -> None:
+        """Show this task from now on."""
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Take in the events before this run."""

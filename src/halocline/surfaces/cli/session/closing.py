@@ -34,10 +34,15 @@ async def close_client(client: Client) -> None:
             await client.close()
 
 
-def finish_run(client: Client, last: LastTask) -> None:
-    """Name the process that continues the task, or delete a task in which nothing happened."""
+def finish_run(client: Client, last: LastTask, *, stays: bool = False) -> None:
+    """Name the process that continues the task, or delete a task in which nothing happened.
+
+    After a conversation that `stays`, tell how to return to it.
+    """
     if last.writer:
         print_message(describe_left(last.name, last.writer))
     if last.is_empty:
         with suppress(TaskBusy):  # a peer that joined continues it
             client.tasks.forget(last.name)
+    elif stays and not last.writer:
+        print(f"Resume this task with: halo -r {last.name}")

@@ -89,7 +89,8 @@ class Conversation:
         Slash commands count in a first prompt only if a person `typed` it.
         """
         started, opened = time.monotonic(), self._client.state(self.task).seq
-        with handle_signals(self._on_signal):
+        self._view.follow_task(self._client, self.task)
+        with handle_signals(self._on_signal, self._view.on_signal):
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
                 self._events, self._shown = events(self.task, after), after

@@ -22,7 +22,7 @@ async def join_task(client: Client, task: str, view: View, prompt: str = "", alo
             last = describe_last(client, task)
     finally:
         await close_client(client)
-    finish_run(client, last)
+    finish_run(client, last, stays=view.asks)
     return code
 
 

@@ -9,8 +9,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Call `handle` with the number of each signal, in the event loop."""
+def handle_signals(handle: Callable[[int], None], afterwards: Callable[[int], None] | None = None) -> Iterator[None]:
+    """Call `handle` with the number of each signal, in the event loop. Without `afterwards`, signals then end it."""
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, handle, number)
@@ -18,4 +18,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
         yield
     finally:
         for number in SIGNALS:
-            loop.remove_signal_handler(number)
+            if afterwards:
+                loop.add_signal_handler(number, afterwards, number)
+            else:
+                loop.remove_signal_handler(number)

@@ -8,6 +8,7 @@ from halocline.client import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli import session
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
@@ -15,7 +16,6 @@ from halocline.surfaces.cli.commands.task_opening import (
     open_debug_log,
     open_task,
     refuse_ephemeral,
-    require_task_id,
     settle_folders,
 )
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -34,7 +34,8 @@ def serve_stream(arguments: argparse.Namespace, schema: JsonObject | None) -> in
         workspace = workspace_of(arguments.cwd)
         arguments.unattended = True
         client = open_client(choices_of(arguments), "cli")
-        require_task_id(client, arguments, workspace)
+        if arguments.resume == "":
+            arguments.resume = session.task_picker.pick_task(client, str(workspace))
         if not arguments.trust:
             settle_folders(client, arguments, workspace, attended=False)
         return event_loop.run_loop(_run_session(client, arguments, view, schema))

@@ -97,6 +97,7 @@ const TASK = {
   export: exported,
   fork,
   undo: restore,
+  rewind: restore,
   checkpoint: restore,
   checkpoints: restore,
   cost: context,

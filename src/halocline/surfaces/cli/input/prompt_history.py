@@ -1,0 +1,18 @@
+"""The history of prompts, in a file that all tasks share."""
+
+from pathlib import Path
+
+from prompt_toolkit.history import FileHistory
+
+from halocline.surfaces.cli.input.pasting import Chips
+
+
+class PromptHistory(FileHistory):
+    """Prompt history with pasted texts in full, as chips mean nothing in another run."""
+
+    def __init__(self, path: Path, chips: Chips) -> None:
+        super().__init__(str(path))
+        self._chips = chips
+
+    def store_string(self, string: str) -> None:
+        super().store_string(self._chips.whole(string))

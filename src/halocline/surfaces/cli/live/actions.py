@@ -1,0 +1,176 @@
+"""The actions of the keys, named as in the table of keys."""
+
+import time
+from collections.abc import Callable, Coroutine
+
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.surfaces.cli.live.application import LiveApplication
+from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
+from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.slash.dispatch import find_own_command
+
+PICKERS = ("/model", "/effort", "/resume", "/mode", "/approvals")
+"""Commands that open the list of their values; with Enter again they only report."""
+TWICE = 0.6
+"""Seconds within which Escape counts as pressed twice."""
+CYCLE: dict[str, tuple[Mode, ApprovalMode]] = {
+    "plan": (Mode.ACT, ApprovalMode.ASK),
+    ApprovalMode.ASK: (Mode.ACT, ApprovalMode.ACCEPT_EDITS),
+    ApprovalMode.ACCEPT_EDITS: (Mode.ACT, ApprovalMode.AUTO),
+    ApprovalMode.AUTO: (Mode.PLAN, ApprovalMode.ASK),
+    ApprovalMode.YOLO: (Mode.PLAN, ApprovalMode.ASK),
+}
+"""The modes that follow each one."""
+
+
+class LiveActions:
+    """The action of each key. `answer` answers a slash command beside the turn; `expand` prints what was shortened."""
+
+    def __init__(
+        self,
+        session: LiveSession,
+        composer: LiveComposer,
+        application: LiveApplication,
+        answer: Callable[[str], Coroutine[None, None, None]],
+        expand: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._composer = composer
+        self._application = application
+        self._answer = answer
+        self.expand = expand
+        self._escaped_at = 0.0
+
+    def send(self) -> None:
+        """Enter: send, queue, or continue the line after a backslash."""
+        session, composer = self._session, self._composer
+        if composer.before_cursor.endswith("\\"):
+            composer.buffer.delete_before_cursor()
+            return self.new_line()
+        if composer.request:
+            return composer.request.finish(composer.text)
+        if self._names_command() and not take_choice(composer.buffer):
+            return None
+        if composer.text in PICKERS and session.is_prompting:
+            composer.buffer.insert_text(" ")
+            return composer.buffer.start_completion()
+        if prompt := composer.take():
+            if session.is_prompting or not self._is_answered_now(prompt.text):
+                return session.send_prompt(prompt)
+            return session.start(self._answer(prompt.text))
+        if session.queue.prompts:
+            self.steer()
+        return None
+
+    def steer(self) -> None:
+        """Send the typed prompt, or the first queued one, to the running turn."""
+        if prompt := self._composer.take() or self._session.queue.take_first():
+            self._session.steer(prompt)
+
+    def new_line(self) -> None:
+        self._composer.insert("\n")
+
+    def interrupt(self) -> None:
+        """Escape: close what is open, or stop the turn."""
+        session, composer = self._session, self._composer
+        twice, self._escaped_at = time.monotonic() - self._escaped_at < TWICE, time.monotonic()
+        if composer.buffer.complete_state:
+            composer.buffer.cancel_completion()
+        elif session.shows_keys:
+            session.shows_keys = False
+        elif composer.request:
+            composer.request.finish(None)
+        elif session.card:
+            session.card.stop()
+        elif not session.is_prompting:
+            session.stop_turn()
+        elif twice:
+            self._rewind()
+
+    def cancel(self) -> None:
+        """Ctrl-C: clear the text, stop what runs, or quit when pressed twice."""
+        session, composer = self._session, self._composer
+        if composer.request:
+            composer.request.finish(None)
+        elif session.is_prompting and composer.text:
+            composer.clear()
+        elif session.is_prompting or session.is_stopping:
+            session.confirm_quit()
+        else:
+            session.stop_turn()
+
+    def quit(self) -> None:
+        """Ctrl-D in an empty composer."""
+        if self._composer.request:
+            self._composer.request.finish(None)
+        elif self._composer.text:
+            self._composer.buffer.delete()
+        elif self._session.is_prompting:
+            self._session.quit()
+        else:
+            self._session.confirm_quit()
+
+    def cycle_modes(self) -> None:
+        if state := self._session.state:
+            now = "plan" if state.plan.mode is Mode.PLAN else state.permissions.approval_mode
+            self._session.switch_modes(*CYCLE[now])
+
+    def recall(self) -> None:
+        """Up: the completion above, the last queued prompt, or an earlier line or prompt."""
+        buffer, queue = self._composer.buffer, self._session.queue
+        if buffer.complete_state:
+            buffer.complete_previous()
+        elif queue.prompts and not self._composer.request and buffer.document.cursor_position_row == 0:
+            taken = queue.take_last()
+            assert taken is not None
+            self._composer.edit(taken)
+        else:
+            buffer.auto_up()
+
+    def advance(self) -> None:
+        """Down: the completion below, or a later line or prompt."""
+        buffer = self._composer.buffer
+        if buffer.complete_state:
+            buffer.complete_next()
+        else:
+            buffer.auto_down()
+
+    def background(self) -> None:
+        if self._session.move_to_background:
+            self._session.move_to_background()
+
+    def edit(self) -> None:
+        self._composer.buffer.open_in_editor()
+
+    def paste_image(self) -> None:
+        self._session.start(self._composer.paste_image())
+
+    def suspend(self) -> None:
+        self._session.start(self._application.suspend())
+
+    def show_keys(self) -> None:
+        self._session.shows_keys = not self._session.shows_keys
+
+    def _names_command(self) -> bool:
+        """True while the name of a slash command is typed and the menu has completions."""
+        text = self._composer.text
+        state = self._composer.buffer.complete_state
+        is_name = text.startswith("/") and " " not in text and "\n" not in text
+        if state is None or not state.completions or not (is_name or state.current_completion):
+            return False
+        return all(choice.text.strip() != text for choice in state.completions) or bool(state.current_completion)
+
+    def _is_answered_now(self, text: str) -> bool:
+        """True for slash commands that work during a turn, and for commands of the person."""
+        if text.lstrip().startswith("!"):
+            return True
+        if not text.lstrip().startswith("/"):
+            return False
+        row = find_own_command(text)
+        return row is not None and row.during
+
+    def _rewind(self) -> None:
+        """Escape twice with nothing typed."""
+        if not self._composer.text:
+            self._composer.insert("/rewind")
+            self.send()

@@ -1,0 +1,80 @@
+"""Binds the table of keys to actions, and lets a card take its keys first."""
+
+import string
+from collections.abc import Callable
+
+from prompt_toolkit.filters import Condition, Filter, has_completions, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
+from prompt_toolkit.keys import Keys
+
+from halocline.surfaces.cli.live.actions import LiveActions
+from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
+from halocline.surfaces.cli.live.decision_keys import DOWN, ENTER, TAB, UP
+from halocline.surfaces.cli.live.keys import KEYS
+from halocline.surfaces.cli.live.session import LiveSession
+
+_CARD_KEYS = {"enter": ENTER, "up": UP, "down": DOWN, "tab": TAB} | {
+    key: key for key in string.ascii_letters + string.digits
+}
+
+
+def bind_keys(actions: LiveActions, session: LiveSession, composer: LiveComposer) -> KeyBindingsBase:
+    """Build all key bindings. Those of a card win over those of the composer."""
+    return merge_key_bindings(
+        [_bind_actions(actions, composer), _bind_editing(composer), _bind_card(session, composer)]
+    )
+
+
+def _bind_actions(actions: LiveActions, composer: LiveComposer) -> KeyBindings:
+    keys = KeyBindings()
+    is_empty = Condition(lambda: not composer.text and composer.request is None)
+    filters = {"show_keys": is_empty & ~is_searching}
+    for row in KEYS:
+        for combination in row.keys:
+            _bind(keys, combination, getattr(actions, row.action), filters.get(row.action, ~is_searching))
+    _bind(keys, ("down",), actions.advance, ~is_searching)
+    return keys
+
+
+def _bind(keys: KeyBindings, combination: tuple[str, ...], action: Callable[[], object], when: Filter) -> None:
+    @keys.add(*combination, filter=when)
+    def act(event: KeyPressEvent) -> None:
+        action()
+
+
+def _bind_editing(composer: LiveComposer) -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add(Keys.BracketedPaste)
+    def paste(event: KeyPressEvent) -> None:
+        composer.paste(event.data)
+
+    @keys.add("backspace", filter=Condition(lambda: bool(composer.chip_before_cursor())))
+    def drop_chip(event: KeyPressEvent) -> None:
+        composer.buffer.delete_before_cursor(len(composer.chip_before_cursor()))
+
+    @keys.add("tab", filter=has_completions)
+    def complete(event: KeyPressEvent) -> None:
+        take_choice(composer.buffer)
+
+    return keys
+
+
+def _bind_card(session: LiveSession, composer: LiveComposer) -> KeyBindings:
+    """Offer each key to the card that waits. The composer gets those that it leaves."""
+    keys = KeyBindings()
+
+    def wants(key: str) -> bool:
+        card = session.card
+        return card is not None and composer.request is None and card.wants(key, has_text=bool(composer.text))
+
+    def bind(name: str, key: str) -> None:
+        @keys.add(name, filter=Condition(lambda: wants(key)) & ~is_searching & ~has_completions)
+        def press(event: KeyPressEvent) -> None:
+            if session.card:
+                session.card.press(key)
+
+    for name, key in _CARD_KEYS.items():
+        bind(name, key)
+    return keys

@@ -1,0 +1,119 @@
+"""The options of an approval or a question that waits, as lines of the live screen."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from rich.cells import chop_cells
+
+from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.live.activity import Fragments, cut_line
+from halocline.surfaces.cli.live.calm_clock import BEAT, CalmClock
+from halocline.surfaces.cli.live.decision_keys import NONE, DecisionKeys
+from halocline.surfaces.sanitize import reveal
+
+SAFE_KEYS = ("n",)
+"""Options that are selected at first: they allow nothing. Where there are none, nothing is selected."""
+LONGEST_TITLE = 300
+
+
+class Card:
+    """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame."""
+
+    def __init__(self, title: str, options: Mapping[str, str], redraw: Callable[[], None]) -> None:
+        self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
+        self._options = dict(options)
+        keys = list(self._options)
+        selected = next((keys.index(key) for key in SAFE_KEYS if key in keys), NONE)
+        self._clock = CalmClock()
+        self._keys = DecisionKeys(keys, selected, self._clock.now())
+        self._is_armed = False
+        self._hidden: set[str] = set()
+        self._redraw = redraw
+        self._loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[str] = self._loop.create_future()
+        self._loop.call_later(BEAT, self._look)
+
+    def wants(self, key: str, *, has_text: bool) -> bool:
+        """True if a key is for the card and not for the composer."""
+        return self._keys.wants(key, self._clock.now(), has_text=has_text)
+
+    def press(self, key: str) -> None:
+        """Take a key that the card wants. One of an option that is not shown only moves to it."""
+        if len(key) == 1 and (option := self._keys.option_of(key)) in self._hidden:
+            self._keys.selected = list(self._options).index(option)
+            return
+        self._keys.press(key, self._clock.now())
+
+    def note_key(self) -> None:
+        """Take note of any key: a decision needs silence after it."""
+        self._keys.note_key(self._clock.now())
+
+    def release(self) -> str:
+        """Give back a held key as text, because another key follows it."""
+        return self._keys.release()
+
+    def stop(self) -> None:
+        """Choose the option of Escape, which allows nothing and needs no silence."""
+        self._answer_with(ESCAPE)
+
+    def _look(self) -> None:
+        """Let a held key decide, and show whether keys count now."""
+        if self.answer.done():
+            return
+        now = self._clock.now()
+        if key := self._keys.decide(now):
+            self._answer_with(key)
+            return
+        if self._is_armed is not self._keys.is_armed(now):
+            self._is_armed = not self._is_armed
+            self._redraw()
+        self._loop.call_later(BEAT, self._look)
+
+    def _answer_with(self, key: str) -> None:
+        if not self.answer.done():
+            self.answer.set_result(key)
+        self._redraw()
+
+    def lines(self, width: int, rows: int, *, has_text: bool) -> list[Fragments]:
+        """The question, the options and how to choose. Where there is no room for all, those around the selected."""
+        is_open = self._keys.is_chosen or not has_text
+        options = [self._option_lines(at, width, is_open=is_open) for at in range(len(self._options))]
+        first, last = fit_around([len(lines) for lines in options], max(0, self._keys.selected), max(1, rows - 2))
+        keys = list(self._options)
+        self._hidden = {*keys[:first], *keys[last:]}
+        hint = self._hint(is_open=is_open)
+        if self._hidden:
+            hint = f"{len(self._hidden)} more: ↑↓ · {hint}"
+        title: list[Fragments] = []
+        if self.title:
+            title = [[("class:accent", "? "), ("class:title", cut_line(self.title, width - 3))]]
+        shown = [line for lines in options[first:last] for line in lines]
+        return [*title, *shown, [("class:quiet", cut_line(f"  {hint}", width - 1))]][: max(1, rows)]
+
+    def _option_lines(self, at: int, width: int, *, is_open: bool) -> list[Fragments]:
+        """An option with its whole label, in as many rows as it needs."""
+        key, label = list(self._options.items())[at]
+        is_selected = at == self._keys.selected and is_open
+        style = "class:title" if is_selected else ("" if is_open else "class:quiet")
+        name = f"{'esc' if key == ESCAPE else key:<4}"
+        text = chop_cells(reveal(label), max(8, width - 8)) or [""]
+        first: Fragments = [("class:accent", f"{'❯ ' if is_selected else '  '}{name}"), (style, text[0])]
+        return [first, *([("", "      "), (style, more)] for more in text[1:])]
+
+    def _hint(self, *, is_open: bool) -> str:
+        if not is_open:
+            return "Tab: choose here; your text stays"
+        return "↑↓ and Enter, or a key" if self._is_armed else "…"
+
+
+def fit_around(heights: Sequence[int], at: int, room: int) -> tuple[int, int]:
+    """Begin and end of the entries around one of them that fit into so many rows."""
+    first, last = at, at + 1
+    while True:
+        used = sum(heights[first:last])
+        if last < len(heights) and used + heights[last] <= room:
+            last += 1
+        elif first and used + heights[first - 1] <= room:
+            first -= 1
+        else:
+            return first, last

@@ -1,0 +1,163 @@
+"""The composer of the live screen: what is typed, its history, completion, pasted content and mentions.
+
+It lives from the first prompt to the exit. While a line is asked for, such as a reason, the text typed before is set
+aside and comes back afterwards.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import DynamicCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+
+from halocline.client import Client
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.events.mentions import Mentioned
+from halocline.protocol.messages import Image, UserPart
+from halocline.protocol.private_files import make_private_folder
+from halocline.surfaces.cli.input import clipboard
+from halocline.surfaces.cli.input.completion import Mentions, build_completer, is_begun
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.mention_preview import MentionedLine
+from halocline.surfaces.cli.input.pasting import Chips, mentions_of
+from halocline.surfaces.cli.input.prompt_history import PromptHistory
+from halocline.surfaces.cli.input.slash_menu import Menu
+from halocline.surfaces.cli.live.line_request import LineRequest
+from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
+
+
+class LiveComposer:
+    """The text being typed. `redraw` is called when a line above it changes."""
+
+    def __init__(self, redraw: Callable[[], None]) -> None:
+        self._client: Client | None = None
+        self._task = ""
+        self._chips = Chips()
+        self._menu: Menu | None = None
+        self._completer = build_completer(())
+        self._set_aside = Document()
+        self.request: LineRequest | None = None
+        self.mentions = MentionedLine(self._look_up, redraw)
+        self.buffer = Buffer(
+            multiline=True,
+            completer=DynamicCompleter(lambda: None if self.request else self._completer),
+            complete_while_typing=Condition(self._may_complete),
+            on_text_changed=lambda buffer: self.mentions.typed(buffer.text),
+        )
+
+    def follow_task(self, client: Client, task: str) -> None:
+        """Serve the prompts of this task from now on; typed text stays."""
+        if task == self._task:
+            return
+        if self._client is None:
+            history = client.home.prompt_history
+            make_private_folder(history.parent)
+            history.touch(mode=0o600)
+            self.buffer.history = PromptHistory(history, self._chips)
+            self.buffer.reset(self.buffer.document)
+        self._client, self._task = client, task
+        self._menu = Menu(client, task)
+        self._completer = build_completer((self._menu, Mentions(partial(client.mentionable, task))))
+
+    @property
+    def text(self) -> str:
+        return self.buffer.text
+
+    @property
+    def before_cursor(self) -> str:
+        return self.buffer.document.text_before_cursor
+
+    def insert(self, text: str) -> None:
+        self.buffer.insert_text(text)
+
+    def clear(self) -> None:
+        self.buffer.reset()
+
+    def take(self) -> Prompt | None:
+        """Take the typed prompt; None when there is none."""
+        text = self.text
+        if not text.strip() or self._client is None:
+            return None
+        self.buffer.reset(append_to_history=True)
+        if self._menu:
+            self._menu.begin()
+        mode = self._client.state(self._task).plan.mode
+        return Prompt(text, mode, self.parts_of(text))
+
+    def edit(self, prompt: Prompt) -> None:
+        """Put a prompt back, above what was typed since."""
+        text = "\n".join(filter(None, [prompt.text, self.text]))
+        self.buffer.document = Document(text, len(prompt.text))
+
+    async def read_line(self, request: LineRequest) -> str | None:
+        """Ask for a line; the text typed before comes back afterwards. None when the person went back."""
+        self._set_aside, self.request = self.buffer.document, request
+        self.buffer.document = Document(request.initial)
+        try:
+            return await request.answer
+        finally:
+            self.request = None
+            self.buffer.document, self._set_aside = self._set_aside, Document()
+
+    def parts_of(self, text: str) -> tuple[UserPart, ...]:
+        """The pasted texts and images of a typed text."""
+        return self._chips.parts(text)
+
+    def expand_chips(self, text: str) -> str:
+        """The text with pasted texts in place of their chips."""
+        return self._chips.whole(text)
+
+    def paste(self, text: str) -> None:
+        """Insert pasted text: a chip for long text, mentions for dropped files."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        folder = Path(self._client.state(self._task).workspace) if self._client else Path()
+        typed = mentions_of(text, folder) or self._chips.chip(text)
+        self.insert(f"{typed} " if self._chips.before(typed) else typed)
+
+    def chip_before_cursor(self) -> str:
+        """The chip that Backspace removes as a whole; empty when there is none."""
+        return self._chips.before(self.before_cursor)
+
+    async def paste_image(self) -> None:
+        """Insert the clipboard's image as a chip; a message tells why not."""
+        self.mentions.say("Reading the clipboard …")
+        try:
+            chip, blind = await self._read_image()
+        except HaloclineError as error:
+            self.mentions.say(f"{error.text} {error.hint}".strip())
+            return
+        self.insert(f"{chip} ")
+        self.mentions.say(BLIND if blind else "")
+
+    async def _read_image(self) -> tuple[str, bool]:
+        """Return the chip of the clipboard's image, and True if the model sees no images. Raises HaloclineError."""
+        if self._client is None:
+            raise UsageError("The task is not open yet.", "Try again in a moment.")
+        if self._chips.pictures(self.text) >= MOST_PICTURES:
+            raise UsageError(f"A prompt takes at most {MOST_PICTURES} images.", "Send these first.")
+        data = await clipboard.read_image()
+        name = self._chips.next_picture()
+        parts = await self._client.attach(self._task, name, data)
+        return self._chips.picture(name, parts), not any(isinstance(part, Image) for part in parts)
+
+    async def _look_up(self, text: str) -> Sequence[Mentioned]:
+        return await self._client.mentioned(self._task, text) if self._client else ()
+
+    def _may_complete(self) -> bool:
+        before = self.before_cursor
+        return is_begun(before) or Menu.is_open(before)
+
+
+def take_choice(buffer: Buffer) -> bool:
+    """Insert the selected completion, or the first. True if the command it names is complete."""
+    state = buffer.complete_state
+    if state is None or not state.completions:
+        return False
+    choice = state.current_completion or state.completions[0]
+    buffer.apply_completion(choice)
+    if choice.text.endswith(" "):
+        buffer.start_completion()
+    return not choice.text.startswith("@") and not choice.text.endswith(" ")

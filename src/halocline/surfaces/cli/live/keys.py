@@ -1,0 +1,41 @@
+"""The keys of the live screen, in one table: its bindings, the `?` sheet and the guide come from it."""
+
+from collections.abc import Sequence
+
+from halocline.protocol.values import Value
+
+
+class KeyRow(Value, frozen=True):
+    """An action, the keys as prompt_toolkit names them, as people read them, and what they do."""
+
+    action: str
+    keys: tuple[tuple[str, ...], ...]
+    shown: str
+    text: str
+
+
+KEYS: Sequence[KeyRow] = (
+    KeyRow("send", (("enter",),), "Enter", "send; while a turn runs, queue; again, send the queued prompt now"),
+    KeyRow("steer", (("c-s",), ("f24",)), "Ctrl-Enter or Ctrl-S", "send to the running turn now"),
+    KeyRow("new_line", (("escape", "enter"), ("c-j",)), "Alt-Enter, Ctrl-J, Shift-Enter or \\ Enter", "new line"),
+    KeyRow("interrupt", (("escape",),), "Esc", "stop the turn, or close what is open"),
+    KeyRow("rewind", (), "Esc Esc", "with nothing typed: go back to an earlier prompt"),
+    KeyRow("cancel", (("c-c",),), "Ctrl-C", "clear the text, stop the turn, or twice to quit"),
+    KeyRow("quit", (("c-d",),), "Ctrl-D", "with nothing typed: quit"),
+    KeyRow("cycle_modes", (("s-tab",),), "Shift-Tab", "switch between plan, ask, accept-edits and auto"),
+    KeyRow("recall", (("up",),), "↑", "edit the last queued prompt, or recall an earlier one"),
+    KeyRow("search", (), "Ctrl-R", "search earlier prompts"),
+    KeyRow("expand", (("c-o",),), "Ctrl-O", "show in full what was shortened"),
+    KeyRow("background", (("c-b",),), "Ctrl-B", "move the running command to the background, or retry now"),
+    KeyRow("edit", (("c-g",),), "Ctrl-G", "edit the prompt in $VISUAL or $EDITOR"),
+    KeyRow("paste_image", (("c-v",),), "Ctrl-V", "paste an image"),
+    KeyRow("suspend", (("c-z",),), "Ctrl-Z", "suspend; fg returns"),
+    KeyRow("go_to_card", (), "Tab", "with text typed: go to the question that waits, and back"),
+    KeyRow("show_keys", (("?",),), "?", "with nothing typed: show these keys"),
+)
+"""All keys. Rows without `keys` are bound where they are handled."""
+
+
+def key_lines() -> list[tuple[str, str]]:
+    """Each key with what it does."""
+    return [(row.shown, row.text) for row in KEYS]

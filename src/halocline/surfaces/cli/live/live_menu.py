@@ -1,0 +1,67 @@
+"""Questions of the live screen: the card that waits, and lines typed in the composer."""
+
+import time
+from collections.abc import Callable, Container, Mapping
+
+from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.live.card import Card
+from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.cli.live.line_request import LineRequest
+from halocline.surfaces.cli.live.outside import OutsideSigns
+from halocline.surfaces.cli.live.session import LiveSession
+
+MESSAGE_LABEL = "Your message to the model"
+JUST_NOW = 1.0
+"""Seconds after a chosen option in which a line belongs to it."""
+_ANSWER_OR_STOP = {"t": "type your answer", ESCAPE: "stop"}
+
+
+class LiveMenu:
+    """The card of the live screen, as a menu for questions."""
+
+    def __init__(self, session: LiveSession, composer: LiveComposer, outside: OutsideSigns) -> None:
+        self._session = session
+        self._composer = composer
+        self._outside = outside
+        self._chosen_at = 0.0
+
+    def call_person(self, text: str) -> None:
+        self._outside.call_person(text)
+
+    async def choose(
+        self,
+        title: str,
+        options: Mapping[str, str],
+        show_again: Callable[[], object],
+        on_card: Container[str] = (),
+    ) -> str:
+        """Show the options until one is chosen. The screen is drawn again by itself after the program was suspended."""
+        card = self._session.card = Card(title, options, self._session.redraw)
+        self._outside.change_state("waiting")
+        self._session.redraw()
+        try:
+            chosen = await card.answer
+            self._chosen_at = time.monotonic()
+            return chosen
+        finally:
+            self._session.card = None
+            self._outside.change_state("working" if self._session.has_turn else "idle")
+            self._session.redraw()
+
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""
+        if time.monotonic() - self._chosen_at > JUST_NOW:
+            await self._session.wait_for_silence()
+            if self._composer.text and await self.choose("", _ANSWER_OR_STOP, lambda: None) == ESCAPE:
+                return None
+        text = await self._composer.read_line(LineRequest(prompt, hint, initial, needs_text=needs_text))
+        return text and self._composer.expand_chips(text)
+
+    async def ask_message(self) -> Prompt | None:
+        """Read a message to the model, with pasted texts and images; None when the person went back."""
+        text = await self._composer.read_line(LineRequest(MESSAGE_LABEL))
+        state = self._session.state
+        if not text or not text.strip() or state is None:
+            return None
+        return Prompt(text, state.plan.mode, self._composer.parts_of(text))

@@ -1,0 +1,173 @@
+"""A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.state.state import State
+from halocline.surfaces.cli.input.approval_prompt import Asker
+from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.keys import type_keys
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.live.actions import LiveActions
+from halocline.surfaces.cli.live.activity import LiveActivity
+from halocline.surfaces.cli.live.application import LiveApplication
+from halocline.surfaces.cli.live.bindings import bind_keys
+from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.cli.live.layout import LivePanes
+from halocline.surfaces.cli.live.live_menu import LiveMenu
+from halocline.surfaces.cli.live.live_screen import LiveScreen
+from halocline.surfaces.cli.live.outside import OutsideSigns
+from halocline.surfaces.cli.live.panes import PaneLines
+from halocline.surfaces.cli.live.printer import build_console
+from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
+from halocline.surfaces.slash.dispatch import answer_command, find_own_command
+
+
+class LiveMode:
+    """The view of a conversation on the live screen. A person is there."""
+
+    asks = draws = True
+
+    def __init__(self) -> None:
+        self._app = LiveApplication(self._print_code)
+        self.on_signal: Callable[[int], None] | None = self._app.end_by
+        console = build_console(self._app.print_above)
+        self._activity = LiveActivity(console, self._app.request_frame)
+        self._screen = LiveScreen(console, self._activity, can_leave=True)
+        self._session = LiveSession(self.say, self._app.request_frame)
+        self._composer = LiveComposer(self._app.request_frame)
+        self._outside = OutsideSigns(self._app.write_signal)
+        self._menu = LiveMenu(self._session, self._composer, self._outside)
+        self._asker = Asker(self._screen, self._menu)
+        self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
+
+    async def __aenter__(self) -> Self:
+        actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
+        lines = self._lines
+        panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint)
+        keys = bind_keys(actions, self._session, self._composer)
+        await self._screen.__aenter__()
+        await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
+        self._composer.insert(type_keys("", self._app.typed_before).strip("\n"))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.end_jobs()
+        self._composer.mentions.stop()
+        self._screen.close()
+        self._outside.close()
+        await self._app.stop()
+
+    def follow_task(self, client: Client, task: str) -> None:
+        """Show this task from now on."""
+        if self._session.client is None:
+            self._session.start(self._session.watch_other_tasks())
+        self._session.follow_task(client, task)
+        self._composer.follow_task(client, task)
+        self._lines.look_up_branch()
+        signs = client.terminal_settings
+        folder = client.state(task).workspace
+        self._outside.configure(folder, title=signs.title, progress=signs.progress, notify=signs.notify)
+        self._app.request_frame()
+
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        self._screen.recall(past, fold_events(past))
+
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
+    def show_foreign(self, shown: Foreign) -> None:
+        self._screen.foreign = shown
+
+    def show(self, event: ev.Event) -> None:
+        """Show the next event."""
+        if self._session.takes_own_switch(event):
+            self._screen.absorb(event)
+        else:
+            self._screen.show(event)
+        match event:
+            case ev.TurnStarted() | ev.TurnResumed():
+                self._outside.change_state("working")
+            case ev.SteeringReceived():
+                self._session.steered.clear()
+            case ev.TurnEnded():
+                self._session.queue.end_turn(event.reason)
+                self._session.steered.clear()
+                self._session.is_stopping = False
+                self._outside.change_state("idle")
+                self._outside.call_person("is done")
+                self._lines.look_up_branch()
+        self._app.request_frame()
+
+    def say(self, text: str) -> None:
+        self._screen.say(text)
+
+    def result(self, state: State, seconds: float) -> None:
+        """Print only the hint on missing approvals; the rest is already on the screen."""
+        if state.pending.nobody_answered:
+            self.say(f"{UNANSWERED} {APPROVE}")
+
+    def fail(self, error: HaloclineError) -> None:
+        return None
+
+    async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
+        return await self._asker.ask_approval(event, self._menu.ask_message)
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        return await self._asker.ask_question(event)
+
+    async def compose(self, client: Client, task: str) -> Prompt | None:
+        self.follow_task(client, task)
+        prompt = await self._session.next_prompt()
+        if prompt and prompt.text.lstrip().startswith(("/", "#")) and find_own_command(prompt.text) is not None:
+            self._screen.echo(prompt.text)
+        return prompt
+
+    def expect_prompt(self) -> None:
+        """Nothing to do: what is typed stays in the composer."""
+
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
+        self._session.move_to_background = leave
+
+    def _print_code(self) -> None:
+        self._screen.print_code()
+
+    def _expand(self) -> None:
+        """Print in full what was shortened since the latest prompt."""
+        if not self._screen.expand():
+            self._session.notice = "Nothing was shortened since your latest prompt."
+        self._app.request_frame()
+
+    async def _answer_now(self, text: str) -> None:
+        """Answer a slash command, or run a command of the person, while a turn runs."""
+        client, task = self._session.client, self._session.task
+        if client is None:
+            return
+        if text.lstrip().startswith("!"):
+            with suppress(HaloclineError):
+                client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
+            return
+        answer = await answer_command(text, client, task, self)
+        self._screen.echo(text)
+        if isinstance(answer, str) and answer:
+            self.say(answer)
+
+    def _before_key(self) -> None:
+        self._session.notice = ""
+        if (card := self._session.card) and (held := card.release()):
+            self._composer.insert(held)
+
+    def _after_key(self) -> None:
+        self._outside.note_key()
+        self._session.note_key()
+        if card := self._session.card:
+            card.note_key()

@@ -1,0 +1,158 @@
+"""The lines above and below the composer, from what the session knows."""
+
+from collections.abc import Callable
+from textwrap import wrap
+
+from halocline.client import read_branch
+from halocline.surfaces.cli.live.activity import (
+    TAIL_ROWS,
+    Fragments,
+    LiveActivity,
+    cut_line,
+    wrap_tail,
+)
+from halocline.surfaces.cli.live.composer import LiveComposer
+from halocline.surfaces.cli.live.keys import key_lines
+from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
+from halocline.surfaces.sanitize import clean
+
+PROMPT_HINTS = (
+    "Ask anything · @ files · / commands · ! shell · Shift-Tab plan mode · ? keys",
+    "Ask anything · @ files · / commands · ? keys",
+    "Ask anything · ? keys",
+)
+QUEUE_HINTS = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
+"""Hints in an empty composer, from long to short."""
+MOST_QUEUED, MOST_COMPLETIONS = 4, 8
+LABEL_WIDTH = 40
+NARROW = 90
+"""Columns below which keys and their meaning share one column."""
+
+
+class PaneLines:
+    """Builds the lines. `unfinished` returns the last lines of the block that is being written."""
+
+    def __init__(
+        self,
+        session: LiveSession,
+        composer: LiveComposer,
+        activity: LiveActivity,
+        unfinished: Callable[[int], str],
+    ) -> None:
+        self._session = session
+        self._composer = composer
+        self._activity = activity
+        self._unfinished = unfinished
+        self._branch = ""
+        self._width = 80
+
+    def look_up_branch(self) -> None:
+        """Read the checked-out branch again."""
+        state = self._session.state
+        self._branch = read_branch(state.workspace) if state else ""
+
+    def above(self, width: int, rows: int) -> list[Fragments]:
+        """The unfinished reply, the activity, queued prompts, the card and the label of a line."""
+        self._width = width
+        labels = self._label_lines(width)[: max(0, rows)]
+        fixed = [*self._card_lines(width, rows - len(labels)), *labels]
+        queued = self._queue_lines(width)[: max(0, rows - len(fixed))]
+        activity = self._activity.lines(width, rows - len(fixed) - len(queued))
+        if activity and self._session.is_stopping:
+            activity = [[("class:warn", "■ stopping …")]]
+        room = min(TAIL_ROWS, rows - len(fixed) - len(queued) - len(activity) - 1)
+        tail = self._tail_lines(width, room) if room > 0 else []
+        return [[("", "")], *tail, *activity, *queued, *fixed][-rows:] if rows > 0 else []
+
+    def below(self, width: int, rows: int) -> list[Fragments]:
+        """Completions or the keys, then the status bar."""
+        status = self._status_line(width)
+        return [*self._completion_lines(width, rows - 1), *self._key_lines(width, rows - 1), status]
+
+    def mark(self) -> str:
+        return "› " if self._composer.request else "❯ "
+
+    def hint(self) -> str:
+        """The text of an empty composer."""
+        if request := self._composer.request:
+            return request.hint
+        hints = QUEUE_HINTS if self._session.has_turn and not self._session.is_prompting else PROMPT_HINTS
+        return next((hint for hint in hints if len(hint) < self._width - 3), "")
+
+    def _tail_lines(self, width: int, rows: int) -> list[Fragments]:
+        text = self._unfinished(rows * 4)
+        return [[("", f"  {line}")] for line in wrap_tail(text, width - 3, rows)] if text.strip() else []
+
+    def _queue_lines(self, width: int) -> list[Fragments]:
+        steered = [f"↳ {_one_line(text)} · sent before the next step" for text in self._session.steered]
+        queue = self._session.queue
+        how = "Enter sends it, ↑ edits it" if queue.is_held else "queued"
+        queued = [f"❯ {_one_line(prompt.text)} · {how}" for prompt in queue.prompts]
+        lines = [*steered, *queued]
+        shown = lines[:MOST_QUEUED] + ([f"… {len(lines) - MOST_QUEUED} more"] if len(lines) > MOST_QUEUED else [])
+        return [[("class:quiet", cut_line(line, width - 1))] for line in shown]
+
+    def _card_lines(self, width: int, rows: int) -> list[Fragments]:
+        card = self._session.card
+        if card is None or self._composer.request or rows < 1:
+            return []
+        return card.lines(width, rows, has_text=bool(self._composer.text))
+
+    def _label_lines(self, width: int) -> list[Fragments]:
+        lines: list[Fragments] = []
+        if (request := self._composer.request) and request.label:
+            lines.append([("class:accent", cut_line(request.label, width - 1))])
+        lines += _split_fragments(self._composer.mentions.shown(width - 3))
+        if self._session.notice:
+            lines.append([("class:warn", cut_line(self._session.notice, width - 1))])
+        return lines
+
+    def _completion_lines(self, width: int, rows: int) -> list[Fragments]:
+        state = self._composer.buffer.complete_state
+        if state is None or not state.completions:
+            return []
+        most = max(1, min(MOST_COMPLETIONS, rows))
+        at = state.complete_index or 0
+        first = max(0, min(at - most // 2, len(state.completions) - most))
+        shown = state.completions[first : first + most]
+        widest = min(max(len(choice.display_text) for choice in shown), width // 2)
+        lines = []
+        for number, choice in enumerate(shown, first):
+            style = "class:prompt" if number == state.complete_index else ""
+            name = cut_line(choice.display_text, widest)
+            meaning = cut_line(choice.display_meta_text, max(1, width - widest - 6))
+            lines.append([(style, f"  {name:<{widest}}"), ("class:quiet", f"  {meaning}")])
+        return lines
+
+    def _key_lines(self, width: int, rows: int) -> list[Fragments]:
+        if not self._session.shows_keys:
+            return []
+        lines = [f"  {keys:<{LABEL_WIDTH}} {text}" for keys, text in key_lines()]
+        if width < NARROW:
+            lines = [row for keys, text in key_lines() for row in wrap(f"{keys}: {text}", width - 2)]
+        if len(lines) > rows:
+            lines = [*lines[: rows - 1], "  … more in a higher window, or: halo --help"]
+        return [[("class:quiet", cut_line(line, width - 1))] for line in lines[: max(1, rows)]]
+
+    def _status_line(self, width: int) -> Fragments:
+        state, client = self._session.state, self._session.client
+        if state is None or client is None:
+            return [("class:quiet", "  starting …")]
+        jobs = [job for job in client.jobs(self._session.task) if job.state != "ended"]
+        facts = status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
+        return fit_facts(facts, width - 1)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _split_fragments(fragments: Fragments) -> list[Fragments]:
+    """Split fragments at line breaks."""
+    lines: list[Fragments] = [[]] if fragments else []
+    for style, text in fragments:
+        first, *others = text.split("\n")
+        lines[-1].append((style, first))
+        lines += [[(style, other)] for other in others]
+    return lines

@@ -1,0 +1,141 @@
+"""Draws the live screen at the bottom, and prints finished rows above it in the same write.
+
+The position of the screen is never asked of the terminal, so nothing waits for its answer: all moves are relative. Each
+frame is one write, marked as one update for terminals that know the mark.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.layout import Layout
+from prompt_toolkit.layout.screen import Screen
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.renderer import Renderer
+from prompt_toolkit.styles import BaseStyle
+
+_BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h", "\x1b[?2026l"
+_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
+
+
+class LiveOutput(Vt100_Output):
+    """Collects what is written until the end of a frame."""
+
+    _held = False
+
+    @contextmanager
+    def one_write(self) -> Iterator[None]:
+        """Write everything of the body at once."""
+        if self._held:
+            yield
+            return
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            super().flush()
+
+    def flush(self) -> None:
+        if not self._held:
+            super().flush()
+
+
+class LiveRenderer(Renderer):
+    """Keeps the screen as high as its layout."""
+
+    def __init__(self, style: BaseStyle, output: LiveOutput) -> None:
+        super().__init__(style, output)
+        self._live_output = output
+        self._rows: list[str] = []
+        self._unfinished = ""
+
+    def print_above(self, text: str) -> None:
+        """Queue text for the next frame; a line is printed once it is complete."""
+        lines, end, rest = (self._unfinished + text).rpartition("\n")
+        self._unfinished = rest
+        if end:
+            self._rows.append(lines + end)
+
+    @property
+    def has_rows(self) -> bool:
+        """True if rows wait for the next frame."""
+        return bool(self._rows)
+
+    def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        with self._live_output.one_write():
+            if self._rows:
+                self._print_rows()
+            elif self._last_screen is not None and not is_done and self._is_lower(layout, self._last_screen):
+                self._clear()
+            super().render(app, layout, is_done)
+            if self._last_screen is not None:
+                self._end_update()
+
+    def erase(self, leave_alternate_screen: bool = True) -> None:
+        """Remove the screen, and print the rows that wait."""
+        with self._live_output.one_write():
+            self._clear()
+            if self._rows:
+                self._print_rows()
+            self.output.reset_attributes()
+            self.output.enable_autowrap()
+            self._end_update()
+            self.reset(leave_alternate_screen=leave_alternate_screen)
+
+    def _end_update(self) -> None:
+        if self._is_updating:
+            self.output.write_raw(_END_UPDATE)
+            self._is_updating = False
+
+    _is_updating = False
+
+    def _is_lower(self, layout: Layout, last: Screen) -> bool:
+        """True if the layout needs fewer rows than were drawn."""
+        size = self.output.get_size()
+        return layout.container.preferred_height(size.columns, size.rows).preferred < min(last.height, size.rows)
+
+    def _print_rows(self) -> None:
+        """Print over the screen; the rest of it is erased below the first line, so that no terminal saves a copy."""
+        text, self._rows = "".join(self._rows), []
+        first, _, others = text.partition("\n")
+        self._return_to_top()
+        self.output.write_raw(f"{first}{_CLEAR_LINE}\n{_CLEAR_BELOW}{others}")
+
+    def _clear(self) -> None:
+        """Erase the screen and go to its top. The first row is erased by itself: tmux keeps a screen erased whole."""
+        if self._last_screen is None:
+            return
+        height = self._last_screen.height
+        self._return_to_top()
+        below = f"\x1b[B{_CLEAR_BELOW}\x1b[A" if height > 1 else ""
+        self.output.write_raw(_CLEAR_LINE + below)
+
+    def _return_to_top(self) -> None:
+        """Move to where the screen begins, and forget what was drawn."""
+        if not self._is_updating:
+            self.output.write_raw(_BEGIN_UPDATE)
+            self._is_updating = True
+        self.output.reset_attributes()
+        self.output.write_raw("\r")
+        self.output.cursor_up(self._rows_above_cursor())
+        self._cursor_pos = Point(x=0, y=0)
+        self._last_screen = self._last_style = None
+
+    def _rows_above_cursor(self) -> int:
+        """Rows between the top and the cursor. After the window became narrower, most terminals wrap long rows."""
+        width, last = self.output.get_size().columns, self._last_screen
+        was = self._last_size.columns if self._last_size else width
+        if last is None or width >= was or not _wraps_on_resize():
+            return self._cursor_pos.y
+        rows = [last.data_buffer[y] for y in range(self._cursor_pos.y)]
+        used = [max((x for x, cell in row.items() if cell.char != " "), default=0) + 1 for row in rows]
+        return sum(-(-cells // width) for cells in used) + self._cursor_pos.x // width
+
+
+def _wraps_on_resize() -> bool:
+    """True for terminals that wrap existing rows again; xterm alone cuts them."""
+    return "XTERM_VERSION" not in os.environ or "TMUX" in os.environ

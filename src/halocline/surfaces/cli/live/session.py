@@ -1,0 +1,188 @@
+"""The state of the live screen's conversation: the task, what waits for the person, and what was typed ahead."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.messages import Text
+from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.live.card import Card
+from halocline.surfaces.cli.live.decision_keys import SILENCE
+from halocline.surfaces.cli.live.prompt_queue import PromptQueue
+
+if TYPE_CHECKING:
+    from halocline.protocol.state.state import State
+
+QUIT_WINDOW = 2.0
+"""Seconds in which a second Ctrl-C quits."""
+WATCH_INTERVAL = 10.0
+"""Seconds between two looks at other tasks."""
+QUIT_HINT = "Press Ctrl-C again to exit"
+
+
+class LiveSession:
+    """Shared by what draws the screen and what its keys do. `say` shows a message; `redraw` asks for a frame."""
+
+    def __init__(self, say: Callable[[str], None], redraw: Callable[[], None]) -> None:
+        self.say = say
+        self.redraw = redraw
+        self.client: Client | None = None
+        self.task = ""
+        self.queue = PromptQueue()
+        self.steered: list[str] = []
+        self.card: Card | None = None
+        self.notice = ""
+        self.shows_keys = False
+        self.is_stopping = False
+        self.waiting = 0
+        self.move_to_background: Callable[[], object] | None = None
+        self._prompted: asyncio.Future[Prompt | None] | None = None
+        self._quit_until = 0.0
+        self._own_switches = 0
+        self._typed_at = time.monotonic()
+        self._jobs: set[asyncio.Task[None]] = set()
+
+    def note_key(self) -> None:
+        self._typed_at = time.monotonic()
+
+    async def wait_for_silence(self) -> None:
+        """Wait until no key came for long enough that a line may be asked for."""
+        left = SILENCE - (time.monotonic() - self._typed_at)
+        if left > 0:
+            await asyncio.sleep(left)
+            await self.wait_for_silence()
+
+    def follow_task(self, client: Client, task: str) -> None:
+        self.client, self.task = client, task
+
+    @property
+    def state(self) -> "State | None":
+        """The state of the task, once it is open."""
+        client = self.client
+        return client.state(self.task) if client and client.is_open(self.task) else None
+
+    @property
+    def is_prompting(self) -> bool:
+        """True if the conversation waits for the next prompt."""
+        return self._prompted is not None
+
+    @property
+    def has_turn(self) -> bool:
+        state = self.state
+        return state is not None and state.turn is not None
+
+    async def next_prompt(self) -> Prompt | None:
+        """Return a queued prompt, or wait for one; None when the person quits."""
+        if prompt := self.queue.take_next():
+            return self._in_current_mode(prompt)
+        self._prompted = asyncio.get_running_loop().create_future()
+        self.is_stopping = False
+        try:
+            prompt = await self._prompted
+            return prompt and self._in_current_mode(prompt)
+        finally:
+            self._prompted = None
+
+    def send_prompt(self, prompt: Prompt | None) -> None:
+        """Send a prompt to the conversation that waits for one, or queue it."""
+        if self._prompted and not self._prompted.done():
+            self._prompted.set_result(prompt)
+        elif prompt:
+            self.queue.add(prompt)
+
+    def steer(self, prompt: Prompt) -> None:
+        """Send a prompt to the running turn; without one it is the next prompt."""
+        if self.is_prompting or not self.has_turn:
+            self.send_prompt(prompt)
+            return
+        self.steered.append(prompt.text)
+        self.start(self._steer(prompt))
+
+    async def _steer(self, prompt: Prompt) -> None:
+        assert self.client is not None
+        try:
+            await self.client.pass_on(cmd.Steer(task=self.task, content=(Text(prompt.text), *prompt.parts)))
+        except HaloclineError as error:
+            self.steered.remove(prompt.text)
+            self.say(f"{error.text} {error.hint}".rstrip())
+
+    def switch_modes(self, mode: Mode, approvals: ApprovalMode) -> None:
+        """Switch by a key: the status bar shows the result, so no row needs to."""
+        state, client = self.state, self.client
+        if state is None or client is None:
+            return
+        if approvals is not state.permissions.approval_mode:
+            self._own_switches += 1
+            client.send(cmd.SetPolicy(task=self.task, approval_mode=approvals))
+        if mode is not state.plan.mode:
+            self._own_switches += 1
+            client.send(cmd.SetMode(task=self.task, mode=mode))
+
+    def takes_own_switch(self, event: ev.Event) -> bool:
+        """True for the event of a switch by a key, once for each."""
+        if not self._own_switches or not isinstance(event, ev.ModeChanged | ev.PolicyChanged):
+            return False
+        self._own_switches -= 1
+        return True
+
+    def stop_turn(self) -> None:
+        """Interrupt what runs, as Ctrl-C of the terminal would: in raw mode that is a key like others."""
+        self.is_stopping = True
+        signal.raise_signal(signal.SIGINT)
+
+    def confirm_quit(self) -> None:
+        """Quit if this was asked for a moment ago; else say how."""
+        now = time.monotonic()
+        if now > self._quit_until:
+            self._quit_until, self.notice = now + QUIT_WINDOW, QUIT_HINT
+            asyncio.get_running_loop().call_later(QUIT_WINDOW, self._forget_notice, QUIT_HINT)
+            return
+        self.quit()
+
+    def quit(self) -> None:
+        if self._prompted:
+            self.send_prompt(None)
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def start(self, work: Coroutine[None, None, None]) -> None:
+        """Run something beside the conversation."""
+        job = asyncio.get_running_loop().create_task(work)
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+
+    async def watch_other_tasks(self) -> None:
+        """Count the other tasks that wait for an answer, again and again."""
+        while True:
+            if self.client:
+                found = await asyncio.to_thread(self.client.tasks.list_waiting)
+                waiting = len({*found} - {self.task})
+                if waiting != self.waiting:
+                    self.waiting = waiting
+                    self.redraw()
+            await asyncio.sleep(WATCH_INTERVAL)
+
+    async def end_jobs(self) -> None:
+        """Stop what still runs beside the conversation."""
+        jobs = [*self._jobs]
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+
+    def _forget_notice(self, notice: str) -> None:
+        if self.notice == notice:
+            self.notice = ""
+            self.redraw()
+
+    def _in_current_mode(self, prompt: Prompt) -> Prompt:
+        state = self.state
+        return replace(prompt, mode=state.plan.mode) if state else prompt

@@ -1,0 +1,52 @@
+"""Keys that only some terminals can tell apart, such as Shift-Enter and Ctrl-Enter (the kitty keyboard protocol)."""
+
+import os
+import string
+from typing import cast
+
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.keys import Keys
+
+ENABLE, DISABLE = "\x1b[>1u", "\x1b[<u"
+"""Turn on unambiguous keys, and go back to how it was."""
+CTRL_ENTER = Keys.F24
+"""Stands for Ctrl-Enter, which prompt_toolkit does not name."""
+NEW_LINE: tuple[Keys, Keys] = (Keys.Escape, Keys.ControlM)
+_ALT, _CTRL, _SHIFT = 2, 4, 1
+_KNOWN_PROGRAMS = ("ghostty", "WezTerm", "iTerm.app", "rio")
+_KNOWN_TERMS = ("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")
+
+
+def has_unambiguous_keys() -> bool:
+    """True for terminals known to support the protocol. tmux and screen do not pass it on."""
+    if os.environ.get("TMUX") or os.environ.get("TERM", "").startswith(("screen", "tmux")):
+        return False
+    return (
+        bool(os.environ.get("KITTY_WINDOW_ID"))
+        or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
+        or os.environ.get("TERM", "").startswith(_KNOWN_TERMS)
+    )
+
+
+def teach_sequences() -> None:
+    """Add the sequences of the protocol, and of xterm's older one, to prompt_toolkit's table."""
+    for sequence, keys in list_sequences().items():
+        ANSI_SEQUENCES[sequence] = cast(Keys, keys)
+
+
+def list_sequences() -> dict[str, Keys | tuple[Keys | str, ...]]:
+    """Each sequence with the keys it stands for."""
+    found: dict[str, Keys | tuple[Keys | str, ...]] = {
+        "\x1b[27u": Keys.Escape,
+        "\x1b[13;5u": CTRL_ENTER,
+        "\x1b[27;5;13~": CTRL_ENTER,
+        "\x1b[9;2u": Keys.BackTab,
+        "\x1b[127;3u": (Keys.Escape, Keys.ControlH),
+        "\x1b[127;5u": Keys.ControlW,
+    }
+    for modifiers in (_SHIFT, _ALT):
+        found[f"\x1b[13;{modifiers + 1}u"] = found[f"\x1b[27;{modifiers + 1};13~"] = NEW_LINE
+    for letter in string.ascii_lowercase:
+        found[f"\x1b[{ord(letter)};{_CTRL + 1}u"] = Keys(f"c-{letter}")
+        found[f"\x1b[{ord(letter)};{_ALT + 1}u"] = (Keys.Escape, letter)
+    return found

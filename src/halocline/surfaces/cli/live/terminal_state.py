@@ -1,0 +1,64 @@
+"""The terminal's modes: as they were before, and those of the live screen."""
+
+import os
+import select
+import signal
+import sys
+import termios
+from contextlib import suppress
+from typing import Any
+
+
+class TerminalState:
+    """Remembers the modes of standard input. A closed terminal has none, and needs no restoring."""
+
+    def __init__(self) -> None:
+        self._before: list[Any] | None = self._read()
+        self._raw: list[Any] | None = None
+
+    def quieten(self) -> None:
+        """Echo nothing and keep Enter apart from Ctrl-J until the screen reads keys."""
+        if self._before:
+            modes = [*self._before[:6], [*self._before[6]]]
+            modes[0] &= ~termios.ICRNL
+            modes[3] &= ~(termios.ECHO | termios.ICANON)
+            modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
+            self._set(modes)
+
+    def read_typed(self) -> str:
+        """Read what was typed before the screen was there, in the modes of `quieten`."""
+        typed = b""
+        with suppress(OSError, ValueError):
+            while select.select([sys.stdin.fileno()], [], [], 0)[0] and (data := os.read(sys.stdin.fileno(), 4096)):
+                typed += data
+        return typed.decode("utf-8", "replace")
+
+    def note_raw(self) -> None:
+        """Remember the modes of the live screen."""
+        self._raw = self._read()
+
+    def make_raw(self) -> None:
+        """Set the modes of the live screen again, after another program changed them."""
+        self._set(self._raw)
+
+    def restore(self) -> None:
+        self._set(self._before)
+
+    def end_by(self, number: int) -> None:
+        """End the program by a signal, with the terminal as it was: no brackets around pastes, the cursor shown."""
+        with suppress(OSError):
+            sys.stdout.write("\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[0m\r\n")
+            sys.stdout.flush()
+        self.restore()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _read(self) -> list[Any] | None:
+        with suppress(termios.error, OSError):
+            return termios.tcgetattr(sys.stdin.fileno())
+        return None
+
+    def _set(self, modes: list[Any] | None) -> None:
+        if modes:
+            with suppress(termios.error, OSError):
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)

@@ -1,0 +1,49 @@
+"""`/rewind`: go back to before an earlier prompt, with or without the files."""
+
+import time
+
+from halocline.client import Client, SnapshotPoint
+from halocline.protocol import commands as cmd, events as ev
+from halocline.surfaces.figures import format_time
+from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+
+LISTED = 8
+LONGEST_PROMPT = 60
+BOTH, CONVERSATION, FILES, CANCEL = "Conversation and files", "Only the conversation", "Only the files", "Cancel"
+
+
+async def answer_rewind(context: SlashContext, rest: str) -> SlashAnswer:
+    """Ask for a prompt and for what to restore, then go back to before that prompt."""
+    points = list_prompts_back(context.client, context.task)
+    if not points:
+        return "There is no earlier prompt to go back to."
+    labels = {describe_point(point): point for point in points}
+    picked = await _ask(context, "Go back to before which prompt?", (*labels, CANCEL))
+    if picked not in labels:
+        return "Nothing was changed."
+    restore = await _ask(context, "Restore what?", (BOTH, CONVERSATION, FILES, CANCEL))
+    if restore not in (BOTH, CONVERSATION, FILES):
+        return "Nothing was changed."
+    request = cmd.GoBack(
+        task=context.task,
+        to=labels[picked].seq - 1,
+        files=restore != CONVERSATION,
+        conversation=restore != FILES,
+    )
+    context.client.send(request)
+    return ""
+
+
+def list_prompts_back(client: Client, task: str) -> list[SnapshotPoint]:
+    """The latest prompts of a task, newest first."""
+    return [point for point in reversed(client.time.points(task)) if point.kind == "prompt"][:LISTED]
+
+
+def describe_point(point: SnapshotPoint) -> str:
+    text = point.text if len(point.text) <= LONGEST_PROMPT else f"{point.text[:LONGEST_PROMPT]}…"
+    return f"{format_time(point.at)}  {text}"
+
+
+async def _ask(context: SlashContext, question: str, options: tuple[str, ...]) -> str | None:
+    asked = ev.QuestionAsked(request=f"rewind-{time.monotonic_ns()}", question=question, options=options)
+    return await context.view.ask_question(asked)

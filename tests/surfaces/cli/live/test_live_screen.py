@@ -1,0 +1,299 @@
+"""The live screen in a real terminal emulator: typing while the agent works, cards, keys and what is left behind."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from tests.surfaces.cli.halo_process import Halo, call, shell
+from tests.surfaces.cli.live.conftest import Open
+from tests.surfaces.cli.live.tmux_terminal import HINT
+
+from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, Mode
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
+HI = {"text": "Hello."}
+TOUCH = {"call": [shell("touch made")]}
+SLOW: dict[str, Any] = {"text": "First paragraph.\n\n" + "And on and on. " * 99, "pace": 0.02}
+OPTIONS = "reject and stop"
+SIZES = [(120, 40), (80, 24), (50, 20), (30, 10)]
+
+
+def prompts(halo: Halo) -> list[str]:
+    return [event.content[0].text for event in halo.log() if isinstance(event, ev.TurnStarted)]  # type: ignore[union-attr]
+
+
+def decisions(halo: Halo) -> list[ev.ApprovalResolved | ev.QuestionAnswered]:
+    return [event for event in halo.log() if isinstance(event, ev.ApprovalResolved | ev.QuestionAnswered)]
+
+
+def test_the_status_bar_says_where_one_is_before_the_first_prompt(halo: Halo, open_terminal: Open) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", str(halo.folder)], check=True)
+    terminal = open_terminal(120).starts("-m", halo.script(HI), "--mode", "plan", "--approval-mode", "yolo")
+    terminal.sees("script.toml", "plan mode", "YOLO", "~/project (main)")
+
+
+def test_a_prompt_sent_while_a_turn_runs_is_queued_and_sent_after_it(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW, {"text": "Second.", "expect": "and then"}))
+    terminal.says("go").sees("First paragraph.").says("and then").sees("❯ and then · queued")
+    terminal.saw("Second.")
+    assert prompts(halo) == ["go", "and then"]
+
+
+def test_up_takes_the_queued_prompt_back_for_editing(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW, HI)).says("go").sees("First paragraph.")
+    terminal.says("and then").sees("· queued").presses("Up").sees_no("· queued")
+    assert terminal.composer() == "and then"
+
+
+@pytest.mark.parametrize("keys", [["C-s"], ["Enter", "Enter"]])
+def test_a_prompt_is_sent_to_the_running_turn(halo: Halo, open_terminal: Open, keys: list[str]) -> None:
+    look = {"call": [shell("sleep 2")]}
+    terminal = open_terminal().starts("-y", "-m", halo.script(look, {**HI, "expect": "look here"})).says("go")
+    terminal.sees("running sleep").types("look here").presses(*keys[:1])
+    if keys[1:]:
+        terminal.sees("· queued").presses(*keys[1:])
+    terminal.sees("sent before the next step").sees("Hello.", HINT)
+    assert [type(event).__name__ for event in halo.log()].count("SteeringReceived") == 1
+
+
+def test_escape_stops_the_turn_and_the_draft_stays(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").types("my draft")
+    terminal.sees("my draft").presses("Escape").sees("■ interrupted")
+    assert terminal.composer() == "my draft"
+
+
+def test_a_queue_is_held_after_a_turn_that_was_stopped(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW, HI)).says("go").sees("First paragraph.")
+    terminal.says("later").sees("· queued").presses("Escape").sees("Enter sends it").presses("Enter").sees("Hello.")
+    assert prompts(halo) == ["go", "later"]
+
+
+CHOICES = [(["y"], True), (["1"], True), (["Up", "Up", "Up", "Enter"], True), (["Escape"], False)]
+
+
+@pytest.mark.parametrize(("keys", "made"), CHOICES)
+def test_a_card_is_decided_by_letters_digits_and_arrows(
+    halo: Halo, open_terminal: Open, keys: list[str], made: bool
+) -> None:
+    terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees("? touch made", OPTIONS)
+    terminal.decides(*keys).sees_no(OPTIONS).sees("Hello." if made else "interrupted")
+    assert (halo.folder / "made").exists() is made
+
+
+def test_enter_takes_the_safe_choice_and_asks_for_a_reason(halo: Halo, open_terminal: Open) -> None:
+    model = halo.script(TOUCH, {**HI, "expect": "not today"})
+    terminal = open_terminal().starts("-m", model).says("go").sees(OPTIONS).decides("Enter").sees("Reason")
+    terminal.says("not today").sees("Hello.")
+    assert not (halo.folder / "made").exists()
+
+
+def test_what_was_typed_before_a_card_stays_and_tab_goes_to_it(halo: Halo, open_terminal: Open) -> None:
+    late = {**TOUCH, "delay": 1}
+    terminal = open_terminal().starts("-m", halo.script(late, HI)).says("go").types("my draft").sees(OPTIONS)
+    terminal.decides("y").sees("my drafty", "Tab: choose here").decides("Tab", "y").sees("Hello.")
+    assert terminal.composer() == "my drafty"
+
+
+def test_people_who_type_blindly_decide_nothing(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script({**TOUCH, "delay": 1}, *[TOUCH] * 9)).says("go")
+    chance = random.Random(21)
+    for _ in range(4):
+        for word in ["and", "look", "at", "the", "parlour", "of", "the", "grand", "tomb", "a", "day", "as", "y"]:
+            time.sleep(chance.uniform(0.3, 1.2) if chance.random() < 0.3 else 0)
+            for key in f"{word} ":
+                terminal.types(key)
+                time.sleep(chance.uniform(0.02, 0.15))
+        terminal.presses("Enter")
+    assert decisions(halo) == []
+    assert not (halo.folder / "made").exists()
+
+
+def test_a_question_is_answered_by_a_digit_and_in_words_and_an_empty_answer_asks_again(
+    halo: Halo, open_terminal: Open
+) -> None:
+    options = {"call": [call("ask_followup_question", question="Which?", options=["tabs", "spaces"])]}
+    words = {"call": [call("ask_followup_question", question="Which name?")], "expect": "spaces"}
+    terminal = open_terminal().starts("-m", halo.script(options, words, {**HI, "expect": "Ada"})).says("go")
+    terminal.sees("2   spaces").decides("2").sees("Which name?", "Type an answer").presses("Enter")
+    terminal.sees("Type an answer").says("Ada").sees("Hello.")
+
+
+def test_ctrl_z_at_a_card_and_fg_go_on(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).presses("C-z")
+    terminal.sees("Stopped")
+    modes = terminal.modes()
+    assert re.search(r" icanon", modes)
+    assert re.search(r" echo ", modes)
+    terminal.runs("fg").sees(OPTIONS).decides("y").sees("Hello.")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_terminal_is_as_it_was_after_a_signal(halo: Halo, open_terminal: Open, number: signal.Signals) -> None:
+    terminal = open_terminal()
+    before = terminal.modes()
+    terminal.starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.")
+    found = subprocess.run(["pgrep", "-o", "-f", str(halo.root / "script.toml")], capture_output=True, check=True)
+    os.kill(int(found.stdout), number)
+    if number is signal.SIGKILL:
+        terminal.sees("Killed").runs("stty sane")
+    terminal.runs("").sees("sh> ")
+    time.sleep(0.5)
+    if number is not signal.SIGKILL:
+        assert terminal.modes() == before
+
+
+def test_ctrl_c_quits_when_pressed_twice_and_says_how_to_come_back(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("go").sees("Hello.", HINT).presses("C-c")
+    terminal.sees("Press Ctrl-C again to exit").presses("C-c").sees(f"halo -r {halo.tasks[0]}").sees_no(HINT)
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_a_card_can_be_decided_in_every_window(halo: Halo, open_terminal: Open, columns: int, rows: int) -> None:
+    terminal = open_terminal(columns, rows).runs(f"{sys.executable} -m halocline -m {halo.script(TOUCH, HI)}")
+    terminal.sees("❯").says("go").sees("reject, with").decides("y", "y").sees("Hello.")
+
+
+def test_resizes_leave_no_copies_behind(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(120, 40).starts("-m", halo.script(SLOW, HI)).says("go").sees("First paragraph.")
+    for columns, rows in [(80, 24), (50, 20), (90, 30), (60, 12), (120, 40)]:
+        time.sleep(0.4)
+        terminal.resizes(columns, rows)
+    terminal.saw("done")
+    time.sleep(0.3)
+    assert terminal.everything.count("script.toml · act · ask") == 1
+    assert "writing" not in terminal.everything
+
+
+def test_code_is_seen_line_by_line_while_it_is_written(halo: Halo, open_terminal: Open) -> None:
+    code = "```python\n" + "".join(f"value_{n} = {n}\n" for n in range(200)) + "```\n"
+    terminal = open_terminal().starts("-m", halo.script({"text": code, "pace": 0.03, "chunk": 24})).says("go")
+    terminal.sees("value_20 = 20", "writing").presses("Escape").sees("interrupted")
+    shown = re.findall(r"value_(\d+) = \d+", terminal.everything)
+    assert [int(number) for number in shown] == list(range(len(shown)))
+
+
+def test_shift_tab_cycles_the_modes_and_prints_nothing(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI))
+    for name in ("act · accept-edits", "act · auto", "plan mode · ask", "act · ask"):
+        terminal.presses("BTab").sees(name)
+    terminal.presses("BTab", "BTab", "BTab").sees("plan mode").says("go").sees("Hello.")
+    assert "Mode:" not in terminal.everything
+    assert (halo.state().plan.mode, halo.state().permissions.approval_mode) == (Mode.PLAN, ApprovalMode.ASK)
+
+
+def test_ctrl_o_prints_in_full_what_was_shortened(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(80, 60).starts("-y", "-m", halo.script({"call": [shell("seq 101 140")]}, HI)).says("go")
+    terminal.sees("earlier lines", "Hello.").sees_no("│ 101").presses("C-o").sees("│ 101", "│ 120")
+
+
+def test_escape_twice_goes_back_to_an_earlier_prompt(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI, {"text": "Second."})).says("first").sees("Hello.", HINT)
+    terminal.presses("Escape")
+    time.sleep(0.2)
+    terminal.presses("Escape").sees("before which prompt?", "first").decides("1").sees("Restore what?").decides("2")
+    terminal.sees("Rewound to event")
+
+
+def test_a_backslash_before_enter_and_an_editor_make_more_lines(halo: Halo, open_terminal: Open) -> None:
+    editor = halo.root / "editor"
+    editor.write_text('#!/bin/sh\nprintf "\\nthird\\n" >> "$1"\n')
+    editor.chmod(0o755)
+    halo.env["EDITOR"] = str(editor)
+    terminal = open_terminal().starts("-m", halo.script(HI)).types("first\\").presses("Enter").types("second")
+    terminal.presses("C-g").sees("third").presses("Enter").sees("Hello.")
+    assert prompts(halo) == ["first\nsecond\nthird"]
+
+
+def test_enter_takes_the_first_line_of_the_command_menu_and_the_command_is_printed(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).types("/contex").sees("/context").presses("Enter")
+    terminal.saw("❯ /context", "System prompt")
+
+
+def test_a_command_is_answered_while_a_turn_runs(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").types("/jobs")
+    time.sleep(0.5)
+    terminal.presses("Enter").saw("❯ /jobs", "No jobs")
+
+
+def test_another_task_that_waits_is_counted(halo: Halo, open_terminal: Open) -> None:
+    open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS)
+    open_terminal(120).starts("-m", halo.script(HI)).sees("1 task waiting")
+
+
+def test_the_keys_are_shown_and_hidden(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(100, 40).starts("-m", halo.script(HI)).types("?").sees("Ctrl-O", "Esc Esc")
+    terminal.presses("Escape").sees_no("Ctrl-O")
+
+
+def test_a_search_shows_no_hint_behind_what_it_found(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("find me").sees("Hello.", HINT).presses("C-r")
+    terminal.types("find").sees("Search prompts: find", "❯ find me").sees_no(HINT)
+
+
+def test_plain_lines_are_there_for_screen_readers_and_dumb_terminals(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal()
+    for before, flag in (("", "--screen-reader"), ("TERM=dumb ", "")):
+        terminal.runs(f"clear; {before}{sys.executable} -m halocline {flag} -m {halo.script(HI)}")
+        terminal.sees("❯").sees_no("Shift-Tab").presses("C-d").sees("sh>")
+
+
+def test_a_message_goes_along_with_a_decision(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(80, 40).starts("-m", halo.script(TOUCH, {**HI, "expect": "be quick"})).says("go")
+    terminal.sees(OPTIONS).decides("t").sees("Your message to the model").says("be quick")
+    terminal.sees("allow once and send your message").decides("y").sees("Hello.")
+    assert (halo.folder / "made").exists()
+
+
+def test_a_command_is_edited_before_it_runs(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal(80, 40).starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).decides("e")
+    terminal.sees("› touch made").types("-otherwise").presses("Enter").sees("Hello.")
+    assert (halo.folder / "made-otherwise").exists()
+
+
+def test_a_long_edit_names_its_file_beside_the_keys(halo: Halo, open_terminal: Open) -> None:
+    text = "".join(f"line {number}\n" for number in range(60))
+    model = halo.script({"call": [call("write_to_file", path="big.txt", content=text)]}, HI)
+    terminal = open_terminal().starts("-m", model).says("go").sees("? Write big.txt", OPTIONS, "show the full diff")
+    terminal.decides("y").sees_no("show the full diff").sees("60 + line 59", "? Write big.txt").decides("y")
+    terminal.sees("Hello.")
+
+
+def test_what_was_typed_before_the_screen_is_in_the_composer_without_its_line_break(
+    halo: Halo, open_terminal: Open
+) -> None:
+    terminal = open_terminal()
+    terminal.runs(f"sleep 0.5; {sys.executable} -m halocline -m {halo.script(HI)}")
+    terminal.says("typed early").sees("act · ask", "❯ typed early").presses("Enter").sees("Hello.")
+    assert prompts(halo) == ["typed early"]
+
+
+CRASH = """
+import asyncio
+from halocline.surfaces.cli.live.live_mode import LiveMode
+
+async def crash():
+    async with LiveMode():
+        await asyncio.sleep(0.5)
+        raise RuntimeError("as planned")
+
+asyncio.run(crash())
+"""
+
+
+def test_the_terminal_is_as_it_was_after_a_crash(halo: Halo, open_terminal: Open) -> None:
+    (halo.root / "crash.py").write_text(CRASH)
+    terminal = open_terminal()
+    before = terminal.modes()
+    terminal.runs(f"{sys.executable} {halo.root / 'crash.py'}")
+    terminal.sees("starting …").sees("RuntimeError: as planned").sees_no("starting …")
+    assert terminal.modes() == before

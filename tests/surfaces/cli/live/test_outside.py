@@ -1,0 +1,63 @@
+import pytest
+
+from halocline.surfaces.cli.live import outside
+from halocline.surfaces.cli.live.outside import OutsideSigns
+
+
+class Terminal(list[str]):
+    @property
+    def text(self) -> str:
+        return "".join(self)
+
+
+def signs(terminal: Terminal, *, title: bool = True, progress: bool = True, notify: str = "desktop") -> OutsideSigns:
+    found = OutsideSigns(terminal.append, away=0.0)
+    found.configure("/home/me/project", title=title, progress=progress, notify=notify)
+    return found
+
+
+def test_the_title_and_the_task_bar_say_what_the_task_does_and_are_given_back() -> None:
+    terminal = Terminal()
+    shown = signs(terminal)
+    for state in ("working", "waiting", "idle"):
+        shown.change_state(state)
+    shown.close()
+    titles = ["halo · project", "● halo · project", "? halo · project", "halo · project"]
+    assert [text for text in terminal if text.startswith("\x1b]2;")] == [f"\x1b]2;{title}\x1b\\" for title in titles]
+    progress = ["\x1b]9;4;3\x1b\\", "\x1b]9;4;4;100\x1b\\", "\x1b]9;4;0\x1b\\"]
+    assert [text for text in terminal if text.startswith("\x1b]9;4")] == progress
+    assert (terminal[0], terminal[-1]) == ("\x1b[22;2t", "\x1b[23;2t")
+
+
+def test_nothing_is_written_where_the_settings_say_so() -> None:
+    terminal = Terminal()
+    shown = signs(terminal, title=False, progress=False, notify="off")
+    shown.change_state("waiting")
+    shown.call_person("needs your approval")
+    shown.close()
+    assert terminal.text == ""
+
+
+@pytest.mark.parametrize(
+    ("notify", "text"), [("bell", "\a"), ("desktop", "\x1b]9;Halocline needs your approval: rm\x1b\\\a"), ("off", "")]
+)
+def test_a_person_who_is_away_is_called(notify: str, text: str) -> None:
+    terminal = Terminal()
+    signs(terminal, title=False, notify=notify).call_person("needs your approval:\nrm")
+    assert terminal.text == text
+
+
+def test_a_person_who_types_is_not_called() -> None:
+    terminal = Terminal()
+    shown = OutsideSigns(terminal.append)
+    shown.configure("/x", title=False, progress=False, notify="bell")
+    shown.call_person("is done")
+    assert terminal.text == ""
+    assert outside.AWAY > 1
+
+
+def test_a_folder_whose_name_has_escape_codes_cannot_write_to_the_terminal() -> None:
+    terminal = Terminal()
+    shown = OutsideSigns(terminal.append)
+    shown.configure("/x/\x1b]52;c;evil\x07", title=True, progress=False, notify="off")
+    assert "\x1b]52" not in terminal.text

@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from halocline.client import read_branch
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.messages import Usage
+from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.permissions import PermissionsState
+from halocline.protocol.state.plan import PlanState
+from halocline.protocol.state.prompt import ModelState
+from halocline.protocol.state.state import State
+from halocline.surfaces.cli.live.status_bar import fit_facts, shorten_folder, status_facts
+
+STATE = State(
+    workspace="/work/project",
+    model=ModelState("anthropic/claude", window=200_000),
+    plan=PlanState(mode=Mode.ACT),
+    permissions=PermissionsState(approval_mode=ApprovalMode.ASK),
+    budget=BudgetState(cost=0.25, last_usage=Usage(input=40_000)),
+)
+
+
+def shown(state: State, width: int = 120, *, branch: str = "", jobs: int = 0) -> str:
+    return "".join(text for _, text in fit_facts(status_facts(state, branch=branch, jobs=jobs), width))
+
+
+def test_it_says_all_that_a_prompt_depends_on() -> None:
+    line = "  anthropic/claude · act · ask · /work/project (main) · 80% context left · $0.25 · 2 jobs"
+    assert shown(STATE, branch="main", jobs=2) == line
+
+
+def test_what_is_unknown_is_left_out() -> None:
+    unknown = replace(STATE, model=ModelState("m"), budget=BudgetState(cost=None, last_usage=Usage(input=40_000)))
+    assert shown(unknown) == "  m · act · ask · /work/project"
+
+
+def test_yolo_and_plan_mode_are_loud_and_stay_in_narrow_windows() -> None:
+    loud = replace(STATE, plan=PlanState(mode=Mode.PLAN), permissions=PermissionsState(approval_mode=ApprovalMode.YOLO))
+    assert shown(loud, 36) == "  plan mode ·  YOLO: nothing asks "
+    assert ("class:loud", " YOLO: nothing asks ") in fit_facts(status_facts(loud), 36)
+
+
+@pytest.mark.parametrize("width", range(1, 90))
+def test_the_line_never_wraps(width: int) -> None:
+    assert len(shown(STATE, width, branch="main", jobs=3)) <= width
+
+
+def test_a_long_folder_loses_its_beginning_and_home_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert shorten_folder("/home/me/code") == "~/code"
+    assert shorten_folder("/home/melissa") == "/home/melissa"
+    assert shorten_folder("/home/me/" + "long/" * 20 + "end", 12) == "…ng/long/end"
+    assert shorten_folder("/tmp/a\nb") == "/tmp/a␊b"
+
+
+def test_the_branch_is_read_from_files(tmp_path: Path) -> None:
+    assert read_branch(str(tmp_path)) == ""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feature/x\n")
+    (tmp_path / "sub").mkdir()
+    assert read_branch(str(tmp_path / "sub")) == "feature/x"
+    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
+    assert read_branch(str(tmp_path)) == "01234567"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").write_text("gitdir: ../.git\n")
+    assert read_branch(str(tmp_path / "tree")) == "01234567"
