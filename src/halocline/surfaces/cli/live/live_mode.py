@@ -22,7 +22,7 @@ from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.layout import LivePanes
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
-from halocline.surfaces.cli.live.outside import OutsideSigns
+from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
@@ -76,7 +76,9 @@ class LiveMode:
         self._lines.look_up_branch()
         signs = client.terminal_settings
         folder = client.state(task).workspace
-        self._outside.configure(folder, title=signs.title, progress=signs.progress, notify=signs.notify)
+        self._outside.configure(
+            folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
+        )
         self._app.request_frame()
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
