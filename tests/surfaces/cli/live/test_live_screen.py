@@ -297,3 +297,21 @@ def test_the_terminal_is_as_it_was_after_a_crash(halo: Halo, open_terminal: Open
     terminal.runs(f"{sys.executable} {halo.root / 'crash.py'}")
     terminal.sees("starting …").sees("RuntimeError: as planned").sees_no("starting …")
     assert terminal.modes() == before
+
+
+def test_quit_ends_the_turn_that_runs(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").types("/quit")
+    time.sleep(0.5)
+    terminal.presses("Enter").sees("interrupted", "halo -r")
+
+
+def test_a_command_of_the_person_runs_beside_the_turn(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.")
+    terminal.says("!touch mine").saw("touch mine  you")
+    assert (halo.folder / "mine").exists()
+
+
+def test_a_note_and_an_empty_command_are_answered_where_they_were_typed(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("# the tests need a database")
+    terminal.saw("❯ # the tests need a database", "Memory is off").says("go").sees("First paragraph.").says("!")
+    terminal.saw("There is no command")

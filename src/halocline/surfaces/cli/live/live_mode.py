@@ -1,7 +1,6 @@
 """A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -130,7 +129,7 @@ class LiveMode:
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)
         prompt = await self._session.next_prompt()
-        if prompt and prompt.text.lstrip().startswith(("/", "#")) and find_own_command(prompt.text) is not None:
+        if prompt and (prompt.text.lstrip().startswith("# ") or find_own_command(prompt.text) is not None):
             self._screen.echo(prompt.text)
         return prompt
 
@@ -155,8 +154,10 @@ class LiveMode:
         if client is None:
             return
         if text.lstrip().startswith("!"):
-            with suppress(HaloclineError):
+            try:
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
+            except HaloclineError as error:
+                self.say(f"{error.text} {error.hint}".rstrip())
             return
         answer = await answer_command(text, client, task, self)
         self._screen.echo(text)
