@@ -184,7 +184,7 @@ def test_shift_tab_cycles_the_modes_and_prints_nothing(halo: Halo, open_terminal
     terminal = open_terminal().starts("-m", halo.script(HI))
     for name in ("act · accept-edits", "act · auto", "plan mode · ask", "act · ask"):
         terminal.presses("BTab").sees(name)
-    terminal.presses("BTab", "BTab", "BTab").sees("plan mode").says("go").sees("Hello.")
+    terminal.presses("BTab", "BTab", "BTab").sees("plan mode", "Shift-Tab switches to act").says("go").sees("Hello.")
     assert "Mode:" not in terminal.everything
     assert (halo.state().plan.mode, halo.state().permissions.approval_mode) == (Mode.PLAN, ApprovalMode.ASK)
 
@@ -297,3 +297,30 @@ def test_the_terminal_is_as_it_was_after_a_crash(halo: Halo, open_terminal: Open
     terminal.runs(f"{sys.executable} {halo.root / 'crash.py'}")
     terminal.sees("starting …").sees("RuntimeError: as planned").sees_no("starting …")
     assert terminal.modes() == before
+
+
+def test_quit_ends_the_turn_that_runs(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.").types("/quit")
+    time.sleep(0.5)
+    terminal.presses("Enter").sees("interrupted", "halo -r")
+
+
+def test_a_command_of_the_person_runs_beside_the_turn(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("go").sees("First paragraph.")
+    terminal.says("!touch mine").saw("touch mine  you")
+    assert (halo.folder / "mine").exists()
+
+
+def test_a_note_and_an_empty_command_are_answered_where_they_were_typed(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW)).says("# the tests need a database")
+    terminal.saw("❯ # the tests need a database", "Memory is off").says("go").sees("First paragraph.").says("!")
+    terminal.saw("There is no command")
+
+
+def test_on_a_cleared_window_nothing_is_printed_twice(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().runs("clear").runs(f"clear; {sys.executable} -m halocline -m {halo.script(HI, HI)}")
+    for prompt in ("first prompt", "second prompt"):
+        terminal.sees(HINT).says(prompt).sees("Hello.", prompt)
+    terminal.presses("C-c").sees("Press Ctrl-C").presses("C-c").sees("halo -r")
+    shown = terminal.everything
+    assert [shown.count(text) for text in ("❯ first prompt", "❯ second prompt", HINT, "act · ask")] == [1, 1, 0, 0]

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.surfaces.cli.live import outside
-from halocline.surfaces.cli.live.outside import OutsideSigns
+from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 
 
 class Terminal(list[str]):
@@ -61,3 +61,21 @@ def test_a_folder_whose_name_has_escape_codes_cannot_write_to_the_terminal() -> 
     shown = OutsideSigns(terminal.append)
     shown.configure("/x/\x1b]52;c;evil\x07", title=True, progress=False, notify="off")
     assert "\x1b]52" not in terminal.text
+
+
+@pytest.mark.parametrize(
+    ("variables", "knows"),
+    [
+        ({"WT_SESSION": "1"}, True),
+        ({"TERM_PROGRAM": "ghostty"}, True),
+        ({"TERM_PROGRAM": "iTerm.app", "TERM": "xterm-256color"}, False),
+    ],
+)
+def test_only_terminals_that_know_progress_are_sent_it(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], knows: bool
+) -> None:
+    for name in ("WT_SESSION", "TERM_PROGRAM", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert knows_progress() is knows

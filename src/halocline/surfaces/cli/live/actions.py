@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Coroutine
 
 from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
 from halocline.surfaces.cli.live.session import LiveSession
@@ -55,12 +56,23 @@ class LiveActions:
             composer.buffer.insert_text(" ")
             return composer.buffer.start_completion()
         if prompt := composer.take():
-            if session.is_prompting or not self._is_answered_now(prompt.text):
-                return session.send_prompt(prompt)
-            return session.start(self._answer(prompt.text))
+            return self._send_prompt(prompt)
         if session.queue.prompts:
             self.steer()
         return None
+
+    def _send_prompt(self, prompt: Prompt) -> None:
+        """Send or queue a prompt; while a turn runs, some commands are answered at once."""
+        session, row = self._session, find_own_command(prompt.text)
+        is_own = prompt.text.lstrip().startswith("!")
+        if session.is_prompting or not (row or is_own):
+            session.send_prompt(prompt)
+        elif row and row.name == "quit":
+            session.quit()
+        elif is_own or (row and row.during):
+            session.start(self._answer(prompt.text))
+        else:
+            session.send_prompt(prompt)
 
     def steer(self) -> None:
         """Send the typed prompt, or the first queued one, to the running turn."""
@@ -159,15 +171,6 @@ class LiveActions:
         if state is None or not state.completions or not (is_name or state.current_completion):
             return False
         return all(choice.text.strip() != text for choice in state.completions) or bool(state.current_completion)
-
-    def _is_answered_now(self, text: str) -> bool:
-        """True for slash commands that work during a turn, and for commands of the person."""
-        if text.lstrip().startswith("!"):
-            return True
-        if not text.lstrip().startswith("/"):
-            return False
-        row = find_own_command(text)
-        return row is not None and row.during
 
     def _rewind(self) -> None:
         """Escape twice with nothing typed."""

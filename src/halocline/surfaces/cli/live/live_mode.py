@@ -1,7 +1,6 @@
 """A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -22,7 +21,7 @@ from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.layout import LivePanes
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
-from halocline.surfaces.cli.live.outside import OutsideSigns
+from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
@@ -76,7 +75,9 @@ class LiveMode:
         self._lines.look_up_branch()
         signs = client.terminal_settings
         folder = client.state(task).workspace
-        self._outside.configure(folder, title=signs.title, progress=signs.progress, notify=signs.notify)
+        self._outside.configure(
+            folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
+        )
         self._app.request_frame()
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
@@ -128,7 +129,7 @@ class LiveMode:
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)
         prompt = await self._session.next_prompt()
-        if prompt and prompt.text.lstrip().startswith(("/", "#")) and find_own_command(prompt.text) is not None:
+        if prompt and (prompt.text.lstrip().startswith("# ") or find_own_command(prompt.text) is not None):
             self._screen.echo(prompt.text)
         return prompt
 
@@ -153,8 +154,10 @@ class LiveMode:
         if client is None:
             return
         if text.lstrip().startswith("!"):
-            with suppress(HaloclineError):
+            try:
                 client.send(cmd.RunCommand(task=task, command=text.strip().removeprefix("!")))
+            except HaloclineError as error:
+                self.say(f"{error.text} {error.hint}".rstrip())
             return
         answer = await answer_command(text, client, task, self)
         self._screen.echo(text)

@@ -15,6 +15,15 @@ _PROGRESS = {"idle": "\x1b]9;4;0\x1b\\", "working": "\x1b]9;4;3\x1b\\", "waiting
 _MARKS = {"idle": "", "working": "● ", "waiting": "? "}
 
 
+def knows_progress() -> bool:
+    """True for terminals known to show progress; others take its code for a notification."""
+    return bool(
+        os.environ.get("WT_SESSION")
+        or os.environ.get("TERM_PROGRAM") == "ghostty"
+        or os.environ.get("TERM", "").startswith("xterm-ghostty")
+    )
+
+
 class OutsideSigns:
     """Writes the codes with `write`, as far as the settings allow."""
 

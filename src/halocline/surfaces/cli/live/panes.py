@@ -1,9 +1,10 @@
 """The lines above and below the composer, from what the session knows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 
 from halocline.client import read_branch
+from halocline.protocol.kinds import Mode
 from halocline.surfaces.cli.live.activity import (
     TAIL_ROWS,
     Fragments,
@@ -17,12 +18,16 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
 from halocline.surfaces.sanitize import clean
 
-PROMPT_HINTS = (
+PROMPT_HINTS: Sequence[str] = (
     "Ask anything · @ files · / commands · ! shell · Shift-Tab plan mode · ? keys",
     "Ask anything · @ files · / commands · ? keys",
     "Ask anything · ? keys",
 )
-QUEUE_HINTS = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
+PLAN_HINTS: Sequence[str] = (
+    "Plan mode: it reads and plans · Shift-Tab switches to act · ? keys",
+    "Plan mode · Shift-Tab: act",
+)
+QUEUE_HINTS: Sequence[str] = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
 """Hints in an empty composer, from long to short."""
 MOST_QUEUED, MOST_COMPLETIONS = 4, 8
 LABEL_WIDTH = 40
@@ -77,7 +82,11 @@ class PaneLines:
         """The text of an empty composer."""
         if request := self._composer.request:
             return request.hint
-        hints = QUEUE_HINTS if self._session.has_turn and not self._session.is_prompting else PROMPT_HINTS
+        state = self._session.state
+        if self._session.has_turn and not self._session.is_prompting:
+            hints = QUEUE_HINTS
+        else:
+            hints = PLAN_HINTS if state and state.plan.mode is Mode.PLAN else PROMPT_HINTS
         return next((hint for hint in hints if len(hint) < self._width - 3), "")
 
     def _tail_lines(self, width: int, rows: int) -> list[Fragments]:
