@@ -142,9 +142,9 @@ async def test_two_processes_cannot_write_one_task(halo: Halo) -> None:
 
 async def test_without_an_id_the_task_is_picked_from_a_list(halo: Halo) -> None:
     model = halo.script(HI, HI, {**HI, "expect": "again"})
-    for prompt in ("first", "second"):
-        await halo.run("-p", "-m", model, prompt)
-    first = halo.tasks[0]
+    await halo.run("-p", "-m", model, "first")
+    (first,) = halo.tasks
+    await halo.run("-p", "-m", model, "second")
     person = Person(halo, "-r", "-m", model).sees("Which task?", "second", "first", "1 or 2").types("2\r")
     person.sees("act mode", "first", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -154,6 +154,6 @@ async def test_without_an_id_the_task_is_picked_from_a_list(halo: Halo) -> None:
 async def test_without_an_id_and_a_person_the_task_must_be_named(halo: Halo) -> None:
     await halo.run("-p", "-m", halo.script(HI), "first")
     done = await halo.run("-p", "-r")
-    assert (done.code, "Name a task" in done.err) == (2, True)
+    assert (done.code, "Which task?" in done.err) == (2, True)
     done = await halo.run("attach")
-    assert (done.code, "No other process runs a task" in done.err) == (2, True)
+    assert (done.code, "No task is open in another process" in done.err) == (2, True)

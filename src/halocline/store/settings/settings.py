@@ -52,10 +52,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Says(description="Models without native tool calls, as `provider/model` patterns; they write calls as text."),
     ] = ()
-    model_aliases: Annotated[
-        dict[str, str],
-        Says(description='Short names for models, such as `fast = "openai/gpt-5.6-luna"`; they go before all others.'),
-    ] = {}
+    model_aliases: Annotated[dict[str, str], Says(description='Names for models: `fast = "openai/gpt-5.6-luna"`.')] = {}
     image_models: Annotated[
         tuple[str, ...],
         Says(description="Models that accept images, beyond those in the catalog, as `provider/model` patterns."),
