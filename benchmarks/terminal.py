@@ -1,8 +1,8 @@
 """The live screen, measured through a pseudo-terminal: `python -m benchmarks.terminal`, a table, a code.
 
 A model server sends 1,000 text deltas a second while a person types. Measured: the share of a core, the bytes written
-for each byte of text, the time from a key to its echo, the memory at the prompt, and how long the prompt takes to appear
-beside the first request of `halo -p`. It needs Linux, because it reads `/proc`.
+for each byte of text, the time from a key to its echo, the memory at the prompt, and how long the prompt takes to
+appear beside the first request of `halo -p`. It needs Linux, because it reads `/proc`.
 """
 
 import fcntl
