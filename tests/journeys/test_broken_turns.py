@@ -150,8 +150,8 @@ class BrokenRoomAssembly(ScriptedAssembly):
         super().__init__(home, Settings(sandbox="off"), turns, {})
         self._room = room
 
-    def _build_host(self, log, state, workspace, hooks, files):
-        return super()._build_host(log, state, workspace, BreakingHooks(self._room), files)
+    def _build_host(self, log, state, workspace, hooks, *parts):
+        return super()._build_host(log, state, workspace, BreakingHooks(self._room), *parts)
 
     def _checkpoints(self, *arguments):
         return BreakingCheckpoints() if self._room == "checkpoints" else Off()

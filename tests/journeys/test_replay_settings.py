@@ -18,6 +18,7 @@ from halocline.store.settings.sections import (
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
+    TerminalSettings,
     WebSearchSettings,
 )
 from halocline.store.settings.settings import Settings
@@ -70,6 +71,7 @@ OTHER = {
     "web_search": WebSearchSettings(engine="searxng", url="http://127.0.0.1:1"),
     "language_servers": LanguageServerSettings(enabled=False),
     "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
+    "terminal": TerminalSettings(title=False, progress=False, notify="off"),
     "formatters": {"*": "true"},
     "compaction": CompactionSettings(automatic=False, at=0.2),
     "connect_timeout": 1.0,

@@ -8,9 +8,11 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -72,6 +74,7 @@ class CodeServer:
         self.log = root / "server.log"
         self.address = ""
         self._data, self._extensions = root / "data", root / "extensions"
+        self._sockets = tempfile.mkdtemp(prefix="code-")  # a socket's path must be short
         self._process: subprocess.Popen[bytes] | None = None
         for folder in (self.home, self._data / "User", self._data / "Machine", self._extensions):
             folder.mkdir(parents=True)
@@ -81,6 +84,8 @@ class CodeServer:
             "HOME": str(self.home),
             "HALOCLINE_HOME": str(self.home / ".halocline"),
             "LANG": "C.UTF-8",
+            "TMPDIR": self._sockets,
+            "XDG_RUNTIME_DIR": self._sockets,
             "EXTENSIONS_GALLERY": json.dumps({"serviceUrl": ""}),
         }
 
@@ -130,6 +135,7 @@ class CodeServer:
         """End the whole group: the server, its extension hosts and all that they started."""
         if self._process is None:
             return
+        shutil.rmtree(self._sockets, ignore_errors=True)
         for kind in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, kind)
