@@ -5,8 +5,8 @@ Only GitHub itself is missing: checking out is done by the test, and `gh` is a p
 
 import os
 import re
-import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def runner(halo: Halo) -> Runner:
     programs.mkdir()
     (programs / "gh").write_text(GH)
     (programs / "gh").chmod(0o755)
-    path = f"{programs}:{Path(shutil.which('halo') or '').parent}:{os.environ['PATH']}"
+    path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     github = {"token": "t", "base_ref": "main", "event.pull_request.number": "12"}
     env = {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     env |= {f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

@@ -1,7 +1,7 @@
 """Commands without the word that they need: they list, or name what there is."""
 
 import pytest
-from tests.surfaces.cli.halo_process import Halo, until_written
+from tests.surfaces.cli.halo_process import Halo, ended, until_written
 from tests.surfaces.cli.test_halo_attach import FOR_EVER
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -46,9 +46,11 @@ async def test_resuming_without_an_id_names_the_tasks(halo: Halo, words: tuple[s
 async def test_attaching_without_an_id_names_the_open_tasks(halo: Halo) -> None:
     await halo.run("-p", "-m", halo.script({"text": "Done."}), "over")
     assert "No task is open" in (await halo.run("attach")).err
-    await halo.start("-p", "-y", "-m", halo.script(FOR_EVER, name="other"), "wait here")
+    running = await halo.start("-p", "-y", "-m", halo.script(FOR_EVER, name="other"), "wait here")
     await until_written(halo.folder / "began")
     done = await halo.run("attach")
     assert done.code == 2
     assert "wait here" in done.err
     assert "over" not in done.err
+    running.terminate()
+    await ended(running)
