@@ -74,6 +74,7 @@ async def test_a_tab_of_an_extension_stands_beside_files(open_workbench, folder)
     await workbench.run_command("Tiny: Open Tab")
     assert await workbench.view_in_tab(ID).locator("#line").text_content() == "in a tab"
     await workbench.open_file("before.txt")
+    await workbench.editors.wait_for_text(workbench.editors.text_editor, "two")
     assert await workbench.editors.read(workbench.editors.text_editor) == "one\ntwo\n"
     await workbench.editors.close_tab("Tiny tab")
     await workbench.editors.tab("Tiny tab").wait_for(state="detached")

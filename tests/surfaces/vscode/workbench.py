@@ -21,6 +21,7 @@ from playwright.async_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     FrameLocator,
     Locator,
     Page,
@@ -43,6 +44,8 @@ THEMES = {
     "dark": ("Dark Modern", "vs-dark"),
     "high contrast": ("Dark High Contrast", "hc-black"),
 }
+OURS = ("halocline", "tests.", "[Extension Host]", "vscode-cdn.net", "webview", "Content Security Policy")
+"""Marks of messages about extensions and their pages; VS Code itself writes errors of its own."""
 NOISE = (
     "spdlog",
     "native-watchdog",
@@ -66,7 +69,7 @@ class Workbench:
         self.problems: list[str] = []
         self.outside: list[str] = []
         page.on("console", self._record_message)
-        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("pageerror", self._record_error)
         context.on("request", self._record_request)
 
     @classmethod
@@ -207,8 +210,15 @@ class Workbench:
         return self.page.frame_locator(outer).frame_locator("#active-frame")
 
     def _record_message(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(noise in message.text for noise in NOISE):
-            self.problems.append(f"{message.type}: {message.text}")
+        whole = f"{message.text} {message.location.get('url', '')}"
+        is_ours = any(mark in whole for mark in OURS) and not any(noise in whole for noise in NOISE)
+        if message.type == "error" and is_ours:
+            self.problems.append(f"{message.type}: {whole}")
+
+    def _record_error(self, error: Error) -> None:
+        whole = f"{error} {error.stack}"
+        if any(mark in whole for mark in OURS):
+            self.problems.append(f"error: {whole}")
 
     def _record_request(self, request: Request) -> None:
         address = urlsplit(request.url)
