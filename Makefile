@@ -37,8 +37,8 @@ $(CHROMIUM): $(STAMP)
 
 # A test that ran into a deadline on a busy machine runs once more, and the summary names it. Other failures stand.
 PYTEST = $(BIN)/python -m pytest -n 4 --dist worksteal --reruns 1 --only-rerun '(?i)time(d )?out' -rR
-# The tests of the extension share one VS Code, so they run in one worker.
-VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 --only-rerun '(?i)time(d )?out' -rR tests/surfaces/vscode
+# The tests of the extension share one VS Code, so they run in one worker. What fails runs once more and is named.
+VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 -rR tests/surfaces/vscode
 test: prepare  ## lint, types and tests, without those that only repeat others at every point (tests/full.txt)
 	@REPLAYS=sample $(PYTEST) -m 'not long and not full and not vscode'
 	@$(VS_CODE) -m 'not full'
