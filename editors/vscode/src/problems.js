@@ -28,12 +28,8 @@ class Problems {
     ]
   }
 
-  /** Return which of the files are checked, and their errors; without paths, those of all files with errors. */
+  /** Return which of the files are open and checked, and their errors. */
   async check({ paths, wait }) {
-    if (!paths.length) {
-      const uris = languages.getDiagnostics().flatMap(([uri]) => (uri.scheme === 'file' ? [uri] : []))
-      return { paths: uris.map(({ fsPath }) => fsPath), problems: uris.flatMap(listErrors) }
-    }
     const documents = paths.map((path) => find(Uri.file(path))).filter((document) => document && isShown(document))
     await this.settle(documents, wait * 1000)
     const found = documents.filter(({ languageId }) => this.checked.has(languageId))

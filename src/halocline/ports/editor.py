@@ -32,7 +32,4 @@ class ProblemSource(Protocol):
     """Errors that an editor shows, from whatever checks its files. A failure is an answer without files."""
 
     async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
-        """Return the errors in files, once the editor has checked them as they are now; after `wait` seconds, without.
-
-        Without paths: in all files that the editor has checked.
-        """
+        """Return the errors in these files once the editor has checked them as they are, or after `wait` seconds."""

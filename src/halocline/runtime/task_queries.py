@@ -64,9 +64,7 @@ class TaskQueries:
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
-        return history.previews.add_previews(
-            self.events(task, after), lambda: self.state(task), self.home, self._files(task)
-        )
+        return self._with_previews(task, self.events(task, after))
 
     def live(self, task: str, after: int = 0) -> "AsyncIterator[Event | Caught]":
         """Yield the events of an open task. Where the past ends, yield a tuple that repeats what is in progress.
@@ -75,9 +73,7 @@ class TaskQueries:
         """
         if (stream := self._controller.stream(task)) is None:
             raise TaskNotFound(f"Task {task} is not open here.", "Resume it first.")
-        return history.previews.add_previews(
-            stream.with_catching_up(after), lambda: self.state(task), self.home, self._files(task)
-        )
+        return self._with_previews(task, stream.with_catching_up(after))
 
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
         """Return an open task's background commands, including those that ended recently."""

@@ -27,14 +27,14 @@ class FileRequests:
         """True while the editor is not asked, because it was late."""
         return time.monotonic() < self._paused_until
 
-    async def ask(self, request: Awaitable[T], path: str) -> T | None:
-        """Return the answer about a file; None if the editor fails or is late."""
+    async def ask(self, request: Awaitable[T], path: str, wait: float = 0.0) -> T | None:
+        """Return the answer about a file, for which the editor itself may `wait`; None if it fails or is late."""
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._patience + wait):
                 return await request
         except TimeoutError:
             self._paused_until = time.monotonic() + PAUSE
-            _LOGGER.warning("The editor did not answer about %s in %g s.", path, self._patience)
+            _LOGGER.warning("The editor did not answer about %s in %g s.", path, self._patience + wait)
         except self._failures as error:
             _LOGGER.info("The editor did not answer about %s: %s", path, error)
         return None

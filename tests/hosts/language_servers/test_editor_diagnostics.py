@@ -18,7 +18,7 @@ class ShownErrors:
         self.errors = {Path("/w", name.replace("_", ".")): found for name, found in errors.items()}
 
     async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
-        checked = tuple(path for path in paths or self.errors if path in self.errors)
+        checked = tuple(path for path in paths if path in self.errors)
         return CheckedFiles(checked, tuple(one for path in checked for one in self.errors[path]))
 
 
@@ -77,8 +77,9 @@ async def test_language_servers_take_files_that_the_editor_does_not_check() -> N
     assert not diagnostics.knows(OTHER)
 
 
-async def test_all_errors_of_the_window_are_current() -> None:
-    diagnostics = EditorDiagnostics(ShownErrors(a_json=(OLD,)), Servers(), 1.0)
+async def test_errors_of_files_that_were_read_are_current_and_of_no_others() -> None:
+    diagnostics = EditorDiagnostics(ShownErrors(a_json=(OLD,), b_json=(Problem(B, 1, "x", "Hidden."),)), Servers(), 1.0)
+    await read(diagnostics, A)
     assert await diagnostics.current(()) == (OLD,)
     assert await EditorDiagnostics(ShownErrors(), Servers(), 1.0).current([OTHER]) is None
 

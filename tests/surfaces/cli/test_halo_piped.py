@@ -23,12 +23,21 @@ async def test_large_input_is_kept_in_a_file_that_the_model_can_read(halo: Halo)
     done = await halo.run("-p", *words, "what is in it?", stdin=LARGE.encode())
     assert (done.code, done.out) == (0, "Found.\n")
     assert f"Standard input is large ({len(LARGE.strip()):,} characters)" in done.err
-    assert (outputs / "stdin.txt").read_text() == LARGE.strip()
+    assert (outputs / "stdin-1.txt").read_text() == LARGE.strip()
     assert len(piped_note(halo).text) < 32_000
-    assert f"all of it is in {outputs / 'stdin.txt'}" in piped_note(halo).text
+    assert f"all of it is in {outputs / 'stdin-1.txt'}" in piped_note(halo).text
     ended = next(event for event in halo.log() if type(event).__name__ == "ToolCallEnded")
     assert ended.status == "completed"
     assert "the needle" in str(ended.result)
+
+
+async def test_a_later_input_leaves_the_earlier_file_as_it_was(halo: Halo) -> None:
+    words = ("-p", "-m", halo.script({"text": "First."}, {"text": "Second."}))
+    await halo.run(*words, "--session-id", "big", "one", stdin=LARGE.encode())
+    await halo.run(*words, "-r", "big", "two", stdin=LARGE.upper().encode())
+    outputs = halo.home / "tasks" / "big" / "outputs"
+    kept = [(outputs / f"stdin-{number}.txt").read_text() for number in (1, 2)]
+    assert kept == [LARGE.strip(), LARGE.upper().strip()]
 
 
 async def test_other_input_is_sent_whole(halo: Halo) -> None:

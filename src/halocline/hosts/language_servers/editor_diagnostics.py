@@ -46,13 +46,10 @@ class EditorDiagnostics:
         return self._servers.late()
 
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
-        """Return the errors in these files and in all that the editor has checked."""
-        found, all_known = await asyncio.gather(self._editor.check(paths, self._wait), self._editor.check((), 0))
-        others = [path for path in paths if path not in found.paths]
-        more = await self._servers.current(others) if others or not (found.paths or all_known.paths) else ()
-        if more is None and not (found.paths or all_known.paths):
-            return None
-        return tuple(dict.fromkeys((*found.problems, *all_known.problems, *(more or ()))))
+        """Return the errors in these files and in those read or edited."""
+        found = await self._editor.check([*dict.fromkeys((*paths, *self._before))], self._wait)
+        more = await self._servers.current([path for path in paths if path not in found.paths])
+        return None if more is None and not found.paths else (*found.problems, *(more or ()))
 
     async def close(self) -> None:
         for looking in (running := [*self._looking.values()]):

@@ -9,8 +9,6 @@ from halocline.client import CheckedFiles
 from halocline.surfaces.editor.peer import EditorError, Peer
 from halocline.surfaces.editor_requests import FileRequests
 
-MARGIN = 2.0
-"""Seconds beyond what the editor may wait itself."""
 MOST = 200
 """Largest number of errors that are taken from one answer."""
 
@@ -20,19 +18,17 @@ class EditorProblems:
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
+        self._requests = FileRequests(EditorError)
 
     async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
-        given = {"paths": [*map(str, paths)], "wait": wait}
-        requests = FileRequests(EditorError, patience=wait + MARGIN)
-        answer = await requests.ask(self._peer.request("problems/check", given), str(paths[0]) if paths else "problems")
-        try:
-            found = msgspec.convert(answer, CheckedFiles, dec_hook=_to_path) if answer is not None else CheckedFiles()
-        except msgspec.ValidationError:
+        if self._requests.are_paused or not paths:
             return CheckedFiles()
-        return CheckedFiles(found.paths, found.problems[:MOST])
-
-
-def _to_path(kind: type, value: object) -> object:
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError(kind)
+        given = {"paths": [*map(str, paths)], "wait": wait}
+        answer = await self._requests.ask(self._peer.request("problems/check", given), str(paths[0]), wait)
+        try:
+            found = msgspec.convert(answer, CheckedFiles | None, dec_hook=lambda kind, value: kind(value))
+        except msgspec.ValidationError:
+            found = None
+        asked = [path for path in found.paths if path in paths] if found else []
+        problems = [one for one in found.problems if one.path in asked] if found else []
+        return CheckedFiles(tuple(asked), tuple(problems[:MOST]))

@@ -1,6 +1,7 @@
 """`/rewind`: go back to before an earlier prompt, with or without the files."""
 
 import time
+from collections.abc import Sequence
 
 from halocline.client import Client, SnapshotPoint
 from halocline.protocol import commands as cmd, events as ev
@@ -17,7 +18,7 @@ async def answer_rewind(context: SlashContext, rest: str) -> SlashAnswer:
     points = list_prompts_back(context.client, context.task)
     if not points:
         return "There is no earlier prompt to go back to."
-    labels = {describe_point(point): point for point in points}
+    labels = label_points(points)
     picked = await _ask(context, "Go back to before which prompt?", (*labels, CANCEL))
     if picked not in labels:
         return "Nothing was changed."
@@ -37,6 +38,17 @@ async def answer_rewind(context: SlashContext, rest: str) -> SlashAnswer:
 def list_prompts_back(client: Client, task: str) -> list[SnapshotPoint]:
     """The latest prompts of a task, newest first."""
     return [point for point in reversed(client.time.points(task)) if point.kind == "prompt"][:LISTED]
+
+
+def label_points(points: Sequence[SnapshotPoint]) -> dict[str, SnapshotPoint]:
+    """Return points by their labels, which differ also for equal prompts of one minute."""
+    labels: dict[str, SnapshotPoint] = {}
+    for point in points:
+        label = describe_point(point)
+        while label in labels:
+            label += " (earlier)"
+        labels[label] = point
+    return labels
 
 
 def describe_point(point: SnapshotPoint) -> str:

@@ -1,5 +1,6 @@
 """The live screen in a real terminal emulator: typing while the agent works, cards, keys and what is left behind."""
 
+import io
 import os
 import random
 import re
@@ -9,13 +10,15 @@ import sys
 import time
 from typing import Any
 
+import pexpect
 import pytest
-from tests.surfaces.cli.halo_process import Halo, call, shell
+from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call, shell
 from tests.surfaces.cli.live.conftest import Open
 from tests.surfaces.cli.live.tmux_terminal import HINT
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.surfaces.cli.live.terminal_keys import DISABLE, ENABLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -23,6 +26,8 @@ HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}
 SLOW: dict[str, Any] = {"text": "First paragraph.\n\n" + "And on and on. " * 99, "pace": 0.02}
 OPTIONS = "reject and stop"
+TITLE, UNTITLE = "\x1b[22;2t", "\x1b[23;2t"
+"""Codes that save the window's title, and give it back."""
 SIZES = [(120, 40), (80, 24), (50, 20), (30, 10)]
 
 
@@ -148,6 +153,22 @@ def test_the_terminal_is_as_it_was_after_a_signal(halo: Halo, open_terminal: Ope
     time.sleep(0.5)
     if number is not signal.SIGKILL:
         assert terminal.modes() == before
+
+
+@pytest.mark.parametrize("seen", [ENABLE, HINT, TITLE])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_turned_on_in_the_terminal_is_turned_off_by_a_signal_at_any_time(
+    halo: Halo, number: signal.Signals, seen: str
+) -> None:
+    env = {**halo.env, "TERM": "xterm-kitty"}
+    words = [*HALO[1:], "-m", halo.script(SLOW)]
+    person = pexpect.spawn(HALO[0], words, cwd=str(halo.folder), env=env, encoding="utf-8", timeout=LIMIT)
+    person.logfile_read = written = io.StringIO()
+    person.expect_exact(seen)
+    person.kill(number)
+    person.expect(pexpect.EOF)
+    for turned_on, turned_off in ((ENABLE, DISABLE), (TITLE, UNTITLE)):
+        assert written.getvalue().count(turned_on) == written.getvalue().count(turned_off)
 
 
 def test_ctrl_c_quits_when_pressed_twice_and_says_how_to_come_back(halo: Halo, open_terminal: Open) -> None:

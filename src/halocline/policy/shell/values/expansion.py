@@ -46,11 +46,6 @@ def expand_simple(simple: Simple, ground: Ground) -> Simple:
     return Simple(simple.source, words, tuple(assignments), redirects)
 
 
-def _array_elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
-    """The elements of an array."""
-    return with_names((made for word in words for made in expand_word(word, ground)), ground)
-
-
 def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
     """Return expanded words with patterns replaced by the names they match, as far as those are known."""
     named = [(one, ground.names(one) if one.is_pattern else None) for one in words]

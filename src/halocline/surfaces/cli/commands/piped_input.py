@@ -1,6 +1,7 @@
 """Large text on standard input: it is kept in a file of the task, and the model gets both ends and the file's name."""
 
 import os
+from itertools import count
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,8 +13,8 @@ from halocline.surfaces.cli.stderr import print_message
 LARGEST = 100_000
 """Characters that are sent whole."""
 HEAD, TAIL = 20_000, 10_000
-FOLDER, FILE_NAME = "outputs", "stdin.txt"
-"""Beside the outputs of commands, which a task may read."""
+FOLDER, FILE_NAME = "outputs", "stdin-{}.txt"
+"""Beside the outputs of commands, which a task may read. Earlier turns refer to earlier files."""
 
 
 def keep_large_input(client: Client, task: str, parts: tuple[UserPart, ...]) -> tuple[UserPart, ...]:
@@ -29,8 +30,8 @@ def _keep_note(folder: Path, note: Note) -> Note:
     if len(text) <= LARGEST:
         return note
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / FILE_NAME
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    path = next(free for number in count(1) if not (free := folder / FILE_NAME.format(number)).exists())
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
     print_message(
         f"Standard input is large ({len(text):,} characters): the model gets its two ends and can read the rest.",

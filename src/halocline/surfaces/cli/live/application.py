@@ -39,7 +39,9 @@ class LiveApplication:
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
         self.typed_before = ""
-        self._terminal = TerminalState()
+        self.undo_signs: Callable[[], str] = str
+        """Returns the codes that take back signs such as the title, for an end by a signal."""
+        self._terminal = TerminalState(self._undo_codes)
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
@@ -133,6 +135,9 @@ class LiveApplication:
     @property
     def width(self) -> int:
         return self._output.get_size().columns
+
+    def _undo_codes(self) -> str:
+        return (DISABLE if self._has_unambiguous_keys and self._running else "") + self.undo_signs()
 
     def _write_key_mode(self, mode: str) -> None:
         if self._has_unambiguous_keys:

@@ -43,6 +43,7 @@ class LiveMode:
         self._session = LiveSession(self.say, self._app.request_frame)
         self._composer = LiveComposer(self._app.request_frame)
         self._outside = OutsideSigns(self._app.write_signal)
+        self._app.undo_signs = self._outside.undo_codes
         self._menu = LiveMenu(self._session, self._composer, self._outside)
         self._asker = Asker(self._screen, self._menu)
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)

@@ -72,10 +72,14 @@ class OutsideSigns:
 
     def close(self) -> None:
         """Give the title back, and end the progress."""
-        self.change_state("idle")
-        if self._sets_title:
-            self._write(_RESTORE_TITLE)
-            self._sets_title = False
+        if codes := self.undo_codes():
+            self._write(codes)
+        self._state, self._sets_title = "idle", False
+
+    def undo_codes(self) -> str:
+        """Return the codes that take back the signs that show now."""
+        progress = _PROGRESS["idle"] if self._shows_progress and self._state != "idle" else ""
+        return progress + (_RESTORE_TITLE if self._sets_title else "")
 
     def _show_title(self) -> None:
         title = f"{_MARKS[self._state]}halo · {reveal(self._folder)}"[:LONGEST_TITLE]

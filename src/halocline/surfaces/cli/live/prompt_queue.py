@@ -17,6 +17,11 @@ class PromptQueue:
     def add(self, prompt: Prompt) -> None:
         self.prompts.append(prompt)
 
+    def hold(self, prompt: Prompt) -> None:
+        """Keep a prompt that could not be sent, for the person to edit or send again."""
+        self.prompts.insert(0, prompt)
+        self.is_held = True
+
     def end_turn(self, reason: StopReason) -> None:
         """Hold the queue if the turn did not end well."""
         self.is_held = bool(self.prompts) and reason in HOLDS

@@ -60,11 +60,6 @@ class LiveRenderer(Renderer):
         if end:
             self._rows.append(lines + end)
 
-    @property
-    def has_rows(self) -> bool:
-        """True if rows wait for the next frame."""
-        return bool(self._rows)
-
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
         with self._live_output.one_write():
             if self._rows:

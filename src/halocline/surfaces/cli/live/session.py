@@ -113,6 +113,7 @@ class LiveSession:
             await self.client.pass_on(cmd.Steer(task=self.task, content=(Text(prompt.text), *prompt.parts)))
         except HaloclineError as error:
             self.steered.remove(prompt.text)
+            self.queue.hold(prompt)
             self.say(f"{error.text} {error.hint}".rstrip())
 
     def switch_modes(self, mode: Mode, approvals: ApprovalMode) -> None:

@@ -5,14 +5,19 @@ import select
 import signal
 import sys
 import termios
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 
 class TerminalState:
-    """Remembers the modes of standard input. A closed terminal has none, and needs no restoring."""
+    """Remembers the modes of standard input. A closed terminal has none, and needs no restoring.
 
-    def __init__(self) -> None:
+    `undo` returns the codes that take back what else was turned on, for an end by a signal.
+    """
+
+    def __init__(self, undo: Callable[[], str] = str) -> None:
+        self._undo = undo
         self._before: list[Any] | None = self._read()
         self._raw: list[Any] | None = None
 
@@ -47,7 +52,7 @@ class TerminalState:
     def end_by(self, number: int) -> None:
         """End the program by a signal, with the terminal as it was: no brackets around pastes, the cursor shown."""
         with suppress(OSError):
-            sys.stdout.write("\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[0m\r\n")
+            sys.stdout.write(f"{self._undo()}\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[0m\r\n")
             sys.stdout.flush()
         self.restore()
         signal.signal(number, signal.SIG_DFL)
