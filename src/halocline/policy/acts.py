@@ -1,8 +1,10 @@
 """Split a call into acts that are judged one by one: the paths it touches, its command, the server it contacts."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
+from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart, Touch, Use
 from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
@@ -39,11 +41,22 @@ No shells, interpreters, wrappers or package runners: a grant for those would al
 """
 
 
+KINDS_OF = {
+    Use.READ: (ToolKind.READ, ToolKind.SEARCH, ToolKind.EXECUTE),
+    Use.CHANGE: (ToolKind.EDIT, ToolKind.EXECUTE),
+    Use.DELETE: (ToolKind.DELETE, ToolKind.MOVE, ToolKind.EDIT, ToolKind.EXECUTE),
+    Use.MAY_CHANGE: (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE),
+}
+"""Kinds of tools that do to a place what a command does."""
+
+
 class Act(Value, frozen=True):
     """One thing that a call does, judged on its own.
 
     `argv` are the words of a simple command; None if unknown. `command` is a whole command line with its place, `parts`
     are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `reads`: a part only reads. `in_sandbox`,
+    `touched` are the places that it uses, for deny and ask rules; `kinds` are all kinds of tools that such a use counts
+    as, and it is `possible` if the program only may use the place so. `in_sandbox`,
     `risky`, `mcp`, `read_only`, `changed` and `agent` are as in a `Summary`. `scripts` are the workspace files that a
     command runs, or the definition of an MCP tool. `grant` is what *always* would cover, `wider` a broader offer.
     """
@@ -64,6 +77,9 @@ class Act(Value, frozen=True):
     risky: bool = False
     parts: tuple["Act", ...] = ()
     within: tuple["Act", ...] = ()
+    touched: tuple["Act", ...] = ()
+    kinds: tuple[ToolKind, ...] = ()
+    possible: bool = False
     scripts: tuple[str, ...] = ()
     mcp: str = ""
     read_only: bool = False
@@ -82,13 +98,13 @@ def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances)
         return [_of_server(whole, summary)]
     if summary.command:
         return _command_acts(whole, summary, paths, where)
-    acts = [replace(whole, path=path, grant=_path_grant(summary.kind, path)) for path in paths]
+    acts = [replace(whole, path=path, grant=path_grant(summary.kind, path)) for path in paths]
     if summary.url:
         acts.append(_server_act(whole, summary))
     return acts or [replace(whole, grant=Grant(summary.kind))]
 
 
-def _path_grant(kind: ToolKind, path: Resolved) -> Grant:
+def path_grant(kind: ToolKind, path: Resolved) -> Grant:
     """Return what *always* covers: the whole project, or just this path elsewhere."""
     return Grant(kind, "" if path.place is Place.PROJECT else path.path)
 
@@ -126,15 +142,29 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
         judged=judged,
         in_sandbox=summary.in_sandbox,
         risky=summary.risky,
-        parts=tuple(_part_act(whole, part) for part in judged.simple),
+        parts=tuple(_part_act(whole, part, where) for part in judged.simple),
+        touched=_touch_acts(whole, judged.touches, where),
         within=tuple(replace(whole, argv=words) for words in judged.within),
     )
     return [command, *(Act(ToolKind.READ, path=path, grant=command.grant, agent=summary.agent) for path in paths)]
 
 
-def _part_act(whole: Act, part: JudgedPart) -> Act:
-    return replace(
-        whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts
+def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
+    act = replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts)
+    return replace(act, touched=_touch_acts(act, part.touches, where))
+
+
+def _touch_acts(act: Act, touches: Sequence[Touch], where: Circumstances) -> tuple[Act, ...]:
+    """Return the places that a command uses as acts, as far as a rule may guard them."""
+    return tuple(
+        replace(
+            act,
+            kinds=KINDS_OF[touch.use],
+            path=Resolved(touch.path, touch.shown, touch.place, root=touch.root),
+            possible=touch.use is Use.MAY_CHANGE,
+        )
+        for touch in touches
+        if touch.use in where.guarded
     )
 
 

@@ -1,6 +1,7 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
 import re
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
@@ -34,10 +35,30 @@ def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), why) for pattern, why in _LOSES)
 
 
+class Use(StrEnum):
+    """What a command does with a place. `MAY_CHANGE`: a program gets its name and is not known to only read it."""
+
+    READ = "read"
+    CHANGE = "change"
+    DELETE = "delete"
+    MAY_CHANGE = "may_change"
+
+
+class Touch(Value, frozen=True):
+    """A place that a command is known to use. `root` is as in `paths.Resolved`."""
+
+    path: str
+    shown: str
+    place: Place
+    use: Use
+    root: str = ""
+
+
 class Circumstances(Value, frozen=True):
     """The place and modes in which a command would run. `typed`: it is input for a running program.
 
     `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
+    `guarded` are the uses of places that deny and ask rules with paths cover.
     """
 
     workspace: Path
@@ -53,12 +74,13 @@ class Circumstances(Value, frozen=True):
     ignored: tuple[str, ...] = ()
     permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
     roots: tuple[OtherRoot, ...] = ()
+    guarded: frozenset[Use] = frozenset()
 
 
 class JudgedPart(Value, frozen=True):
     """One simple command, for matching rules. `argv` is None if its words are known only when it runs.
 
-    `place` is the kind of sensitive place that it reads or changes, if any.
+    `place` is the kind of sensitive place that it reads or changes, if any; `touches` are all places that it uses.
     """
 
     argv: tuple[str, ...] | None
@@ -66,6 +88,7 @@ class JudgedPart(Value, frozen=True):
     reads: bool = False
     place: Place | None = None
     scripts: tuple[str, ...] = ()
+    touches: tuple[Touch, ...] = ()
 
 
 class CommandJudgement(Value, frozen=True):
@@ -74,7 +97,8 @@ class CommandJudgement(Value, frozen=True):
     `canonical` is the form in which an allowed command is run; None: as written. A `binding` judgement holds whatever
     grants or modes allow. `simple` are its simple commands, `within` the words of those wrapped in others; `effect` is
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
-    the command would be forbidden as written: whatever allows it, it runs in that form.
+    the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
+    the whole line uses.
     """
 
     decision: Verdict
@@ -88,6 +112,7 @@ class CommandJudgement(Value, frozen=True):
     effect: Effect = Effect.UNKNOWN
     scripts: tuple[str, ...] = ()
     only_form: str | None = None
+    touches: tuple[Touch, ...] = ()
 
     @property
     def reads(self) -> bool:

@@ -9,7 +9,7 @@ from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances
 from halocline.policy.destinations import parse_destination
 from halocline.policy.paths import resolve_path
-from halocline.policy.rules import find_allowing, rule_applies
+from halocline.policy.rules import find_allowing, find_covered
 from halocline.ports.shell_facts import NoFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
@@ -39,7 +39,7 @@ def _covers_example(rule: Rule, example: str) -> bool:
         return False
     if rule.decision is Verdict.ALLOW:
         return find_allowing([rule], act, workspace, mode) is not None
-    return rule_applies(rule, act, workspace, mode)
+    return find_covered(rule, act, workspace, mode) is not None
 
 
 def _example_act(rule: Rule, example: str, workspace: Path) -> Act:

@@ -10,11 +10,12 @@ allowed without asking.
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
-from halocline.policy.commands import Circumstances
+from halocline.policy.commands import Circumstances, Use
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
+from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved, resolve_path
-from halocline.policy.rules import changed_scripts
+from halocline.policy.rules import changed_scripts, guarded_uses
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import Verdict
@@ -51,14 +52,17 @@ def find_places(summary: Summary, context: PolicyContext) -> tuple[tuple[str, ..
     return tuple(path.path for path in paths), tuple(path.identity for path in paths)
 
 
-def build_classifier(context: PolicyContext) -> Classifier:
-    """Return the classifier of places for a task."""
+def build_classifier(context: PolicyContext, call: Summary | None = None) -> Classifier:
+    """Return the classifier of places for a task, or for the files that a judged call reaches."""
+    call = call or Summary("", ToolKind.READ, tool="read_file")
+    places = _resolve_paths(call, context) if any(rule.paths for rule in context.book.rules) else ()
     return Classifier(
         context.workspace,
         context.home,
         outputs=context.outputs,
         ignored=context.book.ignored,
         roots=context.roots,
+        guard=build_guard(context, call.tool, call.agent, places),
     )
 
 
@@ -98,7 +102,13 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
         ignored=context.book.ignored,
         permissions=context.book.permissions,
         roots=context.roots,
+        guarded=_find_guarded(summary.tool, summary.agent, context),
     )
+
+
+def _find_guarded(tool: str, agent: str, context: PolicyContext) -> frozenset[Use]:
+    act = Act(ToolKind.EXECUTE, tool, agent=agent)
+    return guarded_uses(context.book.rules, act, context.workspace, context.mode)
 
 
 def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decision:

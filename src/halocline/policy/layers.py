@@ -9,7 +9,7 @@ from halocline.policy.commands import may_lose
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.destinations import Net
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
-from halocline.policy.rules import find_allowing, is_granted, rule_applies, rule_covers
+from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Place, Rule, Source, Verdict
 
@@ -67,7 +67,7 @@ def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _by_managed(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, context, Verdict.ASK, Source.MANAGED)
+    return _by_asking(act, context, Source.MANAGED)
 
 
 def _by_sandbox_rule(act: Act, context: PolicyContext) -> Decision | None:
@@ -116,7 +116,16 @@ def _another_tool(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _by_asking_rule(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, context, Verdict.ASK, Source.USER, Source.PROJECT)
+    return _by_asking(act, context, Source.USER, Source.PROJECT)
+
+
+def _by_asking(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
+    """Find an ask rule, or a deny rule about places that the call may change: nobody knows, so it asks."""
+    if found := _by_strict_rule(act, context, Verdict.ASK, *sources, possibly=True):
+        return found
+    denied = _by_strict_rule(act, context, Verdict.DENY, *sources, possibly=True)
+    reason = f"the command may change what the rule {denied.rule} guards: {denied.reason}" if denied else ""
+    return replace(denied, verdict=Verdict.ASK, reason=reason) if denied else None
 
 
 def _by_allowing_rule(act: Act, context: PolicyContext) -> Decision | None:
@@ -176,12 +185,16 @@ def _by_preset(act: Act, context: PolicyContext) -> Decision | None:
     )
 
 
-def _by_strict_rule(act: Act, context: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
-    """Find a deny or ask rule; it may match any part of a command."""
-    rules = (rule for rule in context.book.rules if rule.decision is verdict and rule.source in sources)
-    return _rule_decision(
-        next((rule for rule in rules if rule_applies(rule, act, context.workspace, context.mode)), None)
-    )
+def _by_strict_rule(
+    act: Act, context: PolicyContext, verdict: Verdict, *sources: Source, possibly: bool = False
+) -> Decision | None:
+    """Find a deny or ask rule; it may match any part of a command, and the places that it uses or `possibly` uses."""
+    for rule in context.book.rules:
+        if rule.decision is verdict and rule.source in sources:
+            covered = find_covered(rule, act, context.workspace, context.mode, possibly=possibly)
+            if covered:
+                return _rule_decision(rule, covered.path.shown if covered.path and covered is not act else "")
+    return None
 
 
 def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
@@ -190,10 +203,12 @@ def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision 
     return _rule_decision(find_allowing(rules, act, context.workspace, context.mode))
 
 
-def _rule_decision(rule: Rule | None) -> Decision | None:
+def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:
+    """Return the decision of a rule. `place` is the one that a command uses."""
     if rule is None:
         return None
-    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says {rule.decision}")
+    reason = rule.reason or f"the rule {rule.name} says {rule.decision}"
+    return Decision(rule.decision, rule.name, f"{reason} ({place})" if place else reason)
 
 
 LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from halocline.files.opening import find_place
@@ -90,7 +91,11 @@ def resolve_path(
 
 
 class Classifier:
-    """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once."""
+    """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once.
+
+    `guard` is what rules make of a place that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if
+    they ask first, None if neither.
+    """
 
     def __init__(
         self,
@@ -100,11 +105,13 @@ class Classifier:
         outputs: Path | None = None,
         ignored: tuple[str, ...] = (),
         roots: tuple[OtherRoot, ...] = (),
+        guard: Callable[[Resolved], Place | None] | None = None,
     ) -> None:
         self.workspace = os.path.realpath(workspace)
         self.home = os.path.realpath(home) if home else ""
         self.roots = (OtherRoot(self.workspace, ignored), *roots)
-        self.has_ignored = any(root.ignored for root in self.roots)
+        self.has_ignored = guard is not None or any(root.ignored for root in self.roots)
+        self._guard = guard
         self._outputs = os.path.realpath(outputs) if outputs else ""
         self._folds = {root.path: bool(root.ignored) and folds_case(root.path) for root in self.roots}
         self._other_names: dict[int, tuple[str, ...]] | None = None
@@ -145,7 +152,12 @@ class Classifier:
         inside = _path_in_root(path, root) if root else ""
         if root and root.ignored and is_hidden(root.ignored, inside, folds=self._folds[root.path]):
             return Place.IGNORED
-        return Place.SECRET if is_secret(inside or path) else None
+        named = Place.SECRET if is_secret(inside or path) else None
+        if self._guard is None:
+            return named
+        other = root.path if root and root.path != self.workspace else ""
+        place = named or (Place.PROJECT if root else Place.OUTSIDE)
+        return self._guard(Resolved(path, path, place, root=other)) or named
 
     def _names_of(self, found: os.stat_result) -> list[str]:
         """Return other, guarded names of a file; they are searched for once."""

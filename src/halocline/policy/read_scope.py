@@ -11,9 +11,9 @@ from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_
 from halocline.protocol.permission_rules import OtherRoot, Place
 
 ELSEWHERE = "it now leads elsewhere: it changed after the call was checked, so send the call again"
-HIDDEN = "it is hidden by an ignore file"
+HIDDEN = "it is hidden by an ignore file or a rule"
 OWN_STATE = "it is one of Halocline's own files"
-SECRET = "it may hold secrets; to ask for it, name it by its own path"
+SECRET = "it may hold secrets, or a rule asks first; to ask for it, name it by its own path"
 
 
 def judged_places(

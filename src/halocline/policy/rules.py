@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy import mcp
-from halocline.policy.acts import Act
+from halocline.policy.acts import KINDS_OF, Act
+from halocline.policy.commands import Use
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
@@ -28,9 +29,19 @@ def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
 
 
-def rule_applies(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """Return True if a deny or ask rule matches an act or any part of it."""
-    return any(rule_covers(rule, one, workspace, mode) for one in (act, *act.parts, *act.within))
+def find_covered(rule: Rule, act: Act, workspace: Path, mode: Mode, *, possibly: bool = False) -> Act | None:
+    """Return what a deny or ask rule matches: an act, a part of it, or a place that it uses, or `possibly` uses."""
+    parts = (act, *act.parts, *act.within)
+    touched = (used for part in parts for used in part.touched if possibly or not used.possible) if rule.paths else ()
+    return next((one for one in (*parts, *touched) if rule_covers(rule, one, workspace, mode)), None)
+
+
+def guarded_uses(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> frozenset[Use]:
+    """Return the uses of places by commands that deny and ask rules with paths may cover."""
+    strict = (rule for rule in rules if rule.paths and rule.decision is not Verdict.ALLOW)
+    wider = [replace(rule, paths=(), places=(), argv=(), effects=()) for rule in strict]
+    uses = {use: replace(act, kinds=kinds) for use, kinds in KINDS_OF.items()}
+    return frozenset(use for use, one in uses.items() if any(rule_covers(rule, one, workspace, mode) for rule in wider))
 
 
 def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
@@ -108,7 +119,7 @@ def _is_of(command: str, argv: Sequence[object], act: Act, words: Sequence[tuple
 
 
 def _matches_kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.kinds or act.kind in rule.kinds
+    return not rule.kinds or any(kind in rule.kinds for kind in act.kinds or (act.kind,))
 
 
 def _matches_tool(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:

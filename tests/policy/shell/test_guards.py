@@ -94,7 +94,8 @@ def test_names_that_are_known_only_when_it_runs_lead_to_no_secret_and_nothing_ou
 @pytest.mark.process
 @pytest.mark.parametrize("command", READS_EVERY_NAME[:-2])
 def test_files_of_the_workspace_are_read_by_such_names(workspace, command):
-    assert f"{SHOWN} sub/x.txt" in run(workspace, judged(workspace, command).canonical).stdout
+    name = "plain.txt" if "awk" in command else "sub/x.txt"  # mawk stops at the folder in between
+    assert f"{SHOWN} {name}" in run(workspace, judged(workspace, command).canonical).stdout
 
 
 @pytest.mark.parametrize("command", READS_EVERY_NAME)

@@ -63,7 +63,9 @@ def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, gr
         return None
     if not ground.folders and test.paths:
         return None
-    finding = judge_reading(source, found, f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}", names_only=True)
+    finding = judge_reading(
+        source, found, f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}", ground, names_only=True
+    )
     return finding if words else Finding(make_part(source, Effect.READ_ONLY), Rule.UNKNOWN)
 
 

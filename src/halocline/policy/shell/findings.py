@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from halocline.policy.commands import Touch
 from halocline.policy.shell.syntax.tree import Block
 from halocline.protocol.permission_rules import CommandPart, Effect
 
@@ -36,7 +37,8 @@ class Finding:
     """One part, the rule for it, and the form in which it is run if the whole command only reads.
 
     `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
-    the rule if it runs as written instead, without the exclusions and checks of that form.
+    the rule if it runs as written instead, without the exclusions and checks of that form. `touches` are the places
+    that it uses.
     """
 
     part: CommandPart
@@ -46,6 +48,7 @@ class Finding:
     scripts: tuple[str, ...] = ()
     as_written: Rule | None = None
     reason_as_written: str = ""
+    touches: tuple[Touch, ...] = ()
 
     @property
     def reads(self) -> bool:

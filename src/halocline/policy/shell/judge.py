@@ -189,7 +189,7 @@ class Judge(Blocks):
         found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
         if words[0].text in ("echo", "printf"):
             names = [literal(text) for word in words[1:] for text in word.text.split()]
-            found = judge_reading(fed.source, [one for word in names for one in ground.targets(word)], "")
+            found = judge_reading(fed.source, [one for word in names for one in ground.targets(word)], "", ground)
         elif words[0].text != "find" or not asks_for_secrets(words):
             return
         if not found.reads:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
+from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.syntax.render import home_of
@@ -22,8 +23,11 @@ def _first_of(found: Sequence[Found], place: Place) -> Found | None:
     return next((one for one in found if one.place is place), None)
 
 
-def judge_reading(source: str, found: Sequence[Found], form: str | None, *, names_only: bool = False) -> Finding:
+def judge_reading(
+    source: str, found: Sequence[Found], form: str | None, ground: Ground, *, names_only: bool = False
+) -> Finding:
     """Judge a command that only reads these paths."""
+    ground.note(found, Use.READ)
     if own := _first_of(found, Place.OWN_STATE):
         return Finding(make_part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
     if hidden := _first_of(found, Place.IGNORED):
@@ -50,7 +54,7 @@ def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding
     if any(has_unknown(folder_of(one).text) for one in patterns):
         return unknown_finding(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
-    finding = judge_reading(source, found, None, names_only=True)
+    finding = judge_reading(source, found, None, ground, names_only=True)
     return None if finding.rule is Rule.READS else finding
 
 
@@ -72,8 +76,9 @@ def _is_outside(one: Found) -> bool:
     return one.place is Place.OUTSIDE and one.path != "/dev/null"
 
 
-def judge_writing(source: str, found: Sequence[Found], does: str) -> Finding:
+def judge_writing(source: str, found: Sequence[Found], does: str, ground: Ground) -> Finding:
     """Judge a command that changes these paths."""
+    ground.note(found, Use.CHANGE)
     targets = tuple(dict.fromkeys(one.shown for one in found))
     if any(is_device(one.path) for one in found):
         return Finding(make_part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
@@ -109,27 +114,50 @@ def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground)
     found = [one for word in words for one in ground.targets(word)]
     whole = [one for word in words for one in ground.base(word)]
     workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
+    ground.note(found, Use.DELETE)
+    unlisted = [one for one in found if not ground.note_below(one, Use.DELETE)]
     precious = [one for one in found if ground.is_precious(one.path)]
     precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
     shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
     if precious:
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
-    judged = judge_writing(simple.source, found, does) if found else None
+    judged = judge_writing(simple.source, found, does, ground) if found else None
     if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return judged
     if any(ground.holds_own_state(one.path) for one in found):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
+    if unlisted:
+        reason = f"it {does} too many files to tell whether a rule guards one of them"
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.LEADS_ANYWHERE)
     reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
     return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
 
 
-def judge_touching(simple: Simple, ground: Ground) -> Finding | None:
+def judge_touching(simple: Simple, ground: Ground, use: Use = Use.READ) -> Finding | None:
     """Return the finding for a program with a word that leads to what no tool may touch; None for any other."""
     for word in simple.words[1:]:
-        text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
-        if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
-            continue
-        finding = judge_reading(simple.source, ground.find(text), None)
+        found = _find_named(word, ground)
+        ground.note(found, use)
+        finding = judge_reading(simple.source, found, None, ground)
         if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
+            text = word.text.partition("=")[2] or word.text
             return Finding(make_part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
     return None
+
+
+def _find_named(word: Word, ground: Ground) -> list[Found]:
+    """Return where a word leads that is a path, or an option with one."""
+    if word.dynamic:
+        return []
+    texts = [home_of(word)]
+    if word.text.startswith("-"):
+        name, equals, value = word.text.partition("=")
+        texts = [value] if equals else [] if name.startswith("--") else [name[2:]]
+    elif "=" in word.text:
+        texts.append(word.text.partition("=")[2])
+    plain = [text for text in texts if text and "\0" not in text and len(text) <= LONGEST_WORD]
+    matched = ground.targets(word) if word.is_pattern else []
+    matched = [
+        one for one in matched if one.place is not Place.OWN_STATE
+    ]  # `floors` judge patterns that may lead there
+    return [*matched, *(one for text in plain for one in ground.find(text))]

@@ -47,8 +47,8 @@ def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
     except ToolFailure as why:
         return Finding(make_part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
     if operator == "<":
-        return judge_reading(source, found, form)
-    written = judge_writing(source, found, "writes to")
+        return judge_reading(source, found, form, ground)
+    written = judge_writing(source, found, "writes to", ground)
     if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
         return written
     return judge_overwriting(source, found, ground.facts) or written
@@ -77,7 +77,7 @@ def _quote_text(redirect: Redirect, text: str) -> str:
 def _judge_unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """Judge a target that is known only when it runs, as far as it is known."""
     writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
-    written = judge_writing(source, found, "writes to") if found and writes else None
+    written = judge_writing(source, found, "writes to", ground) if found and writes else None
     if written and written.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return written
     could = [one.text for one in redirect.target.could] if redirect.target else []

@@ -67,6 +67,7 @@ class SimpleCommands(ABC):
         """Return the form of a simple command if it only reads, and the ground after it."""
         if not (simple.words or simple.assignments or simple.redirects):
             return "", ground
+        noted = len(ground.touches)
         forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
         expanded = self.expand(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
@@ -95,7 +96,8 @@ class SimpleCommands(ABC):
         found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
         rule = max(found_rules, key=STRICTNESS.__getitem__)
         reason = floor.part.reason if floor else ""
-        judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written, reason)
+        touches = tuple(dict.fromkeys(ground.touches[noted:]))
+        judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written, reason, touches)
         self.analysis.findings.append(judged)
         return form, self._ground_after(expanded, after)
 

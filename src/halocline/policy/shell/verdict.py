@@ -30,6 +30,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         where.path,
         where.ignored,
         where.roots,
+        guarded=where.guarded,
     )
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
@@ -43,7 +44,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
     )
     judged = judged or _by_mode(command, analysis, where)
-    return _with_parts(replace(judged, only_form=_only_form(analysis, where)), analysis, MOST_COMMANDS)
+    touches = tuple(dict.fromkeys(ground.touches))
+    return _with_parts(replace(judged, only_form=_only_form(analysis, where), touches=touches), analysis, MOST_COMMANDS)
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
@@ -77,7 +79,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
 
 def _judged_part(finding: Finding) -> JudgedPart:
     place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE, Rule.LATER: Place.RUNS_LATER}.get(finding.rule)
-    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
+    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts, finding.touches)
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:

@@ -87,9 +87,8 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
 def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
     """Return what a judged call may read: its resolved paths, and with the workspace the task's other folders."""
     judged = judged_places(run.places, run.identities, ground.workspace, ground.roots)
-    if run.tool.edits:
-        return ReadScope(build_classifier(ground), judged, own)
-    return ReadScope(build_classifier(ground), judged, exact=run.approved)
+    kinds = build_classifier(ground, run.summary)
+    return ReadScope(kinds, judged, own) if run.tool.edits else ReadScope(kinds, judged, exact=run.approved)
 
 
 def lapsed_grants(state: State, leave: Permissions) -> list[GrantTakenBack]:

@@ -3,6 +3,7 @@
 import os
 import re
 
+from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import (
     judge_deleting,
@@ -163,6 +164,8 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
     base = simple.words[0].text.rsplit("/", 1)[-1]
     if own := judge_touching(simple, ground):
         return own
+    if actor.effect in (Effect.WRITES_INSIDE, RIGHTFUL):
+        ground.note(_all_targets(words, ground), Use.CHANGE)
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
     if taken := takes_secrets(base, simple, ground):
@@ -191,7 +194,7 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         reason = f"it {actor.does} paths that are known only when it runs"
         return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
     judged = (
-        judge_writing(simple.source, found, actor.does)
+        judge_writing(simple.source, found, actor.does, ground)
         if found
         else Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
     )
@@ -207,7 +210,7 @@ def _is_unknown(word: Word) -> bool:
 
 def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
     """Judge what is packed, split or sorted into a file of the workspace: it could be read there afterwards."""
-    read = judge_reading(simple.source, _all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None)
+    read = judge_reading(simple.source, _all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None, ground)
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
     return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
@@ -236,7 +239,7 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
     taken = _all_targets(sources, ground)
     if base == "ln" and last is not None:
         taken += [one for word in sources for one in _link_targets(word, last, ground)]
-    read = judge_reading(simple.source, taken, None)
+    read = judge_reading(simple.source, taken, None, ground)
     if read.rule in (Rule.SECRET, Rule.OUTSIDE):
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
@@ -246,7 +249,7 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
         reason = "it copies everything in a folder, hidden files too"
         return unknown_finding(simple.source, reason, Rule.DYNAMIC)
     made = [made for word in sources for made in _made_in(word, last, ground)]
-    judged = judge_writing(simple.source, made, ACTORS[base].does) if made else None
+    judged = judge_writing(simple.source, made, ACTORS[base].does, ground) if made else None
     if judged and judged.rule is not Rule.WRITES:
         return judged
     return _judge_overwriting(base, simple, made, ground)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from itertools import pairwise
 
+from halocline.policy.commands import Use
 from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
@@ -54,8 +55,15 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             led = ground.find(name) if follows else []
             if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
                 return found
-        elif is_secret(os.path.join(folder, name)) and not any(_matches_name(name, pattern) for pattern in excluded):
+        elif any(_matches_name(name, pattern) for pattern in excluded):
+            continue
+        elif is_secret(os.path.join(folder, name)):
             return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
+        elif ground.hides_files:
+            inside = ground.find(os.path.join(folder, name), quoted=True)
+            ground.note(inside, Use.READ)
+            if any(one.place is Place.IGNORED for one in inside):
+                return Found(os.path.join(folder, name), f"{name}, which an ignore file hides", Place.SECRET)
     return None
 
 

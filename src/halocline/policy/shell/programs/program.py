@@ -2,6 +2,7 @@
 
 import re
 
+from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import LONGEST_WORD, judge_reading, judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
@@ -32,9 +33,13 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     """Judge one simple command; return the finding and the ground after it."""
     if (denied := judge_steering(simple)) is not None:
         return denied, ground
+    noted = len(ground.touches)
     finding, after = _judge_by_tables(simple, ground)
-    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER) and (own := judge_touching(simple, ground)):
-        return own, after
+    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER):
+        knows_changes = any(one.use in (Use.CHANGE, Use.DELETE) for one in ground.touches[noted:])
+        use = Use.READ if knows_changes else Use.MAY_CHANGE
+        if own := judge_touching(simple, ground, use):
+            return own, after
     if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _judge_named_secrets(simple, ground, finding)
     return finding, after
@@ -151,4 +156,4 @@ def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
         found = [one for file in files for one in ground.find(file, quoted=True)]
     except ToolFailure as why:
         return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
-    return judge_reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}")
+    return judge_reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}", ground)

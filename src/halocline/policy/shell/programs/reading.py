@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.places import folder_of, judge_reading
@@ -20,7 +21,7 @@ from halocline.protocol.permission_rules import Effect
 
 MOST_NAMES = 900
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
-_HIDDEN = "it may read files that an ignore file hides"
+_HIDDEN = "it may read files that an ignore file hides or a rule guards"
 
 
 def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
@@ -78,8 +79,9 @@ def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], for
                 make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
             )
         if ground.hides_files:
+            ground.note(found, Use.READ)
             return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
-    return judge_reading(simple.source, found, form, names_only=spec.names_only)
+    return judge_reading(simple.source, found, form, ground, names_only=spec.names_only)
 
 
 def _mark_status(word: Word) -> Word:

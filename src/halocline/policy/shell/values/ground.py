@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from halocline.policy.commands import Touch, Use
 from halocline.policy.paths import resolve_path
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
@@ -30,13 +31,14 @@ HISTORY = ("HEAD", "objects", "refs")
 class Found:
     """A resolved path, the path for display, and the kind of place.
 
-    `aliased`: the file has another hard link, which an ignore file may hide.
+    `aliased`: the file has another hard link, which an ignore file may hide. `root` is as in `paths.Resolved`.
     """
 
     path: str
     shown: str
     place: Place
     aliased: bool = False
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Ground:
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `splits_oddly`: the word separators are not known. `path` is PATH if earlier commands changed it. `fed` are names
     that come through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that
-    lead to protected files.
+    lead to protected files. `guarded` is as in `Circumstances`; `touches` collects every place that is judged.
     """
 
     workspace: Path
@@ -63,6 +65,8 @@ class Ground:
     splits_oddly: bool = False
     fed: Values = ()
     mentioned: Values = ()
+    guarded: frozenset[Use] = frozenset()
+    touches: list[Touch] = field(default_factory=list, compare=False)
 
     def value(self, name: str) -> Values:
         """Return the values that a variable may have here."""
@@ -83,8 +87,21 @@ class Ground:
 
     @property
     def hides_files(self) -> bool:
-        """True if an ignore file hides files in a folder of the task."""
-        return bool(self.ignored) or any(root.ignored for root in self.roots)
+        """True if an ignore file or a rule keeps files of the task from being read."""
+        return bool(self.ignored) or Use.READ in self.guarded or any(root.ignored for root in self.roots)
+
+    def note(self, found: Iterable[Found], use: Use) -> None:
+        """Record places that a command uses."""
+        self.touches.extend(Touch(one.path, one.shown, one.place, use, one.root) for one in found)
+
+    def note_below(self, folder: Found, use: Use) -> bool:
+        """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
+        if use not in self.guarded:
+            return True
+        names = self.facts.files_below(folder.path)
+        below = [name for name in names or () if not os.path.isabs(name)]
+        self.note([replace(folder, path=f"{folder.path}/{one}", shown=f"{folder.shown}/{one}") for one in below], use)
+        return names is not None
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))
@@ -106,7 +123,7 @@ class Ground:
             )
             for folder in self.folders or (("/",) if absolute else ())
         ]
-        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files) for one in found]
+        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root) for one in found]
 
     def names(self, word: Word) -> list[str] | None:
         """Return the names that a word expands to; None if unknown. A pattern without matches stands for itself."""

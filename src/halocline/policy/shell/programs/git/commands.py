@@ -28,7 +28,9 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
             return unknown_finding(
                 simple.source, "the shell expands the pattern in a different folder than git -C; quote it"
             )
-        moved = judge_reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
+        moved = judge_reading(
+            simple.source, ground.find(folder.text, quoted=folder.quoted), "", ground, names_only=True
+        )
         if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
             return (
                 moved
