@@ -18,7 +18,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from tests.policy.shell.random_programs import Programs
-from tests.policy.shell.scratch_world import DOERS, OUTSIDE, RAN, SECRET, Run, Scratch
+from tests.policy.shell.scratch_world import DOERS, GUARDED, OUTSIDE, RAN, SECRET, Run, Scratch
 
 from halocline.hosts.shell.environment import clean_environment
 from halocline.policy.gate import Decision
@@ -28,6 +28,8 @@ MODES = (ApprovalMode.YOLO, ApprovalMode.AUTO, ApprovalMode.ASK)
 """From the freest: what one allows, all before it allow."""
 JUDGED_IN_ALL = 10
 """Of so many programs one is judged in all modes, to see that this is so."""
+GUARDED_BY_RULES = 4
+"""Of so many programs one is judged with a rule that denies a folder."""
 CHUNK = 100
 """Programs of one seed; a fault names it."""
 TRACED = 8
@@ -85,7 +87,8 @@ def find_faults(scratch: Scratch, count: int, seed: str) -> Outcome:
         if "\0" in text:
             continue
         try:
-            allowed = _allowed(scratch, text, every=outcome.judged % JUDGED_IN_ALL == 0)
+            every, guarded = outcome.judged % JUDGED_IN_ALL == 0, outcome.judged % GUARDED_BY_RULES == 0
+            allowed = _allowed(scratch, text, every=every, guarded=guarded)
         except _BROKEN as error:
             outcome.faults.append(Fault(ApprovalMode.ASK, text, text, f"the judge raised {error!r}"))
             continue
@@ -93,15 +96,15 @@ def find_faults(scratch: Scratch, count: int, seed: str) -> Outcome:
         if stricter != list(MODES[: len(stricter)]):
             outcome.faults.append(Fault(stricter[-1], text, text, "allowed, but not in a freer mode"))
         outcome.run.update(str(mode) for mode, _ in allowed)
-        outcome.faults += _faults_of(scratch, text, allowed, outcome.run)
+        outcome.faults += _faults_of(scratch, text, allowed, outcome.run, guarded=guarded)
     return outcome
 
 
-def _allowed(scratch: Scratch, text: str, *, every: bool) -> list[tuple[ApprovalMode, Decision]]:
+def _allowed(scratch: Scratch, text: str, *, every: bool, guarded: bool) -> list[tuple[ApprovalMode, Decision]]:
     """The modes that allow it, from the freest. A stricter one is asked only if that is so, or when `every` one is."""
     found: list[tuple[ApprovalMode, Decision]] = []
     for mode in MODES:
-        decision = scratch.judge(text, mode)
+        decision = scratch.judge(text, mode, guarded=guarded)
         if decision.verdict == "allow":
             found.append((mode, decision))
         elif not every:
@@ -110,7 +113,7 @@ def _allowed(scratch: Scratch, text: str, *, every: bool) -> list[tuple[Approval
 
 
 def _faults_of(
-    scratch: Scratch, text: str, allowed: list[tuple[ApprovalMode, Decision]], ran: Counter[str]
+    scratch: Scratch, text: str, allowed: list[tuple[ApprovalMode, Decision]], ran: Counter[str], *, guarded: bool
 ) -> Iterator[Fault]:
     """Those of one program. What runs in the same form in several modes is run once."""
     forms: dict[str | None, list[ApprovalMode]] = {}
@@ -123,14 +126,24 @@ def _faults_of(
             trace = ran["read"] % TRACED == 0 and shutil.which("strace") is not None
             ran["traced"] += trace
             run = scratch.run(form, clean_environment(scratch.environment, str(scratch.workspace)), trace=trace)
-            if fault := fault_of_reading(form, run, scratch):
+            ran["guarded"] += guarded
+            if fault := fault_of_reading(form, run, scratch) or (_fault_of_rules(run) if guarded else ""):
                 yield Fault(modes[-1], text, form, fault)
             continue
         seconds = _FASTER if ApprovalMode.AUTO not in modes else 3.0
         run = scratch.run(text, scratch.environment, seconds=seconds)
         fault = _fault_of_auto(run) if ApprovalMode.AUTO in modes else ""
+        if guarded and ApprovalMode.AUTO in modes:
+            ran["guarded"] += 1
+            fault = fault or _fault_of_rules(run)
         if fault := fault or _fault_of_any(run):
             yield Fault(modes[-1], text, text, fault)
+
+
+def _fault_of_rules(run: Run) -> str:
+    """Of what was allowed although a rule denies a folder: it neither shows nor changes what is in there."""
+    changed = [path for path in run.changes if f"{path}/".startswith("w/sub/")]
+    return "showed what a rule denies" if GUARDED in run.said else f"changed {changed[0]}" if changed else ""
 
 
 def _fault_of_any(run: Run) -> str:

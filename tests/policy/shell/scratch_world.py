@@ -17,9 +17,12 @@ from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 
-OUTSIDE, SECRET, RAN = "zq7outsiistuo7qz", "zq7secreterces7qz", "zq7ranar7qz"
-"""In files outside the workspace, in those of it that hold secrets, and what an unknown program prints."""
+OUTSIDE, SECRET, RAN, GUARDED = "zq7outsiistuo7qz", "zq7secreterces7qz", "zq7ranar7qz", "zq7guarddraug7qz"
+"""In files outside the workspace, in those of it that hold secrets, what an unknown program prints, and in what rules
+guard."""
+RULES = RuleBook((Rule(Verdict.DENY, "guarded", paths=("sub/**",)),))
 DOERS = (
     *("rm", "touch", "mkdir", "cp", "mv", "tee", "rmdir", "unlink", "truncate", "ln", "chmod", "shred", "dd"),
     *("make", "python3"),
@@ -56,7 +59,7 @@ class Scratch:
         self._box: Box | None = None
 
     def _fill(self) -> None:
-        inside = {"a.txt": "a one\nKEY b\n", "b.txt": "x\na\n", "sub/c.txt": "c\n", "src/main.py": "pass\n"}
+        inside = {"a.txt": "a one\nKEY b\n", "b.txt": "x\na\n", "sub/c.txt": f"c {GUARDED}\n", "src/main.py": "pass\n"}
         secret = {".env": f"KEY={SECRET}\n", "id.pem": f"KEY {SECRET}\n"}
         outside = {"out/o.txt": "", "home/.ssh/id_rsa": "", "home/.halocline/credentials": ""}
         files = {f"w/{name}": text for name, text in (inside | secret).items()}
@@ -74,8 +77,9 @@ class Scratch:
     def places(self) -> dict[str, str]:
         return {"OUT": str(self.base / "out"), "HOME": str(self.base / "home"), "STATE": str(self.state)}
 
-    def judge(self, text: str, mode: ApprovalMode) -> Decision:
-        posture = PolicyContext(self.workspace, self.state, Mode.ACT, mode, facts=self._facts)
+    def judge(self, text: str, mode: ApprovalMode, *, guarded: bool = False) -> Decision:
+        book = RULES if guarded else RuleBook()
+        posture = PolicyContext(self.workspace, self.state, Mode.ACT, mode, book=book, facts=self._facts)
         return decide_call(Summary(text, ToolKind.EXECUTE, command=text), posture)
 
     def run(self, text: str, environment: dict[str, str], *, trace: bool = False, seconds: float = SECONDS) -> Run:

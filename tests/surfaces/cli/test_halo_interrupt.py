@@ -1,9 +1,12 @@
 """Ctrl-C and other signals: every call has its end, nothing goes on running, and the task can be taken up again."""
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
+import sys
+import termios
 from asyncio.subprocess import Process
 from pathlib import Path
 
@@ -124,12 +127,18 @@ async def test_a_signal_to_quit_writes_every_end_and_the_result(halo: Halo, numb
     assert is_settled(halo.state())
 
 
+def count_unread(pipe: int) -> int:
+    """Return the number of bytes in a pipe that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 async def test_ctrl_c_while_waiting_for_piped_text_quits(halo: Halo) -> None:
     reading, writing = os.pipe()
     try:
         process = await halo.start("-p", "-m", halo.script(HI), stdin=reading)
         os.write(writing, b"half of a ")
-        await asyncio.sleep(0.3)  # it reads
+        while count_unread(reading):
+            await asyncio.sleep(0.01)
         process.send_signal(signal.SIGINT)
         done = await ended(process)
     finally:
