@@ -200,6 +200,25 @@ async def test_each_refused_call_is_named_with_its_rule_and_reason(halo: Halo) -
     assert all(one["reason"] for one in done.result["refused"])
 
 
+async def test_a_denied_path_is_refused_to_every_tool_by_the_name_of_its_rule(halo: Halo) -> None:
+    rule = '[[rule]]\ndecision = "deny"\nname = "no secrets (yet)"\npaths = ["secrets/**"]\n'
+    halo.home.mkdir(exist_ok=True)
+    (halo.home / "policy.toml").write_text(rule)
+    (halo.folder / "secrets").mkdir()
+    for name in ("secrets/plans", "open"):
+        (halo.folder / name).write_text("needle\n")
+    read = call("read_file", path="secrets/plans")
+    search = {"call": [call("search_files", path=".", regex="needle")], "expect": "no secrets (yet)"}
+    found = {**HI, "expect": "open"}
+    model = halo.script({"call": [shell("cat secrets/plans"), read]}, search, found)
+    done = await halo.run("-y", "--output-format", "json", "-m", model, "hi")
+    assert [one["rule"] for one in done.result["refused"]] == ["no secrets (yet)", "no secrets (yet)"]
+    (result,) = (
+        event.result for event in halo.log() if isinstance(event, ev.ToolCallEnded) and event.name == "search_files"
+    )
+    assert "plans" not in str(result.content)
+
+
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
 async def test_a_reader_that_left_makes_no_trace_and_nothing_is_lost(halo: Halo, form: str) -> None:
     reading, writing = os.pipe()

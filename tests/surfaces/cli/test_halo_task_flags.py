@@ -181,7 +181,9 @@ async def test_a_debug_log_has_all_events_with_their_times(halo: Halo, how: tupl
 
 async def test_a_debug_log_has_the_trace_of_an_error(halo: Halo) -> None:
     log = halo.root / "debug.log"
+    log.touch(0o644)
     assert (await halo.run("-p", "--debug", str(log), "-m", "nobody/x", "hi")).code == 2
+    assert log.stat().st_mode & 0o777 == 0o600
     assert "Traceback" in log.read_text()
     done = await halo.run("-p", "--debug", str(halo.root / "no" / "x"), "-m", halo.script(DONE), "hi")
     assert (done.code, "Choose another file for --debug" in done.err) == (2, True)

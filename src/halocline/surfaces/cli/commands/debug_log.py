@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import stat
 import sys
 import time
 import traceback
@@ -75,6 +76,9 @@ class FollowedTask:
 def _open_file(path: str) -> TextIO:
     place = Path(path).expanduser()
     try:
-        return open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8")
+        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.fchmod(descriptor, 0o600)  # an earlier file may be readable by others
+        return open(descriptor, "w", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"Cannot write {place}: {error.strerror}.", "Choose another file for --debug.") from error

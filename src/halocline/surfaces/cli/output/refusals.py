@@ -46,7 +46,7 @@ class Refusals:
         return None
 
 
-_NAMED = re.compile(r"Not allowed: (?P<reason>.*) \(rule (?P<rule>[^()]+)\)\.", re.DOTALL)
+_NAMED = re.compile(r"Not allowed: (?P<reason>.*) \(rule (?P<rule>.*?)\)\. Nothing was run", re.DOTALL)
 
 
 def _parse_reason(call: Refused, text: str) -> Refused:
