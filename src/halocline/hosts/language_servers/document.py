@@ -11,6 +11,7 @@ LARGEST = 1_000_000
 SETTLE = 0.3
 """Seconds of silence after which the diagnostics of a server that names no version count as complete."""
 SETTLE_VERSIONED = 0.05
+"""The same for one that does. But pyright sends an empty list for a file it has just opened, before it checks it."""
 
 
 class Document:
@@ -50,7 +51,8 @@ class Document:
             self._slowest = max(self._slowest, now - self._changed)
         self._is_known = True
         self.problems = problems
-        self._settle = 0.0 if final else SETTLE if version is None else SETTLE_VERSIONED
+        is_sure = version is not None and (self.version > 1 or bool(problems))
+        self._settle = 0.0 if final else SETTLE_VERSIONED if is_sure else SETTLE
         self._last = now
         self._record_message.set()
 
