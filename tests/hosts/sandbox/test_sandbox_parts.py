@@ -1,7 +1,8 @@
+import asyncio
 import ctypes
 import ctypes.util
 import json
-import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,6 @@ from halocline.hosts.sandbox.backends import Backend, Held, all_but, list_backen
 from halocline.hosts.sandbox.mounts import SandboxRequest, list_masked
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.environment import clean_environment
-from halocline.hosts.shell.shell import LocalShell
-from halocline.ports.host import ShellCommand
 from halocline.protocol.child_environment import child_environment, in_sandbox
 from halocline.protocol.kinds import SandboxStanding
 
@@ -112,17 +111,17 @@ async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: SandboxRequ
     lacks, reason = self_test.examine_backend(way, wishes)
     assert (lacks, reason) == ((*way.lacks, "a command can see other processes"), "")
     wishes.tmp.mkdir()
+    for number in range(2_000):
+        (wishes.home / f"{'neighbour' * 10}{number}").touch()
     script = (
         f"grep CapEff /proc/self/status; echo x > {tmp_path}/new; "
         f"cat {wishes.home}/.ssh/id_ed25519; cat {wishes.home}/notes.txt; echo b >> a.txt"
     )
     held = way.hold(wishes, ["/bin/bash", "-c", script], str(wishes.workspace))
-    shell = LocalShell(tmp_path / "outputs")
-    result = await shell.run(ShellCommand(shlex.join(held.words), str(wishes.workspace), 20), lambda _: None)
-    await shell.close()
-    assert "s3cret" not in result.output
-    assert result.output.startswith("CapEff:\t0000000000000000\n")
-    assert result.output.endswith("plain")
+    run = await asyncio.to_thread(subprocess.run, held.words, cwd=wishes.workspace, capture_output=True, text=True)
+    assert "s3cret" not in run.stdout + run.stderr
+    assert run.stdout.startswith("CapEff:\t0000000000000000\n")
+    assert run.stdout.endswith("plain")
     assert not (tmp_path / "new").exists()
     assert (wishes.workspace / "a.txt").read_text() == "a\nb\n"
 

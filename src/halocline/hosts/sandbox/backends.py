@@ -22,6 +22,8 @@ LANDLOCK_LACKS = (
     "permissions of files elsewhere can be changed",
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")
+LONGEST_ARGUMENT = 100_000
+"""In bytes; Linux allows 128 KiB for one argument."""
 _LAUNCHER = str(Path(landlock.__file__))
 _SIGNALS = "--default-signal=INT,TERM,HUP,QUIT"
 
@@ -112,7 +114,9 @@ def _by_landlock(request: SandboxRequest, words: list[str], folder: str) -> Held
         "filter": seccomp.build_filter(os.uname().machine, sockets).hex(),
         "network": request.network,
     }
-    front = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(given)]
+    text = json.dumps(given)  # long where hidden files have many neighbours
+    pieces = [text[at : at + LONGEST_ARGUMENT] for at in range(0, len(text), LONGEST_ARGUMENT)]
+    front = [sys.executable, "-I", "-S", _LAUNCHER, str(len(pieces)), *pieces]
     return Held([*front, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
 
 

@@ -76,8 +76,8 @@ def _check_result(result: int) -> int:
 
 
 def main() -> None:
-    given, *command = sys.argv[1:]
-    request = json.loads(given)
+    pieces = int(sys.argv[1])
+    request, command = json.loads("".join(sys.argv[2 : 2 + pieces])), sys.argv[2 + pieces :]
     libc = ctypes.CDLL(None, use_errno=True)
     code = bytes.fromhex(request["filter"])
     _check_result(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
