@@ -65,7 +65,6 @@ class Controller:
     def __init__(self, assembly: Assembly) -> None:
         self.home = assembly.home
         self.assembly = assembly
-        self.without_secrets = assembly.secrets.redact_for_others
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.send)
         self._program_log = ProgramLog(assembly.home.logs)
@@ -73,6 +72,10 @@ class Controller:
         self._steering = Steering()
         self.editor: Callable[[], cmd.EditorState | None] = lambda: None
         """The editor that this process serves: prompts tell the model what is open in it."""
+
+    def without_secrets(self, text: str) -> str:
+        """Return text for others to read, with stored keys and what looks like one replaced."""
+        return self.assembly.secrets.redact_for_others(text)
 
     async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
         """Start a task and return its id. Nothing is written before the model is known to be usable.

@@ -198,6 +198,7 @@ class BrowsedPage:
         if not seen:
             self._events.happened.append("The page does not respond and could not be read. Launch a page again.")
         self._events.note_omissions()
+        picture = await self._picture()  # it may fail, which is told below
         return {
             **seen,
             "url": self.page.url,
@@ -205,7 +206,7 @@ class BrowsedPage:
             "happened": [*([self._refused] if self._refused else []), *self._events.happened],
             "console": self._events.console,
             "mouse": self._mouse,
-            "picture": base64.b64encode(await self._picture()).decode(),
+            "picture": base64.b64encode(picture).decode(),
         }
 
     async def _leave_url(self, url: str) -> None:

@@ -57,6 +57,8 @@ async def test_what_is_never_written_gives_the_same_rows_too(server, opened, gol
         ev.TextDelta("o."),
         ev.TextDelta("Three", apart=True),
         ev.Noticed("A word to the person."),
+        ev.LogRepaired(bytes_cut=12),
+        ev.LogRepaired(bytes_cut=12, put_aside="log.jsonl.damaged"),
     ]
     assert await folded(screen, events) == list(rows_of(events))
 

@@ -46,6 +46,11 @@ function isSettled(row) {
   return !row.draft
 }
 
+function describeRepair({ bytes_cut: cut, put_aside: aside }) {
+  if (!aside) return `The log was repaired after a crash: ${cut} bytes removed.`
+  return `The log was damaged: its last ${cut} bytes were removed. The original is in ${aside}`
+}
+
 const add = (t, ...rows) => t.rows.push(...rows)
 const notice = (text) => ({ type: 'notice_row', text })
 
@@ -189,7 +194,7 @@ const FOLDS = {
     t.mode = e.mode
     add(t, notice(`Continued here with ${e.model}`))
   },
-  log_repaired: (t, e) => add(t, notice(`The log was repaired after a crash: ${e.bytes_cut} bytes removed.`)),
+  log_repaired: (t, e) => add(t, notice(describeRepair(e))),
   turn_started: (t, e) => {
     t.draft = []
     t.turn = totals(e.at)
