@@ -56,11 +56,14 @@ class Client(TaskQueries):
         self.words = controller.words
         self.close = controller.close
         self.ended = controller.let_go
-        self.without_secrets = controller.without_secrets
 
     def named(self, name: str) -> "Client":
         """Return a client of the same controller under another name."""
         return Client(self._controller, name)
+
+    def without_secrets(self, text: str) -> str:
+        """Return text for others to read, with stored keys and what looks like one replaced."""
+        return self._controller.assembly.secrets.redact_for_others(text)
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""

@@ -73,10 +73,6 @@ class Controller:
         self.editor: Callable[[], cmd.EditorState | None] = lambda: None
         """The editor that this process serves: prompts tell the model what is open in it."""
 
-    def without_secrets(self, text: str) -> str:
-        """Return text for others to read, with stored keys and what looks like one replaced."""
-        return self.assembly.secrets.redact_for_others(text)
-
     async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
         """Start a task and return its id. Nothing is written before the model is known to be usable.
 

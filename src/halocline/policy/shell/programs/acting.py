@@ -161,11 +161,13 @@ def _behind_folder(word: Word) -> Word:
 
 
 def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
-    base = simple.words[0].text.rsplit("/", 1)[-1]
-    if own := judge_touching(simple, ground):
-        return own
     if actor.effect in (Effect.WRITES_INSIDE, RIGHTFUL):
         ground.note(_all_targets(words, ground), Use.CHANGE)
+    return judge_touching(simple, ground) or _judge_targets(simple, words, actor, ground)
+
+
+def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
+    base = simple.words[0].text.rsplit("/", 1)[-1]
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
     if taken := takes_secrets(base, simple, ground):
