@@ -1,4 +1,4 @@
-"""What deny and ask rules with paths say about files that a call reaches without naming them, as a search does."""
+"""Guards from deny and ask rules with paths, for files that a call reaches without naming them, as a search does."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
