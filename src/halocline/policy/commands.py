@@ -36,7 +36,7 @@ def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 class Use(StrEnum):
-    """What a command does with a place. `MAY_CHANGE`: a program gets its name and is not known to only read it."""
+    """One way to use a place. `MAY_CHANGE`: a program gets its name and is not known to only read it."""
 
     READ = "read"
     CHANGE = "change"
