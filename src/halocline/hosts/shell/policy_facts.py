@@ -24,7 +24,7 @@ PERMISSIONS_TEXT = (
     "command, in force in every mode. `deny` wins; with `allow`, nothing else may run. If the JSON is invalid, every "
     "command needs approval. It overrides `[command_permissions]` in your own `policy.toml`."
 )
-MOST_NAMES = 1_000
+MOST_NAMES = 5_000
 MOST_FILES = 20_000
 _LONGEST_SCRIPT = 8 << 20
 _LOOKED_AT = 1 << 12

@@ -4,6 +4,7 @@ Nothing is judged harmless because it is missing here.
 """
 
 import re
+from collections.abc import Iterator
 
 from halocline.policy.shell.syntax.tree import (
     Assignment,
@@ -126,5 +127,15 @@ def splits_oddly(simple: Simple) -> bool:
 
 def matches_hidden(simple: Simple) -> bool:
     """Return True if a command may make patterns match names with a leading dot."""
-    texts = [word.text for word in simple.words]
-    return any(one.name == "GLOBIGNORE" for one in simple.assignments) or (texts[:1] == ["shopt"] and "-s" in texts)
+    return any(names_hidden_switch(text) for text in (*(one.name for one in simple.assignments), *_list_texts(simple)))
+
+
+def _list_texts(simple: Simple) -> Iterator[str]:
+    for word in simple.words:
+        yield word.text
+        yield from (one.text for one in word.could)
+
+
+def names_hidden_switch(text: str) -> bool:
+    """Return True if a text names what makes patterns match names with a leading dot. Functions may hold it, too."""
+    return "GLOBIGNORE" in text or "dotglob" in text

@@ -152,7 +152,7 @@ class Judge(Blocks):
             start = here
             merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged
-            anywhere = _with_settings(anywhere, after)
+            anywhere = anywhere.with_settings_of(after)
             forms.append(form if joint in _JOINTS else None)
         if any(form is None for form in forms):
             return None, anywhere
@@ -223,11 +223,3 @@ def _begin_of_pipeline(chain: Chain, number: int) -> int:
     while number and chain.joints[number - 1] in _PIPES:
         number -= 1
     return number
-
-
-def _with_settings(ground: Ground, after: Ground) -> Ground:
-    """Carry over settings that change how the shell reads, from the first place that may have set them."""
-    if after.matches_hidden == ground.matches_hidden and after.splits_oddly == ground.splits_oddly:
-        return ground
-    hidden, oddly = ground.matches_hidden or after.matches_hidden, ground.splits_oddly or after.splits_oddly
-    return replace(ground, matches_hidden=hidden, splits_oddly=oddly)

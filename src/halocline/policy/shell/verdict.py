@@ -4,6 +4,7 @@ Auto mode allows what reads, what is known to be ordinary work (`programs.ordina
 workspace. None of this is a security boundary; only a sandbox is one.
 """
 
+import re
 from copy import copy
 
 from msgspec.structs import replace
@@ -11,12 +12,15 @@ from msgspec.structs import replace
 from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule
+from halocline.policy.shell.hazards import names_hidden_switch
 from halocline.policy.shell.judge import MOST_ANALYSED, MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.reading import may_read_folders
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import Effect, Place, Verdict
+
+_QUOTES = re.compile(r"""[\\'"]""")
 
 
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
@@ -31,6 +35,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         where.ignored,
         where.roots,
         guarded=where.guarded,
+        matches_hidden=names_hidden_switch(_QUOTES.sub("", command)),
     )
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)

@@ -16,6 +16,7 @@ from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect, Place
 
@@ -24,6 +25,7 @@ _PYTHON = re.compile(r"python[23]?(\.\d{1,2})?")
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
+_CHANGES = frozenset({Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE})
 MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
@@ -42,7 +44,19 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
             return own, after
     if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _judge_named_secrets(simple, ground, finding)
-    return finding, after
+    return _judge_large_patterns(simple, ground, finding), after
+
+
+def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """Raise the finding of a program that changes what a pattern matches, if that is too much to look at."""
+    if finding.part.effect not in _CHANGES or finding.rule in (*_NEVER, Rule.LEADS_ANYWHERE):
+        return finding
+    for word in simple.words[1:]:
+        patterns = [one for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
+        if any(UNKNOWN not in one.text and ground.names(one) is None for one in patterns):
+            reason = f"{word.source} matches too many names to check; name fewer"
+            return Finding(make_part(simple.source, finding.part.effect, reason, (word.source,)), Rule.LEADS_ANYWHERE)
+    return finding
 
 
 def _judge_named_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:

@@ -171,10 +171,11 @@ class Compounds(Loops):
         word = Word("time", (Piece("time"),))
         words = [word]
         self._skip()
-        if re.compile(r"-p(?=[\s;]|$)").match(self._text, self._at):
-            self._at += 2
-            words.append(Word("-p", (Piece("-p"),)))
-            self._skip()
+        for flag in ("-p", "--"):
+            if re.compile(rf"{flag}(?=[\s;]|$)").match(self._text, self._at):
+                self._at += 2
+                words.append(Word(flag, (Piece(flag),)))
+                self._skip()
         if self._ends() or self._peek() in "\n;&|":
             return Simple(self._text[begin : self._at].rstrip(), tuple(words))
         found = self._command()

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 from halocline.policy.commands import Touch, Use
@@ -18,11 +19,18 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
 
 MOST_FOLDERS = 8
+MOST_HIDDEN_PARTS = 4
+"""Most parts of a pattern that may each match hidden names as well."""
 _GLOB = re.compile(r"[*?\[]")
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
-_ROOTS = frozenset({"/", "/home", "/Users"})
+_ROOTS = frozenset(
+    {
+        *("/", "/home", "/Users", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec"),
+        *("/usr/local", "/usr/share", "/var/lib", "/System/Library"),
+    }
+)
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
 
@@ -83,7 +91,15 @@ class Ground:
         for other in others:
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
             found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
+            found = found.with_settings_of(other)
         return found
+
+    def with_settings_of(self, other: "Ground") -> "Ground":
+        """Return the ground with the settings that change how the shell reads, if either place may have them."""
+        hidden, oddly = self.matches_hidden or other.matches_hidden, self.splits_oddly or other.splits_oddly
+        if (hidden, oddly) == (self.matches_hidden, self.splits_oddly):
+            return self
+        return replace(self, matches_hidden=hidden, splits_oddly=oddly)
 
     @property
     def hides_files(self) -> bool:
@@ -143,12 +159,14 @@ class Ground:
         return found or [word.text]
 
     def _matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
-        matches = self.facts.matches(pattern, folder)
-        head, slash, name = pattern.rpartition("/")
-        if not self.matches_hidden or matches is None or not _GLOB.match(name):
-            return matches
-        hidden = self.facts.matches(f"{head}{slash}.{name}", folder)
-        return None if hidden is None else (*matches, *hidden)
+        """Return the names that a pattern matches; None if they are too many, or the pattern too long."""
+        if not (self.matches_hidden or self.variables.lost):
+            return self.facts.matches(pattern, folder)
+        parts = [(part, f".{part}") if _GLOB.match(part) else (part,) for part in pattern.split("/")]
+        if sum(len(part) > 1 for part in parts) > MOST_HIDDEN_PARTS:
+            return None
+        found = [self.facts.matches("/".join(one), folder) for one in product(*parts)]
+        return None if None in found else tuple(dict.fromkeys(name for names in found for name in names or ()))
 
     def targets(self, word: Word) -> list[Found]:
         """Return where a word leads, as far as that is known; empty if it is not."""

@@ -129,6 +129,8 @@ class Variables:
     def before_loop(self, block: Block) -> "Variables":
         """Return the variables at the start of a loop, whose later rounds see what earlier ones set, arguments too."""
         found = self.unsure_of(names_set(block))
+        if any(isinstance(one, Simple) and _forgets(one) for one in every_node(block)):
+            found = found.forgotten()
         if self.arguments is None or not _moves_arguments(block):
             return found
         return replace(found, arguments=None).perhaps(["@"], self.arguments)
@@ -151,7 +153,10 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
     for word in words_of(simple):
         variables = _set_by_expansion(word, variables)
     name = simple.words[0].value if simple.words else ""
-    if name is None or (name in _FORGETS and not _is_harmless(name, simple)):
+    if name == "time":
+        timed = next((at for at, word in enumerate(simple.words) if at and word.text not in ("-p", "--")), 1)
+        return changed_by(replace(simple, words=simple.words[timed:]), variables, fed)
+    if _forgets(simple):
         return variables.forgotten()
     if name in _DECLARES and all(_is_plain(word) for word in simple.words[1:]):
         for word in simple.words[1:]:
@@ -191,6 +196,12 @@ def values_of(word: Word) -> Values:
     if not word.dynamic:
         return (word.text,)
     return tuple(one.text for one in word.could) or (UNKNOWN,)
+
+
+def _forgets(simple: Simple) -> bool:
+    """Return True if no value is certain after a command."""
+    name = simple.words[0].value if simple.words else ""
+    return name is None or (name in _FORGETS and not _is_harmless(name, simple))
 
 
 def _is_harmless(name: str, simple: Simple) -> bool:

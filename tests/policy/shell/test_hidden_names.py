@@ -1,0 +1,98 @@
+"""However a line makes patterns match names with a leading dot, the floors hold for what they match then."""
+
+import pytest
+from tests.policy.shell.test_constructs import judged, workspace  # noqa: F401
+
+from halocline.hosts.shell.policy_facts import MOST_NAMES
+from halocline.protocol.kinds import ApprovalMode
+
+SETS = [
+    "GLOBIGNORE=x",
+    "GLOBIGNORE+=x",
+    "GLOBIGNORE=$y",
+    "GLOBIGNORE=(x)",
+    "GLOBIGNORE[0]=x",
+    "export GLOBIGNORE=x",
+    "declare GLOBIGNORE=x",
+    "typeset -x GLOBIGNORE=x",
+    "readonly GLOBIGNORE=x",
+    "read GLOBIGNORE <<< x",
+    "read -r a GLOBIGNORE < a.py",
+    "mapfile GLOBIGNORE < a.py",
+    "printf -v GLOBIGNORE x",
+    "getopts a GLOBIGNORE -a",
+    "let GLOBIGNORE=1",
+    "((GLOBIGNORE=1))",
+    "echo $((GLOBIGNORE=1))",
+    "x=$((GLOBIGNORE=1))",
+    ": ${GLOBIGNORE:=x}",
+    "echo ${GLOBIGNORE=x}",
+    "for GLOBIGNORE in x; do :; done",
+    "for ((GLOBIGNORE=1; GLOBIGNORE<2; GLOBIGNORE++)); do :; done",
+    "select GLOBIGNORE in x; do break; done <<< 1",
+    "eval GLOBIGNORE=x",
+    "eval 'shopt -s dotglob'",
+    "source a.py",
+    ". ./a.py",
+    "shopt -s dotglob",
+    "shopt -s nullglob dotglob",
+    "command shopt -s dotglob",
+    "builtin shopt -s dotglob",
+    "command export GLOBIGNORE=x",
+    "declare -n y=GLOBIGNORE; y=x",
+    "coproc true; GLOBIGNORE=x",
+]
+AROUND = [
+    "{}; rm -f */*",
+    "{} && rm -f */*",
+    "{} || rm -f */*",
+    "true && {}; rm -f */*",
+    "{{ {}; }}; rm -f */*",
+    "f() {{ {}; }}; f; rm -f */*",
+    "f() {{ {}; }}; g() {{ f; }}; g; rm -f */*",
+    "f() {{ {}; }}; f && ls; rm -f */*",
+    "f() {{ {}; }}; ls | f; f; rm -f */*",
+    "if true; then {}; fi; rm -f */*",
+    "if {}; then ls; fi; rm -f */*",
+    "while true; do {}; break; done; rm -f */*",
+    "while {}; do break; done; rm -f */*",
+    "for x in 1; do {}; done; rm -f */*",
+    "for x in 1 2; do rm -f */*; {}; done",
+    "while true; do rm -f */*; {}; done",
+    "case x in x) {};; esac; rm -f */*",
+    "{} > out; rm -f */*",
+    "! {}; rm -f */*",
+    "time {}; rm -f */*",
+    "{}; (rm -f */*)",
+    "{}; bash -c 'echo' && rm -f */*",
+    "trap '{}' EXIT DEBUG; rm -f */*",
+]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("sets", SETS)
+def test_a_pattern_that_may_match_hidden_names_is_never_let_by_the_floors(workspace, sets, around):  # noqa: F811
+    assert judged(workspace, around.format(sets), ApprovalMode.YOLO).verdict in ("ask", "deny")
+
+
+@pytest.mark.parametrize("before", ["ls", "cd src; ls", "x=1", "export x=1", "for x in a b; do ls; done"])
+def test_other_commands_do_not_make_a_pattern_doubtful(workspace, before):  # noqa: F811
+    assert judged(workspace, f"{before}; rm -f */*", ApprovalMode.YOLO).verdict == "allow"
+
+
+@pytest.mark.parametrize("sets", ["export x=.git", "read x <<< .git", "printf -v x .git", "declare x=.git", "x=.git"])
+@pytest.mark.parametrize("time", ["time", "time -p", "time --"])
+def test_what_a_timed_command_sets_is_known_after_it(workspace, time, sets):  # noqa: F811
+    assert judged(workspace, f"x=a; {time} {sets}; rm -rf $x", ApprovalMode.YOLO).verdict != "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -f .*/*", "rm -rf ./.g*/*", "mv .g*/* /tmp", "truncate -s 0 .g*/*", "shopt -s dotglob; rm -f */*"]
+)
+def test_a_pattern_that_matches_more_than_is_looked_at_is_not_let_by_the_floors(tmp_path, command):
+    (tmp_path / "home").mkdir()
+    history = tmp_path / "w" / ".git"
+    history.mkdir(parents=True)
+    for number in range(MOST_NAMES + 1):
+        (history / f"o{number}").touch()
+    assert judged(tmp_path / "w", command, ApprovalMode.YOLO).verdict == "ask"
