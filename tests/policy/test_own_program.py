@@ -61,6 +61,7 @@ LOOKS = (
     "policy test",
     "rules list",
     "rules why x",
+    *("hooks", "mcp", "policy", "rules", "trust"),
 )
 SPELLINGS = (
     "halo {}",

@@ -17,7 +17,7 @@ LOOKING: dict[str, frozenset[str]] = {
     "rules": frozenset({"list", "why"}),
     "trust": frozenset({"list"}),
 }
-"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions.
+"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions. Alone they list.
 
 Everything else controls Halocline: it starts a task, reads or changes other tasks, or changes the configuration.
 """
@@ -64,4 +64,4 @@ def is_steering(words: Sequence[str]) -> bool:
     if not words or words[0] not in LOOKING or REACHING & {*words}:
         return True
     actions = LOOKING[words[0]]
-    return bool(actions) and (len(words) < 2 or words[1] not in actions)
+    return bool(actions) and len(words) > 1 and words[1] not in actions
