@@ -60,13 +60,17 @@ class CallIds:
 
 
 class CallDraft(msgspec.Struct):
-    """A call being streamed. `sent_id` is the server's, `id` ours: the same unless that one was taken."""
+    """A call being streamed. `sent_id` is the server's, `id` ours: the same unless that one was taken.
+
+    `opaque` are the server's own fields, to send back as they came.
+    """
 
     sent_id: str = ""
     id: str = ""
     name: str = ""
     pieces: list[str] = []
     shown: int = 0
+    opaque: JsonObject = {}
 
     @property
     def arguments(self) -> str:

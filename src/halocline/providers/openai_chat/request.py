@@ -4,7 +4,7 @@ What must stay true: the encoded messages of one request are a prefix of the nex
 follow their calls (images in results come after all of them in a user message: a tool message cannot hold images).
 """
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
 from halocline import providers
 from halocline.net.http import HttpClient
@@ -33,6 +33,7 @@ from halocline.providers.json_cache import (
     join_parts,
     separate_parts,
 )
+from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
 
 
@@ -161,19 +162,32 @@ def _encode_result(result: ToolResult, blobs: Blobs) -> Fragment:
 
 
 def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
+    """Encode a reply. Opaque fields go back only to the model that made them, in place of the plain reasoning."""
+    own = [part for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name]
+    thoughts = "".join(part.text for part in own)
+    is_same = message.model in ("", endpoint.name)
     reply: JsonObject = {"role": "assistant"}
-    thoughts = "".join(
-        part.text for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name
-    )
     if message.text:
         reply["content"] = message.text
-    if calls := [_encode_call(call) for call in message.tool_calls]:
+    if calls := list(_encode_calls(message, own if is_same else ())):
         reply["content"] = message.text or None
         reply["tool_calls"] = calls
+    entries = {
+        name: value for part in own if is_same for name, value in unseal_fields(part).items() if name in ENTRY_LISTS
+    }
     field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
-    if thoughts and field and len(reply) > 1:
-        reply[field] = thoughts
+    if len(reply) > 1:
+        reply |= entries or ({field: thoughts} if thoughts and field else {})
     return reply
+
+
+def _encode_calls(message: AssistantMessage, own: Sequence[Thinking]) -> Iterator[JsonObject]:
+    """Encode the calls. Opaque fields of a call stand directly before it."""
+    fields: JsonObject = {}
+    for part in message.content:
+        if isinstance(part, ToolCall):
+            yield _encode_call(part) | {name: fields[name] for name in CALL_FIELDS if name in fields}
+        fields = unseal_fields(part) if isinstance(part, Thinking) and part in own else {}
 
 
 def _encode_call(call: ToolCall) -> JsonObject:

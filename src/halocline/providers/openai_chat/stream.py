@@ -16,8 +16,10 @@ from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
+from halocline.providers.openai_chat.opaque import OpaqueEntries, seal_call
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
 from halocline.providers.reply import CallIds, finish_calls, last_events, report_usage, true_stop_reason
+from halocline.providers.think_tags import Split, ThinkTags, split_at_lone_closing
 
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
@@ -59,13 +61,21 @@ class _WireUsage(msgspec.Struct):
 
 
 class _WireDelta(msgspec.Struct):
-    """`content` may be a list of typed pieces; `reasoning_content` and `reasoning` are other servers' additions."""
+    """`content` may be a list of typed pieces; the fields of reasoning are other servers' additions."""
 
     content: str | list[Any] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    reasoning_details: list[Any] | None = None
+    thinking_blocks: list[Any] | None = None
     tool_calls: list[CallFragment] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """True if it holds nothing but words, as nearly always."""
+        more = self.reasoning or self.reasoning_content or self.reasoning_details or self.thinking_blocks
+        return type(self.content) is str and not (self.tool_calls or more or self.refusal)
 
 
 class _WireChoice(msgspec.Struct):
@@ -93,6 +103,8 @@ class FromWire:
         self._calls = Calls(self._ids)
         self._words: list[str] = []
         self._thoughts: list[str] = []
+        self._tags = ThinkTags()
+        self._opaque = OpaqueEntries()
         self._usage: Usage | None = None
         self._cost: float | None = None
         self._stop: str | None = None
@@ -123,31 +135,38 @@ class FromWire:
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = _STOPS.get(reason, StopReason.END_TURN)
         stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
-        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+        rest = self._say(*self._tags.rest())
+        return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent()))
 
     def spent(self) -> UsageReported | None:
         return report_usage(self._endpoint, self._usage, self._cost)
 
     def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
-        content = delta.content
-        if type(content) is str and content and not (delta.tool_calls or delta.reasoning or delta.reasoning_content):
-            self._words.append(content)
-            return (TextDelta(content),)
+        if delta.is_plain and self._tags.is_past and delta.content:
+            self._words.append(text := str(delta.content))
+            return (TextDelta(text),)
         return self._translate_mixed(delta)
 
     def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         thoughts, text = _thoughts_and_words(delta)
+        readable = self._opaque.add("reasoning_details", delta.reasoning_details or ())
+        readable += self._opaque.add("thinking_blocks", delta.thinking_blocks or ())
         self._refused = self._refused or bool(delta.refusal)
+        found = self._tags.feed(text) if text else Split()
+        events = self._say((thoughts or readable) + found.thoughts, found.words)
+        for fragment in delta.tool_calls or ():
+            events += self._calls.add(fragment)
+        return tuple(events)
+
+    def _say(self, thoughts: str, words: str) -> list[ModelEvent]:
         events: list[ModelEvent] = []
         if thoughts:
             self._thoughts.append(thoughts)
             events.append(ThinkingDelta(thoughts))
-        if text:
-            self._words.append(text)
-            events.append(TextDelta(text))
-        for fragment in delta.tool_calls or ():
-            events += self._calls.add(fragment)
-        return tuple(events)
+        if words:
+            self._words.append(words)
+            events.append(TextDelta(words))
+        return events
 
     def _count(self, sent: _WireUsage) -> None:
         """Keep the newest count. `prompt_tokens` includes cached tokens, which are subtracted."""
@@ -170,11 +189,18 @@ class FromWire:
             self._cost = float(sent.cost)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
-        if self._thoughts:
-            yield Thinking("".join(self._thoughts), provider=self._endpoint.vendor.name)
-        if self._words:
-            yield Text("".join(self._words))
-        yield from finish_calls(self._calls.drafts, self._ids, stop)
+        provider = self._endpoint.vendor.name
+        before, words = split_at_lone_closing("".join(self._words))
+        thoughts, opaque = "".join(self._thoughts) or before, self._opaque.seal()
+        if thoughts or opaque:
+            yield Thinking(thoughts, redacted=opaque, provider=provider)
+        if words:
+            yield Text(words)
+        drafts = self._calls.drafts
+        for draft, call in zip(drafts, finish_calls(drafts, self._ids, stop), strict=True):
+            if opaque := seal_call(draft.opaque):
+                yield Thinking(redacted=opaque, provider=provider)
+            yield call
 
 
 def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import msgspec
 
 from halocline.ports.model import ModelEvent
 from halocline.providers.json_cache import encode_json
+from halocline.providers.openai_chat.opaque import CALL_FIELDS
 from halocline.providers.reply import CallDraft, CallIds, parse_arguments
 
 
@@ -24,6 +25,8 @@ class CallFragment(msgspec.Struct):
     index: int | None = None
     id: str | None = None
     function: FunctionFragment | None = None
+    extra_content: Any = None
+    provider_specific_fields: Any = None
 
 
 class Calls:
@@ -46,6 +49,9 @@ class Calls:
             draft.name += name
         if text := _arguments_text(function.arguments):
             draft.pieces.append(text)
+        for field in CALL_FIELDS:
+            if value := getattr(fragment, field):
+                draft.opaque[field] = value
         return draft.preview()
 
     def _begin(self, index: int | None) -> CallDraft:
