@@ -16,6 +16,23 @@ PRINTED = {
     "an object in a wrapper": '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.py"}}\n</tool_call>',
     "a list behind a marker": '[TOOL_CALLS] [{"name": "read_file", "arguments": {"path": "a.py"}}]',
     "special tokens": '<｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n{"path": "a.py"}<｜tool▁calls▁end｜>',
+    "Kimi's section": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>"
+        '{"path": "a.py"}<|tool_call_end|><|tool_calls_section_end|>'
+    ),
+    "Kimi's call": '<|tool_call_begin|>read_file:12<|tool_call_argument_begin|>{"path": "a.py"}<|tool_call_end|>',
+    "GLM's arguments": ("<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a.py</arg_value>\n</tool_call>"),
+    "Harmony": '<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{"path": "a.py"}<|call|>',
+    "Harmony's header first": (
+        '<|start|>assistant to=functions.read_file<|channel|>commentary json<|message|>{"path": "a.py"}'
+    ),
+    "a bare object": '{"name": "read_file", "arguments": {"path": "a.py"}}',
+    "a bare object over several lines": '{\n  "tool": "read_file",\n  "parameters": {\n    "path": "a.py"\n  }\n}',
+    "a bare object in a fence": '```json\n{"name": "read_file", "arguments": {"path": "a.py"}}\n```',
+    "a function object": (
+        '{"type": "function", "function": {"name": "read_file", "arguments": "{\\"path\\": \\"a.py\\"}"}}'
+    ),
+    "a list of objects": '[{"name": "read_file", "arguments": {"path": "a.py"}}]',
 }
 TALKED_ABOUT = {
     "words": "I read a.py.",
@@ -25,6 +42,12 @@ TALKED_ABOUT = {
     "another's markup": "<item><path>a.py</path></item>",
     "an opening alone": "<read_file>",
     "a list": "It holds [read_file]",
+    "an object of another kind": '{"name": "read_file", "version": 1}',
+    "an object with more": '{"name": "read_file", "arguments": {"path": "a.py"}, "tests": []}',
+    "an object of another's": '{"name": "deploy", "arguments": {}}',
+    "an object in a sentence": 'So it is {"name": "read_file", "arguments": {}}',
+    "an object that is cut": '{"name": "read_file", "arguments": {"path": "}',
+    "a mark in words": "The channel is <|channel|>commentary",
 }
 
 
@@ -53,3 +76,9 @@ async def test_a_reply_with_a_real_call_is_left_alone() -> None:
 
 def test_only_tools_that_were_offered_can_be_called() -> None:
     assert printed_call(READ, ()) is None
+
+
+async def test_an_object_that_answers_a_schema_is_the_answer() -> None:
+    text = '{"name": "read_file", "arguments": {"path": "a.py"}}'
+    asked = request(tools=TOOLS, output_schema={"type": "object"})
+    assert message_of(await collected(Correcting(Scripted([Turn(text=text)])), asked)).tool_calls == ()
