@@ -88,6 +88,7 @@ class ModelErrorKind(StrEnum):
     MALFORMED = "malformed"
     EMPTY = "empty"
     TOO_LONG = "too_long"
+    NOT_A_STREAM = "not_a_stream"
 
 
 RETRYABLE = frozenset(

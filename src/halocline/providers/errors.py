@@ -216,7 +216,17 @@ def _error_message(body: bytes, endpoint: Endpoint) -> str:
     try:
         words = _words_of(json_input.decode(body))
     except msgspec.DecodeError:
-        words = re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace"))
+        return show_body(body, endpoint)
+    return _shorten_words(words, endpoint)
+
+
+def show_body(body: bytes, endpoint: Endpoint) -> str:
+    """Return the beginning of a body without its markup, on one line. The key is redacted."""
+    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", body.decode("utf-8", "replace"), flags=re.DOTALL | re.I)
+    return _shorten_words(text, endpoint)
+
+
+def _shorten_words(words: str, endpoint: Endpoint) -> str:
     words = endpoint.without_key(" ".join(words.split()))
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
 

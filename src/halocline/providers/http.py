@@ -13,6 +13,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import UsageReported
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.split_characters import SplitCharacters
 from halocline.providers.sse import EventParser
 
 T = TypeVar("T")
@@ -56,11 +57,11 @@ async def stream_exchange(
     try:
         with closing(response):
             await _check_response(response, endpoint)
-            parser = EventParser()
-            async with aclosing(response.body()) as chunks:
+            parser, halves = EventParser(), SplitCharacters()
+            async with aclosing(_check_beginning(response, endpoint)) as chunks:
                 async for chunk in chunks:
                     for payload in parser.feed(chunk):
-                        for event in translator.feed(payload):
+                        for event in translator.feed(halves.join(payload)):
                             yield event
                     if parser.waiting > _LARGEST_EVENT:
                         raise unreadable_payload(endpoint)
@@ -89,18 +90,47 @@ async def _check_response(response: Response, endpoint: Endpoint) -> None:
         )
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in ("application/json", "text/html"):
-        raise _not_a_stream(await response.read(_ERROR_LIMIT, _ERROR_TIME), kind, endpoint)
+        raise _not_a_stream(await response.read(_ERROR_LIMIT, _ERROR_TIME), endpoint)
 
 
-def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
+async def _check_beginning(response: Response, endpoint: Endpoint) -> AsyncGenerator[bytes, None]:
+    """Pass on the body's chunks. Raise ModelError for a document, which servers may send under a stream's type."""
+    document = b""
+    begun = False
+    async with aclosing(response.body()) as chunks:
+        async for chunk in chunks:
+            if begun:
+                yield chunk
+                continue
+            document += chunk
+            start = document.lstrip()[:1]
+            begun = start != b"" and start not in b"{[<"
+            if begun:
+                yield document
+            elif len(document) > _ERROR_LIMIT:
+                break
+    if not begun and document.strip():
+        raise _not_a_stream(document, endpoint)
+
+
+def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
+    """The error for a document in place of a stream; a repetition would bring the same one."""
     try:
         document = json_input.decode(body)
     except msgspec.DecodeError:
         document = None
     if isinstance(document, dict) and document.get("error"):
         return providers.errors.classify_in_stream(document["error"], endpoint)
-    text = f"{endpoint.vendor.title} answered with {kind} instead of a stream."
-    return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")
+    if document is None:
+        what, hint = "a page", "Check the base URL, and open it in a browser: it may ask you to sign in."
+    else:
+        what, hint = (
+            "a whole JSON document",
+            "Check the base URL, and let the server or proxy there stream its replies.",
+        )
+    shown = providers.errors.show_body(body, endpoint)
+    text = f"{endpoint.vendor.title} answered with {what} instead of a stream: {shown}"
+    return ModelError(ModelErrorKind.NOT_A_STREAM, text, hint)
 
 
 def unreadable_payload(endpoint: Endpoint) -> ModelError:

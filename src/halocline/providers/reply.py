@@ -145,7 +145,8 @@ def _unreported_usage(endpoint: Endpoint) -> UsageReported:
 
 
 def _empty_reply(endpoint: Endpoint, stop: StopReason) -> ModelError:
-    text = f"{endpoint.vendor.title} sent an empty reply."
     if stop is StopReason.MAX_TOKENS:
         text = f"{endpoint.vendor.title} reached the reply's token limit before writing anything."
+        return ModelError(ModelErrorKind.TOO_LONG, text, "Lower the effort (/effort), or choose another model with -m.")
+    text = f"{endpoint.vendor.title} sent an empty reply."
     return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m.")

@@ -114,7 +114,7 @@ async def _request_reply(speaker: Model) -> None:
         async with aclosing(events):
             await anext(events, None)
     except ModelError as error:
-        if error.kind is not ModelErrorKind.EMPTY:
+        if error.kind not in (ModelErrorKind.EMPTY, ModelErrorKind.TOO_LONG):
             raise
 
 

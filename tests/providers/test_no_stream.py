@@ -1,0 +1,118 @@
+"""Answers of status 200 that are no streams, over a real connection."""
+
+import asyncio
+
+import msgspec
+import pytest
+from tests.net.raw_server import read_request, serving
+from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import ThinkingDelta
+from halocline.protocol.messages import ToolCall
+from halocline.providers.anthropic.request import Anthropic
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.wrappers.retry import Retrying
+
+WHOLE = msgspec.json.encode({"id": "c1", "object": "chat.completion", "choices": [{"message": {"content": "Hello."}}]})
+PAGE = b"<!doctype html>\n\n<html><head><style>a { b }</style></head>\n\n<body><h1>Sign in</h1> to go on</body></html>"
+
+
+class Server:
+    """Answers every request with the same bytes, in the given writes."""
+
+    def __init__(self, kind: str, *writes: bytes) -> None:
+        self.requests = 0
+        self._kind = kind
+        self._writes = writes
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        self.requests += 1
+        kind = f"Content-Type: {self._kind}\r\n".encode() if self._kind else b""
+        writer.write(b"HTTP/1.1 200 OK\r\n" + kind + b"Connection: close\r\n\r\n")
+        for data in self._writes:
+            writer.write(data)
+            await writer.drain()
+            await asyncio.sleep(0)
+
+
+async def asked(server: Server, family: type = OpenAIChat, provider: str = "openai-compatible") -> list:
+    async with serving(server.answer) as url:
+        model = family(endpoint(provider, base_url=url), MemoryBlobs())
+        try:
+            return await collected(Retrying(model, waits=(0.0,) * 3), request())
+        finally:
+            await model.close()
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/html", "text/event-stream", "text/plain", ""])
+@pytest.mark.parametrize("family", [OpenAIChat, Anthropic])
+@pytest.mark.parametrize(("body", "shown"), [(WHOLE, '{"id":"c1"'), (PAGE, "Sign in to go on")], ids=["JSON", "a page"])
+async def test_a_document_in_place_of_a_stream_is_said_once_with_what_came(
+    kind: str, family: type, body: bytes, shown: str
+) -> None:
+    server = Server(kind, body[:20], body[20:])
+    with pytest.raises(ModelError) as caught:
+        await asked(server, family)
+    assert caught.value.kind is ModelErrorKind.NOT_A_STREAM
+    assert shown in caught.value.text
+    assert "base URL" in caught.value.hint
+    assert server.requests == 1
+
+
+async def test_an_error_in_place_of_a_stream_has_its_own_kind() -> None:
+    server = Server("text/event-stream", b'{"error": {"message": "No more.", "code": "insufficient_quota"}}')
+    with pytest.raises(ModelError, match="No more") as caught:
+        await asked(server)
+    assert caught.value.kind is ModelErrorKind.QUOTA
+
+
+async def test_a_reply_used_up_by_thinking_is_said_once() -> None:
+    thought = b'data: {"choices":[{"delta":{"reasoning_content":"Hm."},"finish_reason":"length"}]}\n\ndata: [DONE]\n\n'
+    server = Server("text/event-stream", thought)
+    with pytest.raises(ModelError, match="token limit") as caught:
+        await asked(server)
+    assert (caught.value.kind, server.requests) == (ModelErrorKind.TOO_LONG, 1)
+
+
+def chunk(delta: str) -> bytes:
+    return b'data: {"choices":[{"delta":%s,"finish_reason":null}]}\n\n' % delta.encode()
+
+
+END = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        ([r"a\ud83d", r"\ude00b"], "a😀b"),
+        ([r"\uD83D", r"\uDE00\ud83d", r"\ude01"], "😀😁"),
+        ([r"\ud83d\ude00"], "😀"),
+        ([r"\\ud83d", r"\\ude00"], r"\ud83d\ude00"),
+        ([r"x\ude00y"], "x�y"),
+        ([r"x\ud83d", "y"], "xy"),
+    ],
+    ids=["one", "two", "whole", "written out", "the second half alone", "the first half alone"],
+)
+async def test_a_character_that_was_cut_in_two_is_whole_again(pieces: list[str], whole: str) -> None:
+    for field in ("content", "reasoning_content"):
+        chunks = [chunk(f'{{"{field}":"{piece}"}}') for piece in pieces]
+        events = await asked(Server("text/event-stream", *chunks, chunk('{"content":"."}'), END))
+        thoughts = "".join(event.text for event in events if isinstance(event, ThinkingDelta))
+        assert thoughts + text_of(events) == whole + "."
+
+
+async def test_a_character_that_was_cut_in_a_calls_arguments_is_whole_again() -> None:
+    call = r'{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"%s"}}]}'
+    chunks = [chunk(call % r"{\"a\":\"\ud83d"), chunk(call % r"\ude00\"}")]
+    message = message_of(await asked(Server("text/event-stream", *chunks, END)))
+    assert message.content == (ToolCall("c", "f", {"a": "😀"}),)
+
+
+async def test_claudes_text_that_was_cut_in_a_character_is_whole_again() -> None:
+    delta = r'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%s"}}'
+    stop = 'data: {"type":"message_stop"}'
+    chunks = [f"{each}\n\n".encode() for each in (delta % r"\ud83d", delta % r"\ude00", stop)]
+    events = await asked(Server("text/event-stream", *chunks), Anthropic, "anthropic")
+    assert text_of(events) == "😀"
