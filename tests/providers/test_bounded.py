@@ -5,7 +5,7 @@ import json
 
 import pytest
 from tests.net.raw_server import read_request, serving
-from tests.providers.streams import MemoryBlobs
+from tests.providers.streams import MemoryBlobs, usage_of
 
 from halocline.net.http import HttpClient
 from halocline.net.network import Network
@@ -16,6 +16,7 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.resolve import build_client, with_bounds
 from halocline.store.settings.settings import Settings
+from halocline.testing.model_server import Call, ModelServer, Turn
 
 PATIENT = Network(first_byte_timeout=600.0, stall_timeout=600.0)
 ASKED = Request(model="near/m", system="", messages=(UserMessage((Text("go"),)),), tools=())
@@ -114,3 +115,15 @@ async def test_what_a_server_says_of_a_refusal_is_not_waited_for_without_end() -
         said = await response.read(65_536, within=0.2)
         await plain.close()
     assert (response.status, said.rstrip()) == (503, b'{"error": "busy')
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_the_usage_of_a_reply_has_the_time_to_its_first_output(family: str) -> None:
+    turns = [Turn(text="Hello.", delay=0.05), Turn(calls=(Call("read_file", {"path": "a"}),), delay=0.05)]
+    async with ModelServer(turns) as server:
+        url = server.url({"anthropic": "anthropic", "gemini": "gemini"}.get(family, "openai"))
+        at = Endpoint(Vendor("near", "Near", family, base_url=url), "m", key="k", network=PATIENT)
+        model = with_bounds(build_client(at, MemoryBlobs()), at, Settings())
+        reports = [usage_of([event async for event in model.stream(ASKED)]) for _ in turns]
+        await model.close()
+    assert all(report.first_token is not None and report.first_token >= 0.05 for report in reports)

@@ -24,11 +24,15 @@ class StepRetried(Transient, frozen=True):
 
 
 class UsageReported(Durable, frozen=True):
-    """Tokens and cost of the step. `cost` is in US dollars; None if the price is unknown (never 0 for that)."""
+    """Tokens and cost of the step. `cost` is in US dollars; None if the price is unknown (never 0 for that).
+
+    `first_token` is the time in seconds from the request to the first output of this attempt; None if there was none.
+    """
 
     usage: Usage
     cost: float | None = None
     window: int | None = None
+    first_token: float | None = None
 
 
 class TextDelta(Transient, frozen=True):

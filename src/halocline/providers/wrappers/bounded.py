@@ -1,16 +1,19 @@
-"""Stop a reply that stalls or does not end, even if the server keeps the connection open.
+"""Stop a reply that stalls or does not end, even if the server keeps the connection open; time its first output.
 
 What must stay true: pings, comments and blank lines do not count as progress, and a reply's memory is bounded.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import cast
 
+from msgspec.structs import replace
+
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta
+from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta, UsageReported
 
 
 class Bounded:
@@ -32,14 +35,17 @@ class Bounded:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         size, patience = 0, self._first
+        began, first_token = time.monotonic(), None
         # Models are async generators, which `aclosing` can close when left early.
         async with aclosing(cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))) as events:
             while (event := await self._next(events, patience)) is not None:
                 patience = self._quiet
                 size += _event_size(event)
+                if first_token is None and size:
+                    first_token = round(time.monotonic() - began, 3)
                 if size > self._largest:
                     raise _too_long(self.name, self._largest)
-                yield event
+                yield replace(event, first_token=first_token) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
         await self.model.close()
