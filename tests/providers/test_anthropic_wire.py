@@ -331,7 +331,7 @@ def test_a_block_may_bring_its_content_at_once() -> None:
 
 def test_unknown_events_and_blocks_are_passed_over() -> None:
     odd = event(type="something_new", index=1, data=[1]) + event(
-        type="content_block_start", index=0, content_block={"type": "server_tool_use", "id": "s", "name": "web"}
+        type="content_block_start", index=0, content_block={"type": "something_new", "id": "s", "name": "web"}
     )
     assert message_of(replayed(odd, delta(1, "text_delta", text="x"), stopped("end_turn"))).content == (Text("x"),)
 

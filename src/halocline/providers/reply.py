@@ -112,15 +112,17 @@ def last_events(
     parts: Iterable[AssistantPart],
     stop: StopReason,
     usage: UsageReported | None,
+    *,
+    may_say_nothing: bool = False,
 ) -> tuple[ModelEvent, ...]:
     """Return the usage and the whole message.
 
     Raises:
-        ModelError: the reply has neither text nor a call.
+        ModelError: the reply has neither text nor a call, although it should.
     """
     content = tuple(parts)
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
-    if not says and stop is not StopReason.REFUSAL:
+    if not says and stop is not StopReason.REFUSAL and not may_say_nothing:
         raise _empty_reply(endpoint, stop)
     message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
     return (usage or _unreported_usage(endpoint), AssistantMessageCompleted(message=message))

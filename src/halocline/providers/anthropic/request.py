@@ -26,6 +26,7 @@ from halocline.protocol.messages import (
     UserMessage,
 )
 from halocline.protocol.values import JsonObject
+from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import stream_exchange
@@ -50,9 +51,14 @@ class Anthropic:
         return self._endpoint.name
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        return stream_to_the_end(self._ask, request)
+
+    def _ask(self, request: Request) -> tuple[FromWire, AsyncGenerator[ModelEvent, None]]:
+        """Send one request. The reply is read by the translator."""
         body = to_wire(request, self._endpoint, self._fragments)
-        translator = FromWire(request, self._endpoint)
-        return stream_exchange(self._client, self._endpoint, "/v1/messages", self._headers(request), body, translator)
+        reader = FromWire(request, self._endpoint)
+        headers = self._headers(request)
+        return reader, stream_exchange(self._client, self._endpoint, "/v1/messages", headers, body, reader)
 
     async def close(self) -> None:
         await self._client.close()
@@ -176,6 +182,8 @@ def _encode_reply_part(part: AssistantPart, endpoint: Endpoint) -> JsonObject | 
             return {"type": "tool_use", "id": _wire_id(part.id), "name": part.name, "input": part.arguments}
         case Thinking() if part.provider != endpoint.vendor.name:
             return None
+        case Thinking(redacted=data) if block := unseal_block(data):
+            return block
         case Thinking(redacted=data) if data:
             return {"type": "redacted_thinking", "data": data}
         case Thinking(signature=signature) if signature:

@@ -14,14 +14,24 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
+from halocline.protocol.values import JsonObject
+from halocline.providers.anthropic.server_tools import is_server_block
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage, true_stop_reason
+from halocline.providers.reply import (
+    CallDraft,
+    CallIds,
+    finish_calls,
+    last_events,
+    parse_arguments,
+    report_usage,
+    true_stop_reason,
+)
 
 _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
-    # The server paused its own tools' turn. We request no such tools, so the reply counts as incomplete.
+    # The server paused its own tools' turn too often.
     "pause_turn": StopReason.MAX_TOKENS,
     "model_context_window_exceeded": StopReason.MAX_TOKENS,
     "refusal": StopReason.REFUSAL,
@@ -65,18 +75,20 @@ class _WireEvent(msgspec.Struct):
     type: str = ""
     index: int = 0
     delta: _WireDelta | None = None
-    content_block: _WireBlock | None = None
+    content_block: msgspec.Raw = msgspec.Raw()
     message: _WireMessage | None = None
     usage: _WireUsage | None = None
     error: Any = None
 
 
 _decoder = json_input.Decoder(_WireEvent)
+_block_decoder = json_input.Decoder(_WireBlock)
+_opaque_decoder = json_input.Decoder(JsonObject)
 
 
 @dataclass(slots=True)
 class _Block:
-    """A content block being streamed."""
+    """A content block being streamed. `server_block` is one of the server's own tools."""
 
     words: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -84,6 +96,8 @@ class _Block:
     redacted: str = ""
     call: CallDraft | None = None
     whole_input: str = ""
+    server_block: JsonObject | None = None
+    server_input: list[str] = field(default_factory=list)
 
 
 class FromWire:
@@ -104,8 +118,8 @@ class FromWire:
         match event.type:
             case "content_block_delta" if event.delta is not None:
                 return self._delta(event.index, event.delta)
-            case "content_block_start" if event.content_block is not None:
-                return self._start(event.index, event.content_block)
+            case "content_block_start" if bytes(event.content_block) not in (b"", b"null"):
+                return self._start(event.index, bytes(event.content_block))
             case "message_start" if event.message is not None:
                 self._count(event.message.usage)
             case "message_delta":
@@ -121,12 +135,21 @@ class FromWire:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
         stop = true_stop_reason(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
-        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused)
 
     def spent(self) -> UsageReported | None:
         return report_usage(self._endpoint, self._usage)
 
-    def _start(self, index: int, sent: _WireBlock) -> tuple[ModelEvent, ...]:
+    @property
+    def is_paused(self) -> bool:
+        """True if the server wants to be asked to go on."""
+        return self._stop == "pause_turn"
+
+    def _start(self, index: int, payload: bytes) -> tuple[ModelEvent, ...]:
+        sent = decode_payload(_block_decoder, payload, self._endpoint)
+        if is_server_block(sent.type):
+            self._add_block(index).server_block = decode_payload(_opaque_decoder, payload, self._endpoint)
+            return ()
         block = self._open[index] = _Block(redacted=sent.data or "")
         self._blocks.append(block)
         if sent.type == "tool_use":
@@ -146,7 +169,9 @@ class FromWire:
             return (ThinkingDelta(delta.thinking),)
         if delta.signature:
             block.signature.append(delta.signature)
-        if delta.partial_json:
+        if delta.partial_json and block.server_block is not None:
+            block.server_input.append(delta.partial_json)
+        elif delta.partial_json:
             block.call = block.call or CallDraft(id=self._ids.claim(""))
             block.call.pieces.append(delta.partial_json)
             return block.call.preview()
@@ -177,11 +202,18 @@ class FromWire:
         drafts = [block.call for block in self._blocks if block.call is not None]
         calls = iter(finish_calls(drafts, self._ids, stop))
         for block in self._blocks:
+            if block.server_block is not None:
+                yield self._seal_block(block.server_block, "".join(block.server_input))
             yield from self._thinking(block)
             if block.words:
                 yield Text("".join(block.words))
             if block.call is not None:
                 yield next(calls)
+
+    def _seal_block(self, block: JsonObject, given: str) -> Thinking:
+        if given:
+            block = block | {"input": parse_arguments(given) or {}}
+        return Thinking(redacted=encode_json(block).decode(), provider=self._endpoint.vendor.name)
 
     def _thinking(self, block: _Block) -> Iterable[Thinking]:
         thoughts, signature = "".join(block.thoughts), "".join(block.signature)
