@@ -181,3 +181,43 @@ def test_lines_that_come_and_no_line_to_go_by_are_put_at_the_end():
 def test_the_first_line_of_the_first_file_may_be_indented():
     (section,) = parse_patch("*** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n*** End Patch")
     assert section.path == "a"
+
+
+@pytest.mark.parametrize("before", ["*** Add File: q\n+x\n", "*** Delete File: q\n"])
+def test_the_first_line_of_a_file_may_be_indented_where_no_line_of_a_file_can_stand(before: str):
+    sections = parse_patch(f"*** Begin Patch\n{before}  *** Update File: a\n@@\n-x\n+y\n*** End Patch")
+    assert [section.path for section in sections] == ["q", "a"]
+
+
+def test_an_indented_line_in_an_update_is_a_line_of_the_file():
+    text = "x\n *** Update File: b\ny\n"
+    assert patched(text, "@@\n x\n  *** Update File: b\n-y\n+z\n") == text.replace("y", "z")
+
+
+NESTED = "def f():\n    if x:\n        a = 1\n        b = 2\n    return a\n"
+
+
+@pytest.mark.parametrize(
+    "hunk",
+    [
+        " def f():\n   if x:\n-        a = 1\n+        a = 5\n    b = 2\n",
+        " if x:\n-        a = 1\n+        a = 5\n",
+        "     if x:\n-        a = 1\n+        a = 5\n       b = 2\n   return a\n",
+    ],
+)
+def test_context_with_other_indentation_is_found_if_the_changed_lines_stand_once_and_exactly(hunk: str):
+    assert patched(NESTED, f"@@\n{hunk}") == NESTED.replace("a = 1", "a = 5")
+
+
+@pytest.mark.parametrize(
+    ("text", "hunk"),
+    [
+        (NESTED, " def f():\n   if x:\n-      a = 1\n+      a = 5\n    b = 2\n"),
+        (NESTED + "if y:\n        a = 1\n", " def f():\n   if x:\n-        a = 1\n+        a = 5\n    b = 2\n"),
+        (NESTED, " def f():\n   if x:\n-        a = 1\n+        a = 5\n    b = 2\n+    c = 3\n"),
+    ],
+    ids=["a changed line is indented otherwise too", "it stands twice", "a line comes beside the context"],
+)
+def test_context_with_other_indentation_is_refused_if_the_depth_is_not_certain(text: str, hunk: str):
+    with pytest.raises(UnplacedEdits, match="indentation"):
+        patched(text, f"@@\n{hunk}")

@@ -1,7 +1,11 @@
-"""Makes file names safe for text: on one line, and encodable as UTF-8; pure."""
+"""File names: safe for text (on one line, and encodable as UTF-8), and those of markup; pure."""
 
 import re
 
+MARKUP = frozenset(
+    {".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd", ".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".rst"}
+)
+"""Suffixes of files in which entities and code fences are content."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 

@@ -84,7 +84,8 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
 
 def _parse_edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
     if input.old_text is None:
-        return edits.formats.blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))
+        blocks = edits.formats.blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))
+        return edits.formats.fences.without_stray_fences(blocks, was.file.view, input.path)
     old, new = restore_secrets(input.old_text, was, ctx), restore_secrets(input.new_text, was, ctx)
     return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all)
 

@@ -2,13 +2,16 @@
 
 import re
 
-PATCHES = r"(.*/)?(gpt-(4\.1|[5-9]|\d\d)|o[34](?!\w)|codex)"
-"""Models trained on the apply_patch format: OpenAI's, whichever provider serves them."""
+PATCHES = r"(.*[/.]|.*openai[.-])?(gpt-?(4\.?1(?!\d)|[5-9]|(?!35)[1-9]\d(?!\d))|o[34](?!\w)|codex)"
+"""Models trained on the apply_patch format: OpenAI's, whichever provider serves them.
+
+Azure's names have no dot: `gpt-35-turbo` is 3.5, `gpt-41` is 4.1.
+"""
 FAMILIES = {
     "gpt": PATCHES,
-    "gemini": r"(.*[/.])?gemini-",
-    "claude": r"(.*[/.])?claude-",
-    "glm": r"(.*/)?glm-",
+    "gemini": r"(.*[/.-])?gemini-",
+    "claude": r"(.*[/.-])?claude-",
+    "glm": r"(.*[/.-])?glm-?\d",
 }
 """Patterns for `provider/model`; each family has a section in `prompts/habits.md`."""
 

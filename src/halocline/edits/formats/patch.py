@@ -12,7 +12,7 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count, pairwise
@@ -123,15 +123,23 @@ def _without_envelope(lines: list[Numbered]) -> list[Numbered]:
 
 
 def _split_files(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
-    """Yield each file's first line and the lines that belong to it. Only the very first one may be indented."""
-    first = next((at for at, (_, text) in enumerate(body) if text.strip()), 0)
-    body = [(at, text.strip() if number == first else text) for number, (at, text) in enumerate(body)]
+    """Yield each file's first line and the lines that belong to it."""
+    body = list(_without_padding(body))
     begins = [i for i, (_, text) in enumerate(body) if SECTION.fullmatch(text)]
     stray = next(((at, text) for at, text in body[: begins[0] if begins else None] if text.strip()), None)
     if stray:
         raise MalformedPatch(f"Line {stray[0]} of the patch belongs to no file: {stray[1][:80]!r}.")
     for begin, end in pairwise([*begins, len(body)]):
         yield body[begin], body[begin + 1 : end]
+
+
+def _without_padding(body: Iterable[Numbered]) -> Iterator[Numbered]:
+    """Strip indented first lines of files, but not in an update: an indented line there is a line of the file."""
+    is_update = False
+    for number, text in body:
+        if found := SECTION.fullmatch(text if is_update else text.strip()):
+            is_update, text = found[1] == "Update", found[0]
+        yield number, text
 
 
 def _parse_section(first: Numbered, lines: list[Numbered]) -> Section:

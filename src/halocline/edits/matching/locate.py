@@ -13,6 +13,7 @@ from halocline.edits.edit import Edit, Grain
 from halocline.edits.matching.indentation import Uneven, reindent
 from halocline.edits.matching.lines import MOST, Lines
 from halocline.edits.matching.scopes import find_scopes
+from halocline.edits.matching.similarity import as_is
 from halocline.edits.matching.strategies import STRATEGIES, Found, How, MatchStrategy, find_occurrences, indented
 from halocline.edits.text import common_length
 
@@ -163,7 +164,8 @@ def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found)
     try:
         replace = _at_depth(lines, edit, found) if strategy.moves else replace
     except Uneven as why:
-        return Miss(edit, f"its lines were found, but {why}", found.lines)
+        if not _has_exact_changes(lines, edit, found):
+            return Miss(edit, f"its lines were found, but {why}", found.lines)
     spans = [
         (_map_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in list_steps(edit.search, edit.replace or replace)
     ]
@@ -171,6 +173,19 @@ def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found)
     if len(splices) < len(spans):
         return Miss(edit, "similar lines were found, but not next to the lines it changes", found.lines)
     return Placement(edit, found.start, found.end, strategy.how, tuple(splices))
+
+
+def _has_exact_changes(lines: Lines, edit: Edit, found: Found) -> bool:
+    """True if only a hunk's context differs: all its changes replace lines that the file has once, exactly."""
+    removed = [(a, b) for _, a, b, _, _ in list_steps(edit.search, edit.replace)]
+    exact = lines.in_form(as_is)
+    return (
+        edit.grain is Grain.LINES
+        and bool(removed)
+        and all(
+            "".join(edit.search[a:b]).strip() and exact.places(edit.search[a:b]) == [found.lines[a]] for a, b in removed
+        )
+    )
 
 
 def _at_depth(lines: Lines, edit: Edit, found: Found) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 
+from halocline.protocol.file_names import MARKUP
 from halocline.protocol.values import JsonObject
 
 ENTITIES, FENCES, QUOTES = "entities", "fences", "quotes"
@@ -39,10 +40,6 @@ _CHARACTERS = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": 
 _PLAIN_AMPERSAND = re.compile(r"&(?!(?:lt|gt|quot|apos|#39|amp);)")
 _PLAIN_QUOTE = re.compile(r'(?<!\\)"')
 _FENCE = re.compile(r"```[\w.+#-]*[ \t]*")
-_MARKUP = frozenset(
-    {".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd", ".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".rst"}
-)
-"""Files in which entities and fences are content, not a mistake."""
 
 
 def repair_arguments(arguments: JsonObject, model: str) -> JsonObject:
@@ -63,7 +60,7 @@ def _repair_text(value: object, name: str, slips: frozenset[str], arguments: Jso
     here = slips & _FIELDS.get(name, frozenset())
     if not (here and isinstance(value, str)):
         return value
-    if PurePath(str(arguments.get("path", ""))).suffix.lower() in _MARKUP:
+    if PurePath(str(arguments.get("path", ""))).suffix.lower() in MARKUP:
         here &= {QUOTES}
     for slip, undo in _UNDO.items():
         value = undo(value) if slip in here else value
