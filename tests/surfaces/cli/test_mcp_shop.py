@@ -47,3 +47,27 @@ def test_a_server_that_the_administrator_would_not_let_run_is_said_to_be_one_bef
 def test_a_server_that_is_added_against_the_bounds_is_said_to_be_one(desk, capsys, what, warned):
     assert _add_server(desk, words("add", "mine", *what)) == 0
     assert ("The server mine will not run: the administrator" in capsys.readouterr().err) == warned
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ("add fs npx -y pkg", "npx -y pkg"),
+        ("add fs -C /tmp npx -y pkg --project", "npx -y pkg --project"),
+        ("add -e A=b fs --timeout 5 npx -y pkg", "npx -y pkg"),
+        ("add fs -e A=b -- npx -y pkg", "npx -y pkg"),
+        ("add fs npx -- pkg", "npx -- pkg"),
+        ("add fs --env=A=b uvx pkg", "uvx pkg"),
+        ("add fs -C /tmp https://x.example", "https://x.example"),
+        ("add fs https://x.example -H A:b", "https://x.example"),
+        ("add fs", ""),
+    ],
+)
+def test_the_command_of_a_server_begins_at_the_word_after_its_name(given, command):
+    found = words(*given.split())
+    assert (found.name, found.words) == ("fs", command.split())
+
+
+def test_options_before_the_command_are_ours_and_those_after_it_are_not():
+    found = words("add", "fs", "-C", "/tmp", "-e", "A=b", "npx", "-C", "/srv")
+    assert (found.cwd, found.env, found.words) == ("/tmp", ["A=b"], ["npx", "-C", "/srv"])

@@ -10,17 +10,39 @@ PROJECT = "share it with everyone who works in this folder"
 _ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|show|install|login|logout|serve"
 
 
+_VALUES = frozenset({"-C", "--cwd", "--type", "-e", "--env", "-H", "--header", "--timeout"})
+"""Options of `add` whose value is the next word."""
+
+
 class McpParser(Parser):
-    """Takes everything after `--` as the command of a server."""
+    """Takes everything after `--` as the command of a server; for `add`, everything from the word after the name."""
 
     def read(self, words: list[str]) -> argparse.Namespace:
-        at = words.index("--") if "--" in words else len(words)
-        arguments = self.parse_args(self.with_action(words[:at]))
-        if command := words[at + 1 :]:
+        own, command = _split_command(words)
+        arguments = self.parse_args(self.with_action(own))
+        if command:
             if arguments.action != "add":
                 self.error(f"{arguments.action} takes no command: {' '.join(command)}")
             arguments.words = [*arguments.words, *command]
         return arguments
+
+
+def _split_command(words: list[str]) -> tuple[list[str], list[str]]:
+    """Split off the command, or URL, of a server. Options of ours may follow a URL, but no command."""
+    end = words.index("--") if "--" in words else len(words)
+    start = _second_name(words[:end]) if words[:1] == ["add"] else None
+    if start is None:
+        return words[:end], words[end + 1 :]
+    if "://" in words[start]:
+        return [*words[:start], *words[start + 1 : end]], [words[start], *words[end + 1 :]]
+    return words[:start], words[start:]
+
+
+def _second_name(words: list[str]) -> int | None:
+    """Return where the second word stands that is neither an option nor the value of one."""
+    is_value = [True, *(word in _VALUES for word in words[:-1])]
+    names = [at for at, word in enumerate(words) if not is_value[at] and not word.startswith("-")]
+    return names[1] if len(names) > 1 else None
 
 
 def mcp_parser() -> Parser:
@@ -59,7 +81,7 @@ def mcp_parser() -> Parser:
 
 
 def _add_server_action(actions: "argparse._SubParsersAction[Parser]") -> None:
-    add = _add_action(actions, "add", "add a server: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+    add = _add_action(actions, "add", "add a server: halo mcp add NAME COMMAND …, or halo mcp add NAME URL")
     add.add_argument("name", metavar="NAME", help="its name here")
     add.add_argument("words", nargs="*", metavar="COMMAND|URL", help="command to run, or URL")
     add.add_argument("--project", action="store_true", help=PROJECT)

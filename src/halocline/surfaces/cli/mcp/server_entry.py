@@ -17,7 +17,7 @@ def warn_not_allowed(desk: McpService, name: str, given: JsonObject) -> None:
 def read_entry(arguments: argparse.Namespace) -> JsonObject:
     """Build the server's entry for the file. Raises UsageError."""
     if not arguments.words:
-        raise UsageError("No command or URL.", "Use: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+        raise UsageError("No command or URL.", "Use: halo mcp add NAME COMMAND …, or halo mcp add NAME URL")
     first, *rest = arguments.words
     given: JsonObject = {"type": arguments.type} if arguments.type else {}
     if first.startswith(("http://", "https://")) and not rest:
