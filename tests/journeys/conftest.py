@@ -18,7 +18,7 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.replay.replay import Replay, run_replay
 from halocline.store.paths import Home
-from halocline.store.settings.sections import LanguageServerSettings
+from halocline.store.settings.sections import LanguageServerSettings, McpSettings
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
 from halocline.task.log import read_log
@@ -66,7 +66,8 @@ class Journey:
         return path
 
     def client(self, turns: Sequence[Turn], **settings: object) -> Client:
-        self.settings = Settings(**{"language_servers": NO_SERVERS, "sandbox": "off", **settings})
+        usual = {"language_servers": NO_SERVERS, "sandbox": "off", "mcp": McpSettings(wait=20.0)}
+        self.settings = Settings(**{**usual, **settings})
         return Client(Controller(ScriptedAssembly(self.home, self.settings, turns, self.env)), "test")
 
     async def run(

@@ -179,7 +179,7 @@ async def test_tools_that_are_too_many_are_found_and_then_called(journey, server
     call = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_77", "arguments": {"text": "x"}}, id="c2"),))
     again = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": text}, id="c3"),))
     wrong = Turn(calls=(Call("call_mcp_tool", {"tool": "test__tool_78", "arguments": "{"}, id="c4"),))
-    await journey.run(find, call, again, wrong, DONE, mcp=McpSettings(share=0.01))
+    await journey.run(find, call, again, wrong, DONE, mcp=McpSettings(wait=20.0, share=0.01))
     assert "test__tool_77: [test] Number 77." in journey.results[0]
     assert '"required":["text"]' in journey.results[0]
     assert journey.results[1:3] == ["x", "y"]
@@ -215,6 +215,20 @@ async def test_a_server_that_let_a_task_wait_in_vain_is_not_waited_for_by_the_ne
     await journey.run(DONE, mcp=McpSettings(wait=2.0))
     then = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
     assert then < 1.5 < first
+
+
+async def test_a_server_that_is_ready_late_joins_with_the_next_request_and_the_model_is_told(journey, servers):
+    servers(test="late")
+    go = "touch go; while [ ! -e listed ]; do sleep 0.05; done; sleep 0.5"
+    start = Turn(calls=(Call("execute_command", {"command": go}, id="c1"),))
+    await journey.run(start, echo(id="c2"), DONE, mcp=McpSettings(wait=0.1))
+    assert journey.results[1] == "hi"
+    assert "test is not available: it is still starting" in told(journey)
+    assert "The MCP server test is ready. Its tools: test__echo, test__look." in told(journey)
+
+
+def test_a_task_waits_two_seconds_for_servers_unless_its_settings_say_otherwise():
+    assert McpSettings().wait == 2
 
 
 async def test_what_is_known_of_a_server_is_offered_without_starting_it(journey, servers):
@@ -290,7 +304,7 @@ async def test_a_server_that_ends_at_a_question_of_the_new_protocol_gets_the_old
 
 async def test_cyclic_and_giant_schemas_and_strange_names_can_be_offered(journey, servers):
     servers(test="cyclic giant strange")
-    await journey.run(DONE, mcp=McpSettings(share=1))
+    await journey.run(DONE, mcp=McpSettings(wait=20.0, share=1))
     tools = {tool.tool: tool for tool in journey.of(ev.McpOffered)[0].server.tools}
     assert "$ref" not in json.dumps(tools["cyclic"].schema)
     assert len(json.dumps(tools["giant"].schema)) < 15_000

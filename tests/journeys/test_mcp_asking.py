@@ -80,7 +80,7 @@ async def test_leave_is_for_once_or_for_the_task(journey, servers, answer, quest
 )
 async def test_without_a_person_no_server_asks_the_model_unless_the_settings_say_so(journey, servers, settings, said):
     servers(test="samples")
-    await journey.run(echo(), DONE, mcp=McpSettings(**settings))
+    await journey.run(echo(), DONE, mcp=McpSettings(wait=20.0, **settings))
     assert said.lower() in journey.results[0].lower()
     assert bool(journey.of(ev.McpSampled)) == (said == SUMMARY)
 
@@ -94,7 +94,7 @@ async def test_without_a_person_no_server_asks_the_model_unless_the_settings_say
 )
 async def test_a_budget_of_requests_and_tokens_is_kept(journey, servers, settings, said):
     servers(test="samples twice")
-    await journey.run(echo(), DONE, mcp=McpSettings(sampling="allow", **settings))
+    await journey.run(echo(), DONE, mcp=McpSettings(wait=20.0, sampling="allow", **settings))
     assert said in journey.results[0]
 
 

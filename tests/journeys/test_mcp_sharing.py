@@ -205,7 +205,7 @@ async def test_tools_that_were_found_run_together_as_well(journey, servers):
     servers(a="many slow", b="many slow")
     calls = [Call("call_mcp_tool", {"tool": f"{name}__tool_7", "arguments": {"text": name}}, id=name) for name in "ab"]
     find = Turn(calls=(Call("find_tools", {"query": "tool 7"}, id="c1"),))
-    await journey.run(find, Turn(calls=tuple(calls)), DONE, mcp=McpSettings(share=0.01))
+    await journey.run(find, Turn(calls=tuple(calls)), DONE, mcp=McpSettings(wait=20.0, share=0.01))
     kinds = [
         type(event).__name__ for event in journey.events if isinstance(event, ev.ToolCallStarted | ev.ToolCallEnded)
     ]

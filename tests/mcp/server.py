@@ -203,6 +203,8 @@ def answer(number, method, params):
                 text = read(params["uri"].removeprefix("file://"))
             return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": text}]}
         case "prompts/list":
+            if "late" in HOW:
+                open("listed", "w").close()
             return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
         case "prompts/get":
             text = f"Greet {params['arguments']['who']}."
@@ -222,6 +224,8 @@ def main():
         sys.stdout.write("Welcome to the server!\n{not json\n\n[1, 2\n")
     if "never" in HOW:
         time.sleep(600)
+    while "late" in HOW and not os.path.exists("go"):
+        time.sleep(0.05)
     for line in sys.stdin:
         message = json.loads(line)
         method, number = message.get("method"), message.get("id")

@@ -82,6 +82,8 @@ async def test_nobody_else_opens_what_servers_jobs_hooks_pages_and_the_web_leave
     entry = {"command": sys.executable, "args": [SERVER, "picture"]}
     (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": entry}}))
     (halo.home / "mcp.json").chmod(0o600)
+    (halo.home / "settings.toml").write_text("[mcp]\nwait = 20\n")
+    (halo.home / "settings.toml").chmod(0o600)
     folder = halo.root / "Documents/Cline/Hooks"
     folder.mkdir(parents=True)
     for moment in ("PreToolUse", "PostToolUse"):

@@ -145,6 +145,7 @@ def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) 
     server = {"command": sys.executable, "args": [str(Path(__file__).parents[2] / "mcp" / "server.py")]}
     halo.home.mkdir()
     (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
+    (halo.home / "settings.toml").write_text("[mcp]\nwait = 20\n")
     person = Person(halo, "-m", halo.script(HI, {"text": "Greeted."}), "hi").sees(COMPOSER)
     person.types("/mcp\r").sees("test  ready  2 tools", "Prompts: /mcp:test:greet", COMPOSER)
     person.types("/help\r").sees("Prompt", "/mcp:test:greet <who>", "(test)", COMPOSER)

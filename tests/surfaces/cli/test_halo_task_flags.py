@@ -68,6 +68,8 @@ async def test_a_pattern_that_is_no_rule_starts_nothing(halo: Halo) -> None:
 
 @pytest.mark.parametrize("how", ["file", "text"])
 async def test_servers_are_given_for_a_run(halo: Halo, how: str) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text("[mcp]\nwait = 20\n")
     config = json.dumps({"mcpServers": {"test": {"command": sys.executable, "args": [str(SERVER)]}}})
     if how == "file":
         (halo.root / "servers.json").write_text(config)

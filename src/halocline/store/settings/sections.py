@@ -28,7 +28,7 @@ class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
     """MCP servers. `wait` is in seconds; `share` is the part of the window for their full tool definitions."""
 
     enabled: bool = True
-    wait: NotNegative = 10.0
+    wait: NotNegative = 2.0
     share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
     others: bool = True
     display: Literal["markdown", "plain"] = "markdown"
