@@ -172,6 +172,19 @@ async def test_a_tool_that_changes_while_it_is_used_is_not_run_as_something_else
     assert offers[1].server.tools[0].changed
 
 
+async def test_a_tool_that_runs_only_as_a_task_is_run_as_one(journey, servers):
+    servers(test="tasks")
+    await journey.run(Turn(calls=(Call("test__research", {}, id="c1"),)), echo(id="c2"), DONE)
+    assert journey.results == ["found it", "hi"]
+
+
+async def test_a_task_of_a_server_that_takes_too_long_is_called_off(journey, servers):
+    servers(test=("tasks unending", {"timeout": 1}))
+    await journey.run(Turn(calls=(Call("test__research", {}, id="c1"),)), DONE)
+    assert journey.results == ["test/research failed: it did not answer within 1 s"]
+    assert "the task is called off" in (journey.home.logs / "mcp" / "test__log.log").read_text()
+
+
 async def test_tools_that_are_too_many_are_found_and_then_called(journey, servers):
     servers(test="many")
     text = '{"text": "y"}'

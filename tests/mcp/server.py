@@ -19,6 +19,13 @@ READER = {
     "inputSchema": {"type": "object", "properties": {}},
     "annotations": {"readOnlyHint": True},
 }
+RESEARCH = {
+    "name": "research",
+    "inputSchema": {"type": "object", "properties": {}},
+    "execution": {"taskSupport": "required"},
+}
+ASKED = []
+UNANSWERED = object()
 CYCLE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "$defs": {"node": {"type": "object"}}}
 CYCLE["$defs"]["node"]["properties"] = {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}}
 
@@ -32,6 +39,8 @@ def tools():
     found = [TOOL, READER]
     if "changed" in HOW:
         found = [TOOL | {"description": "Says it back, and to others."}, READER]
+    if "tasks" in HOW:
+        found += [RESEARCH]
     if "cyclic" in HOW:
         found += [{"name": "cyclic", "inputSchema": CYCLE}]
     if "giant" in HOW:
@@ -48,6 +57,8 @@ def tools():
 
 def call(number, params):
     name, arguments = params["name"], params.get("arguments") or {}
+    if name == "research":
+        return {"task": task("working")} if "task" in params else None
     if "crash" in HOW:
         sys.stderr.write("I cannot go on.\n")
         sys.stderr.flush()
@@ -96,6 +107,22 @@ def call(number, params):
     if "retracts" in HOW:
         return retract()
     return {"content": [{"type": "text", "text": arguments.get("text", "")}]}
+
+
+def task(status):
+    times = {"createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": None}
+    return {"taskId": "t1", "status": status, "statusMessage": f"it is {status}", "pollInterval": 20, **times}
+
+
+def end_of_task():
+    ASKED.append(1)
+    return task("completed" if len(ASKED) > 2 else "working")
+
+
+def cancel_task():
+    sys.stderr.write("the task is called off\n")
+    sys.stderr.flush()
+    return task("cancelled")
 
 
 def embed():
@@ -177,6 +204,8 @@ def retract():
 def initialised(params):
     version = "1999-01-01" if "version" in HOW else params["protocolVersion"]
     capabilities = {"tools": {"listChanged": True}, "resources": {}, "prompts": {}}
+    if "tasks" in HOW:
+        capabilities["tasks"] = {"cancel": {}, "requests": {"tools": {"call": {}}}}
     return {
         "protocolVersion": version,
         "capabilities": capabilities,
@@ -193,6 +222,14 @@ def answer(number, method, params):
             return {"tools": tools()}
         case "tools/call":
             return call(number, params)
+        case "tasks/get":
+            return end_of_task()
+        case "tasks/cancel":
+            return cancel_task()
+        case "tasks/result" if "unending" in HOW:
+            return UNANSWERED
+        case "tasks/result":
+            return {"content": [{"type": "text", "text": "found it"}]}
         case "resources/list":
             return {"resources": [{"uri": "test://one", "name": "one"}]}
         case "resources/templates/list":
@@ -236,6 +273,8 @@ def main():
         if method is None or number is None:
             continue
         result = answer(number, method, message.get("params") or {})
+        if result is UNANSWERED:
+            continue
         if result is None:
             say(id=number, error={"code": -32601, "message": f"no method {method}"})
         else:

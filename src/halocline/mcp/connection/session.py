@@ -23,6 +23,7 @@ from halocline.mcp.cache import Offer
 from halocline.mcp.connection.errors import TROUBLES, Translated
 from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.server_log import ServerLog
+from halocline.mcp.connection.server_tasks import call_as_task, needs_task
 from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
 from halocline.mcp.connection.transports import build_sign_in, open_http, open_pipes, watch_streams
 from halocline.mcp.lists import describe_resource, progress_of, prompt_of, tool_of
@@ -59,6 +60,7 @@ class Session:
         self._setup = setup
         self._folders = setup.folders
         self._log = log
+        self._task_tools: frozenset[str] = frozenset()
         self._client: Client
 
     @property
@@ -75,6 +77,7 @@ class Session:
         can = self._client.server_capabilities
         tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
         prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
+        self._task_tools = frozenset(tool.name for tool in tools if needs_task(tool, can))
         return Offer(
             tools=tuple(tool_of(self.server.name, tool) for tool in tools),
             prompts=tuple(prompt_of(self.server.name, prompt) for prompt in prompts),
@@ -116,6 +119,12 @@ class Session:
             serving.restart_timeout()
             serving.caller.progress(progress_of(progress, total, message))
 
+        def report_status(status: str) -> None:
+            serving.restart_timeout()
+            serving.caller.progress(f"{plain_text(status, 300)}\n")
+
+        if tool in self._task_tools:
+            return await call_as_task(self._client.session, tool, arguments, report_status)
         try:
             return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
         except MCPError as error:
