@@ -348,6 +348,7 @@ def test_a_prompt_that_is_blocked_is_a_refusal_without_words() -> None:
     blocked = b'data: {"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":7}}\n\n'
     events = replayed(blocked)
     assert (message_of(events).stop_reason, message_of(events).content) == (StopReason.REFUSAL, ())
+    assert message_of(events).refusal == "Google Gemini refused to answer (the prompt was blocked: SAFETY)."
     assert usage_of(events).usage == Usage(input=7)
 
 

@@ -335,9 +335,15 @@ def test_a_stop_reason_may_be_a_failure(said: str, kind: ModelErrorKind) -> None
     assert caught.value.kind is kind
 
 
+def test_the_servers_reason_for_a_refusal_is_kept() -> None:
+    message = message_of(replayed(chunk({"content": "x"}, "content_filter: SAFETY")))
+    assert message.refusal == "OpenAI refused to answer (content_filter: SAFETY)."
+    assert message_of(replayed(chunk({"content": "x"}, "stop"))).refusal == ""
+
+
 def test_a_refusal_in_words_is_a_refusal() -> None:
     message = message_of(replayed(chunk({"refusal": "I cannot."}, "stop")))
-    assert (message.text, message.stop_reason) == ("I cannot.", StopReason.REFUSAL)
+    assert (message.text, message.stop_reason, message.refusal) == ("I cannot.", StopReason.REFUSAL, "")
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])

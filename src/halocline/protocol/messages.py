@@ -102,12 +102,16 @@ class UserMessage(Tagged, frozen=True):
 
 
 class AssistantMessage(Tagged, frozen=True):
-    """One reply of a model. `interrupted` means that the user or an error cut it short."""
+    """One reply of a model. `interrupted` means that the user or an error cut it short.
+
+    `refusal` says why the server refused, in one sentence for people; empty when it gave no reason.
+    """
 
     content: tuple[AssistantPart, ...]
     model: str = ""
     stop_reason: StopReason = StopReason.END_TURN
     interrupted: bool = False
+    refusal: str = ""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

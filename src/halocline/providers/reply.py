@@ -114,8 +114,9 @@ def last_events(
     usage: UsageReported | None,
     *,
     may_say_nothing: bool = False,
+    refused_for: str = "",
 ) -> tuple[ModelEvent, ...]:
-    """Return the usage and the whole message.
+    """Return the usage and the whole message. `refused_for` is the server's reason for a refusal.
 
     Raises:
         ModelError: the reply has neither text nor a call, although it should.
@@ -124,7 +125,9 @@ def last_events(
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
     if not says and stop is not StopReason.REFUSAL and not may_say_nothing:
         raise _empty_reply(endpoint, stop)
-    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
+    is_explained = refused_for and stop is StopReason.REFUSAL
+    why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
+    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
     return (usage or _unreported_usage(endpoint), AssistantMessageCompleted(message=message))
 
 

@@ -123,7 +123,7 @@ class Task:
             elif self.state.turn_is_over or not message.tool_calls:
                 self.emit(*judge_answer(self.state))
                 if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
-                    return TurnEnded(reason=message.stop_reason)
+                    return TurnEnded(reason=message.stop_reason, text=message.refusal)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
     async def ask(self) -> AssistantMessage:

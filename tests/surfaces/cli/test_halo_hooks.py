@@ -1,5 +1,6 @@
 """Hooks and trust as a person meets them."""
 
+import json
 from pathlib import Path
 
 import pexpect
@@ -68,3 +69,10 @@ def test_a_person_is_asked_once_and_sees_what_would_run(halo: Halo) -> None:
 async def test_a_folder_without_hooks_cannot_be_trusted_for_nothing(halo: Halo) -> None:
     done = await halo.run("trust", "add")
     assert (done.code, "nothing to trust" in done.err) == (2, True)
+
+
+async def test_an_entry_that_runs_at_two_moments_is_listed_once(halo: Halo) -> None:
+    entry = {"hooks": [{"type": "command", "command": "echo x"}]}
+    (halo.folder / ".claude").mkdir()
+    (halo.folder / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"SessionStart": [entry]}}))
+    assert (await halo.run("hooks", "list")).out.count("SessionStart") == 1

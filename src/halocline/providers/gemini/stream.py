@@ -79,6 +79,7 @@ class _WireCandidate(msgspec.Struct, rename="camel"):
 
 class _WireFeedback(msgspec.Struct, rename="camel"):
     block_reason: str | None = None
+    block_reason_message: str | None = None
 
 
 class _WireUsage(msgspec.Struct, rename="camel"):
@@ -124,7 +125,7 @@ class FromWire:
         self._counts: _WireUsage | None = None
         self._stop: str | None = None
         self._why = ""
-        self._blocked = False
+        self._blocked = ""
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         chunk = decode_payload(_decoder, payload, self._endpoint)
@@ -133,7 +134,7 @@ class FromWire:
         if chunk.usage_metadata is not None:
             self._count(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
-            self._blocked = True
+            self._blocked = _describe_block(chunk.prompt_feedback)
         if not chunk.candidates:
             return ()
         candidate = chunk.candidates[0]
@@ -150,7 +151,8 @@ class FromWire:
             text = f"{self._endpoint.vendor.title} failed before the reply was complete ({reason})."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop or "", StopReason.END_TURN)
-        return last_events(self._endpoint, self._parts(stop), stop, self.spent())
+        why = self._blocked or ": ".join(filter(None, (self._stop, self._why)))
+        return last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
 
     def spent(self) -> UsageReported | None:
         return report_usage(self._endpoint, _read_usage(self._counts) if self._counts else None)
@@ -218,6 +220,11 @@ class FromWire:
         name = tried[1] if tried else _UNNAMED
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
+
+
+def _describe_block(feedback: _WireFeedback) -> str:
+    said = feedback.block_reason_message
+    return f"the prompt was blocked: {feedback.block_reason}{f', {said}' if said else ''}"
 
 
 def _read_usage(counts: _WireUsage) -> Usage:

@@ -136,7 +136,11 @@ class FromWire:
         stop = _STOPS.get(reason, StopReason.END_TURN)
         stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
         rest = self._say(*self._tags.rest())
-        return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent()))
+        refused_for = (self._stop or "") if _STOPS.get(reason) is StopReason.REFUSAL else ""
+        return (
+            *rest,
+            *last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=refused_for),
+        )
 
     def spent(self) -> UsageReported | None:
         return report_usage(self._endpoint, self._usage, self._cost)
@@ -191,7 +195,7 @@ class FromWire:
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         provider = self._endpoint.vendor.name
         before, words = split_at_lone_closing("".join(self._words))
-        thoughts, opaque = "".join(self._thoughts) or before, self._opaque.seal()
+        thoughts, opaque = "".join([*self._thoughts, before]), self._opaque.seal()
         if thoughts or opaque:
             yield Thinking(thoughts, redacted=opaque, provider=provider)
         if words:

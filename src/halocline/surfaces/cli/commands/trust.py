@@ -142,8 +142,12 @@ def _list_hooks(hooks: Sequence[HookSetup], *, as_json: bool) -> None:
         return
     if not hooks:
         print("No hooks. To add some, see docs/guide/hooks.md.", file=sys.stdout)
-    for hook in hooks:
-        state = f"inactive: {hook.inert}" if hook.inert else "active"
-        where = f" [{hook.matcher}]" if hook.matcher else ""
-        print(f"{clean(hook.event or '?')}{clean(where)}  {' '.join(clean(hook.name).split())}")
-        print(f"    {hook.source}, {clean(hook.file)} · {clean(state)}")
+    for text in dict.fromkeys(map(_describe_hook, hooks)):  # one entry of a file may serve two moments of ours
+        print(text)
+
+
+def _describe_hook(hook: HookSetup) -> str:
+    state = f"inactive: {hook.inert}" if hook.inert else "active"
+    where = f" [{hook.matcher}]" if hook.matcher else ""
+    first = f"{clean(hook.event or '?')}{clean(where)}  {' '.join(clean(hook.name).split())}"
+    return f"{first}\n    {hook.source}, {clean(hook.file)} · {clean(state)}"
