@@ -194,3 +194,12 @@ async def test_a_server_that_nobody_here_wrote_has_the_model_answer(journey, ref
     turn = calls("all__trigger-sampling-request", prompt="Say a word.", maxTokens=40)
     await journey.run(turn, DONE, mcp=PATIENT, options=THERE, answer=saying(ONCE))
     assert SUMMARY in journey.results[0]
+
+
+async def test_a_task_of_a_server_asks_the_person_and_goes_on_with_the_answer(journey, reference):
+    reference(all=("mcp-server-everything",))
+    asked = []
+    turn = calls("all__simulate-research-query", topic="tides", ambiguous=True)
+    await journey.run(turn, DONE, mcp=PATIENT, options=THERE, answer=saying("technical", asked=asked))
+    assert "tides" in asked[0].question
+    assert "Research Report" in journey.results[0]
