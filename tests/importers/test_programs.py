@@ -89,7 +89,7 @@ def test_a_session_of_clines_newer_core_is_read(tmp_path):
     hold_the_laws(events)
     assert (found.id, found.workspace, found.started) == ("s-1", "/p", transcripts.STARTED)
     assert calls(events) == [("run_commands", {"commands": ["ls"]})]
-    assert usages(events)[0] == (Usage(input=50, output=5, cache_read=10), 0.25)
+    assert usages(events)[0] == (Usage(input=40, output=5, cache_read=10), 0.25)
     assert not ground.lost
 
 
@@ -172,6 +172,32 @@ def test_aiders_words_are_those_of_the_person_and_the_model(tmp_path):
         (True, "thanks"),
         (False, "Gladly."),
     ]
+
+
+def aider_said(tmp_path, chat):
+    from halocline.importers import aider
+    from halocline.importers.transcript import Ground
+
+    file = tmp_path / ".aider.chat.history.md"
+    file.write_text(f"# aider chat started at 2025-10-09 08:53:20\n\n{chat}")
+    return list(aider.said(next(aider.found_at(file)), Ground(put=blob_reference, redact=str)))
+
+
+def test_aiders_blocks_are_whole_and_its_counts_and_costs_are_those_of_the_reply(tmp_path):
+    block = "a.py\n```\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```"
+    counts = "> Tokens: 2.3k sent, 1.1k cache write, 500 cache hit, 120 received. Cost: $0.01 message, $0.03 session."
+    prompt, reply, thanks, last = aider_said(
+        tmp_path, f"#### change x\n\n{block}\n\n{counts}\n> Applied edit to a.py\n\n#### thanks\n\nGladly.\n"
+    )
+    assert reply.content[0].text == block
+    assert (reply.usage, reply.cost) == (Usage(700, 120, 500, 1100), 0.01)
+    assert (last.usage, last.cost) == (None, None)
+    assert [one.content[0].text for one in (prompt, thanks)] == ["change x", "thanks"]
+
+
+def test_aiders_own_commands_are_no_prompts(tmp_path):
+    chat = "#### /add b.txt\n> Added b.txt to the chat\n\n#### /ask why?\n\nSo.\n\n#### /run ls\n#### go on\n\nYes.\n"
+    assert [one.content[0].text for one in aider_said(tmp_path, chat)][:2] == ["/ask why?", "So."]
 
 
 def test_reasoning_is_kept_to_be_read_and_its_signature_is_not(tmp_path):

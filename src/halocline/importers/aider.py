@@ -19,14 +19,19 @@ from halocline.importers.transcript import (
     parse_time,
     stamp_files,
 )
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import Text, Usage
 
 TOOL = "aider"
 TITLE = "aider"
 NAME = ".aider.chat.history.md"
 _HEAD = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _MODEL = re.compile(r"> (?:Main model|Model): (\S+)")
-_PERSON, _PROGRAM = "#### ", ">"
+_PERSON = "#### "
+_PROGRAM = re.compile(r">(?: |$)")
+_TOKENS = re.compile(r"> Tokens: (.*?)\.(?=\s|$)(?: Cost: \$([\d.,]*\d) message)?")
+_COUNT = re.compile(r"([\d.,]*\d)(k?) (sent|cache write|cache hit|received)")
+_TALK = re.compile(r"/(?:ask|architect|code|context|help)\s")
+"""Commands that the model answers; all others are aider's own."""
 
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
@@ -70,26 +75,52 @@ def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
 
 
 def _split_talk(lines: list[str], at: float, ground: Ground) -> Iterator[Said]:
-    for person, text in _join_runs(lines):
-        if not text.strip():
+    for person, text, told in _join_runs(lines):
+        words = text.strip()
+        if not words or (person and words.startswith("/") and not _TALK.match(words)):
             continue
-        part = (Text(ground.text(text.strip())),)
-        yield Prompt(part, at) if person else Reply(part, at)
+        part = (Text(ground.text(words)),)
+        yield Prompt(part, at) if person else Reply(part, at, usage=_read_usage(told), cost=_read_cost(told))
 
 
-def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
-    """Join adjacent lines of the same speaker, skipping the program's."""
+def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str, str]]:
+    """Join adjacent lines of the same speaker, with the program's line about tokens behind them.
+
+    Lines of the program are left out; they end a prompt, which may have been a command.
+    """
     run: list[str] = []
-    who = True
+    who, told = True, ""
     for line in lines:
-        if line.startswith(_PROGRAM):
+        person = line.startswith(_PERSON) or line.strip() == "####"
+        ends = _PROGRAM.match(line) and who
+        if (ends and run) or (not _PROGRAM.match(line) and person != who and (person or line.strip())):
+            yield who, "\n".join(run), told
+            run, told = [], ""
+        if _PROGRAM.match(line):
+            told = line if _TOKENS.match(line) else told
             continue
-        person = line.startswith(_PERSON) or (line.strip() == "####")
-        if person != who and (person or line.strip()):
-            yield who, "\n".join(run)
-            run, who = [], person
+        who = person if person or line.strip() else who
         run.append(line.removeprefix(_PERSON) if person else line)
-    yield who, "\n".join(run)
+    yield who, "\n".join(run), told
+
+
+def _read_usage(told: str) -> Usage | None:
+    """Read the counts that aider prints after a reply, rounded; what it sent includes the cache."""
+    if not (line := _TOKENS.match(told)):
+        return None
+    count = {name: _read_number(number) * (1000 if k else 1) for number, k, name in _COUNT.findall(line[1])}
+    read, written = round(count.get("cache hit", 0)), round(count.get("cache write", 0))
+    sent = max(0, round(count.get("sent", 0)) - read - written)
+    return Usage(sent, round(count.get("received", 0)), read, written)
+
+
+def _read_cost(told: str) -> float | None:
+    line = _TOKENS.match(told)
+    return _read_number(line[2]) if line and line[2] else None
+
+
+def _read_number(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def _split_chats(file: Path) -> Iterator[tuple[float, list[str]]]:

@@ -54,7 +54,10 @@ def _add_requests(one: Request, other: Request) -> Request:
 
 
 def read_metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
-    """Convert a message's own counts, in the format of the extension or of the newer core."""
+    """Convert a message's own counts, in the format of the extension or of the newer core.
+
+    The newer core's input includes what was read from the cache and written to it.
+    """
     tokens = as_table(given.get("tokens"))
     if tokens:
         cached = whole_number(tokens.get("cached"))
@@ -62,10 +65,11 @@ def read_metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
         return Usage(read, whole_number(tokens.get("completion")), cached), parse_cost(given.get("cost"))
     if "inputTokens" not in given:
         return None
+    read, written = (whole_number(given.get(name)) for name in ("cacheReadTokens", "cacheWriteTokens"))
     usage = Usage(
-        input=whole_number(given.get("inputTokens")),
+        input=max(0, whole_number(given.get("inputTokens")) - read - written),
         output=whole_number(given.get("outputTokens")),
-        cache_read=whole_number(given.get("cacheReadTokens")),
-        cache_write=whole_number(given.get("cacheWriteTokens")),
+        cache_read=read,
+        cache_write=written,
     )
     return usage, parse_cost(given.get("cost"))
