@@ -144,3 +144,9 @@ def test_the_model_is_told_of_an_agent_in_one_short_line():
     line = Agent("a", "many\nwords " * 100, "You.", "/a.md").line
     assert len(line.description) == LINE
     assert "\n" not in line.description
+
+
+def test_agents_in_folders_of_the_place_are_found(project, home):
+    describe(project / PROJECT_AGENTS[0] / "team" / "two")
+    describe(project / PROJECT_AGENTS[0] / ".hidden", name="other")
+    assert only(project, home).name == "reviewer"

@@ -53,13 +53,10 @@ def test_a_persons_own_skill_wins_over_a_projects(project, home, place):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("no front matter", "name and a description"),
-        ("---\nname: pdf\n---\n", "name and a description"),
-        ("---\nname: [\n---\n", "name and a description"),
-        ("---\nname: other\ndescription: x\n---\n", "'other', does not match its folder"),
+        ("", "description is empty"),
+        ("---\nname: pdf\n---\n# How\n", "description is empty"),
         ("---\nname: pdf\ndescription: ' '\n---\n", "description is empty"),
         (f"---\nname: pdf\ndescription: {'x' * 1_025}\n---\n", "longer than 1024"),
-        ("---\nname: pdf\ndescription: !!python/object/apply:os.getcwd []\n---\n", "name and a description"),
     ],
 )
 def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
@@ -69,6 +66,32 @@ def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
     (told,) = found.skipped
     assert told.startswith(f"The skill {folder} is ignored: ")
     assert why in told
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("---\ndescription: Without a name.\n---\nBody\n", "Without a name."),
+        ("# Title\n\nThe first paragraph\ntells.\n\nMore.\n", "The first paragraph tells."),
+        ("---\nname: pdf\n---\nThe first paragraph.\n", "The first paragraph."),
+        ("---\nname: other\ndescription: Another name.\n---\n", "Another name."),
+        ("---\nname: pdf\ndescription: Use when: the moon is full\n---\n", "Use when: the moon is full"),
+        ("---\nname: pdf\ndescription: >\n  Over two\n  lines.\n---\n", "Over two lines."),
+        (
+            "---\nname: pdf\ndescription: !!python/object/apply:os.getcwd []\n---\n",
+            "!!python/object/apply:os.getcwd []",
+        ),
+    ],
+)
+def test_a_skill_is_named_for_its_folder_and_described_as_well_as_its_file_allows(project, home, text, about):
+    write(project / PROJECT_SKILLS[0] / "pdf", text)
+    assert [(one.name, one.description) for one in found_skills(project, home).skills] == [("pdf", about)]
+
+
+def test_a_skill_that_only_a_person_starts_is_not_offered_to_the_model(project, home):
+    write(project / PROJECT_SKILLS[0] / "pdf", "---\ndescription: x\ndisable-model-invocation: true\n---\n")
+    found = found_skills(project, home)
+    assert ([one.name for one in found.skills], found.offered) == (["pdf"], ())
 
 
 def test_a_folder_without_the_file_is_told_of_and_a_stray_file_is_not(project, home):

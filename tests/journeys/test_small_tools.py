@@ -114,7 +114,7 @@ async def test_a_rule_is_asked_about_where_other_edits_are_not(journey):
 
 async def test_skills_are_in_the_prompt_by_name_and_read_when_used(journey):
     journey.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Works with PDF.\n---\nUse forms.\n")
-    journey.write(".claude/skills/bad/SKILL.md", "nothing")
+    journey.write(".claude/skills/bad/SKILL.md", "")
     client = journey.client(
         [Turn(calls=(Call("use_skill", {"skill_name": "pdf"}, id="c1"),)), Turn(text="ok", expect="Use forms.")]
     )

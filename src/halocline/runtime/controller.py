@@ -89,7 +89,7 @@ class Controller:
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
-            tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ())
+            tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
             odd = offer_tools(task, tools)
             repairs = await task.host.tools.files.mend()
         return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), repairs)

@@ -103,7 +103,7 @@ def start_event(
     """Build a task's first event; `names` are its models. Raises SettingsError."""
     settings = assembly.settings
     mode = options.mode or Mode.ACT
-    sections = skills_section(skills.skills) + _describe_memory(assembly, workspace) + rules.section
+    sections = skills_section(skills.offered) + _describe_memory(assembly, workspace) + rules.section
     compact = is_compact(names.values(), settings, assembly.catalogue)
     return TaskStarted(
         workspace=str(workspace),
@@ -142,7 +142,7 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
     skills = found_skills(place)
     begins = start_event(assembly, place, options, names, skills, rules)
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
-    if skills.skills:
+    if skills.offered:
         offer_tools(task, task.state.prompt.tools | {"use_skill"})
 
 

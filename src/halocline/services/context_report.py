@@ -38,7 +38,7 @@ class ContextService:
         rules = followed.begins() if followed else Beginning()
         roots = roots_of(workspace, options.roots, assembly.settings)
         started = start_event(assembly, workspace, options, names, skills, rules, roots)
-        return self._at_start(started, options.attended, {"use_skill"} if skills.skills else ())
+        return self._at_start(started, options.attended, {"use_skill"} if skills.offered else ())
 
     def _at_start(self, started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
         """Return the state of a new task when its first prompt is sent, without the prompt's text."""

@@ -23,7 +23,7 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
-    skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
+    skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).offered}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:
         raise ToolFailure(f"No skill is named {input.skill_name!r}. Available skills: {', '.join(skills) or 'none'}.")

@@ -120,12 +120,14 @@ def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
 
 
 def _list_files(folder: Path) -> Iterator[Path]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    files = (folder / name for name in names if name.endswith(AGENT_ENDINGS) and not name.startswith("."))
-    yield from [file for file in files if file.exists() and not file.is_dir()][:MOST]
+    """Yield the files of a folder and of those in it; links to folders are not followed."""
+    left = MOST
+    for number, (at, folders, names) in enumerate(os.walk(folder)):
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if number < MOST else []
+        wanted = (Path(at, name) for name in sorted(names) if name.endswith(AGENT_ENDINGS) and name[0] != ".")
+        files = [file for file in wanted if file.exists()][:left]
+        left -= len(files)
+        yield from files
 
 
 def _read_agent(file: Path, within: str) -> Agent:

@@ -1,17 +1,16 @@
 """Skills: folders with a SKILL.md that explains how to do something. Names and descriptions go into the prompt.
 
-What must stay true: a skill is text, nothing in it is run; a project's skill does not lead out of the project by a
-link, and a user's own skill wins over a project's of the same name.
+A skill is named for its folder, as in Claude Code. What must stay true: a skill is text, nothing in it is run; a
+project's skill does not lead out of the project by a link, and a user's own skill wins over a project's of that name.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from halocline.context.budget import Budget, fit_lines
-from halocline.context.instructions.markdown_head import split_head
+from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.files.regular import read_beginning
 from halocline.protocol.config_locations import OWN_SKILLS, PROJECT_SKILLS
 from halocline.protocol.file_names import make_printable
@@ -27,11 +26,12 @@ LISTED = Budget(MOST, 20_000, LONGEST_NAME + LONGEST_DESCRIPTION + 4)
 
 
 class Skill(Value, frozen=True):
-    """One skill; `folder` is absolute."""
+    """One skill; `folder` is absolute. `only_yours`: it runs as a slash command, and the model is not told of it."""
 
     name: str
     description: str
     folder: str
+    only_yours: bool = False
 
     @property
     def file(self) -> str:
@@ -44,12 +44,10 @@ class Found(Value, frozen=True):
     skills: tuple[Skill, ...] = ()
     skipped: tuple[str, ...] = ()
 
-
-class _Head(msgspec.Struct):
-    """Required front matter of a SKILL.md; other fields are ignored."""
-
-    name: str
-    description: str
+    @property
+    def offered(self) -> tuple[Skill, ...]:
+        """The skills that the model may use by itself."""
+        return tuple(skill for skill in self.skills if not skill.only_yours)
 
 
 class _Invalid(Exception):
@@ -132,28 +130,26 @@ def _read_skill(folder: Path, within: str) -> Skill:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
-        head, _ = split_head(_read_text(str(file)))
-        about = _parse_head(head)
+        head, body = split_head(_read_text(str(file)))
     except FileNotFoundError:
         raise _Invalid(f"it has no {FILE}.") from None
     except OSError as error:
         raise _Invalid(f"{FILE} cannot be read ({error.strerror}).") from error
-    if about.name != folder.name or len(about.name) > LONGEST_NAME or not about.name.isprintable():
-        raise _Invalid(f"its name, {about.name!r}, does not match its folder.")
-    if not about.description.strip() or len(about.description) > LONGEST_DESCRIPTION:
+    if len(folder.name) > LONGEST_NAME or not folder.name.isprintable():
+        raise _Invalid(f"the name of its folder is longer than {LONGEST_NAME} characters, or cannot be printed.")
+    fields = read_fields(head)
+    description = fields.get("description", "").strip() or _first_paragraph(body)
+    if not description or len(description) > LONGEST_DESCRIPTION:
         raise _Invalid(f"its description is empty or longer than {LONGEST_DESCRIPTION} characters.")
-    return Skill(about.name, about.description, str(folder))
+    only_yours = fields.get("disable-model-invocation", "").lower() in ("true", "yes")
+    return Skill(folder.name, description, str(folder), only_yours)
+
+
+def _first_paragraph(body: str) -> str:
+    """Return the first paragraph that is no heading, on one line."""
+    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", body))
+    return next((text for text in paragraphs if text and not text.startswith("#")), "")[:LONGEST_DESCRIPTION]
 
 
 def _read_text(path: str) -> str:
     return read_beginning(path, LONGEST_FILE).decode("utf-8-sig", "replace")
-
-
-def _parse_head(text: str) -> _Head:
-    from msgspec import yaml
-
-    try:
-        return yaml.decode(text, type=_Head)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        why = str(error).split("\n", 1)[0]
-        raise _Invalid(f"its front matter needs a name and a description ({why}).") from error

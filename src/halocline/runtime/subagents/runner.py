@@ -169,13 +169,15 @@ class Subtasks:
         assembly, parent = self._runtime.assembly(), self._parent.state
         chosen, remarks = await self._model(plan.agent)
         workspace = Path(parent.workspace)
-        skills = found_skills(workspace).skills
-        given, unknown = _read_skills(plan.agent, skills)
+        skills = found_skills(workspace)
+        given, unknown = _read_skills(plan.agent, skills.skills)
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subagents=SubagentsState(subtask=plan.subtask))
             task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
-            more = (given if plan.agent and plan.agent.skills is not None else skills_section(skills)) + rules.section
+            more = (
+                given if plan.agent and plan.agent.skills is not None else skills_section(skills.offered)
+            ) + rules.section
             prompt = subagent_prompt(
                 workspace,
                 plan.agent.prompt if plan.agent else "",
@@ -197,7 +199,7 @@ class Subtasks:
                     limits=parent.budget.limits,
                 ),
                 *([rules.event] if rules.event else []),
-                ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills)))),
+                ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills.offered)))),
             )
         own = plan.agent.remarks if plan.agent else ()
         return task, chosen, (*own, *remarks, *unknown)
