@@ -40,6 +40,17 @@ async def test_a_tool_is_called_over_streamable_http(journey, at, stateless, giv
     assert journey.results == ["5"]
 
 
+@pytest.mark.parametrize("stateless", [True, False])
+async def test_tools_that_a_server_gets_later_are_offered_with_the_next_request(journey, at, stateless):
+    async with serving(server().streamable_http_app(stateless_http=stateless)) as url:
+        at(f"{url}/mcp")
+        wait = Turn(calls=(Call("execute_command", {"command": "sleep 1"}, id="c2"),))
+        turns = [Turn(calls=(Call(name, {}, id=name),)) for name in ("web__grow", "web__sprout")]
+        await journey.run(turns[0], wait, turns[1], DONE)
+    assert journey.results[2] == "sprouted"
+    assert "The tools of the MCP server web are now: web__add, web__grow, web__sprout." in told(journey)
+
+
 @pytest.mark.parametrize("given", [{}, {"type": "sse"}])
 async def test_a_tool_is_called_over_sse(journey, at, given):
     async with serving(server().sse_app()) as url:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 
 
 def server() -> MCPServer:
@@ -15,6 +15,12 @@ def server() -> MCPServer:
     @made.tool(description="Adds.")
     def add(a: int, b: int) -> int:
         return a + b
+
+    @made.tool(description="Has one tool more.")
+    async def grow(ctx: Context) -> str:
+        made.add_tool(lambda: "sprouted", name="sprout", description="New.")
+        await ctx.notify_tools_changed()
+        return "grown"
 
     return made
 
