@@ -17,8 +17,9 @@ LOOKING: dict[str, frozenset[str]] = {
     "rules": frozenset({"list", "why"}),
     "trust": frozenset({"list"}),
 }
-"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions. Alone they list.
+"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions.
 
+Alone they list.
 Everything else controls Halocline: it starts a task, reads or changes other tasks, or changes the configuration.
 """
 REACHING = frozenset({"--connect", "--fix", "--refresh"})
