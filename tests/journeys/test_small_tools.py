@@ -5,6 +5,7 @@ import pytest
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import Note
+from halocline.protocol.plan_approval import APPROVED, CHOICES
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
@@ -39,6 +40,19 @@ async def test_a_plan_with_options_goes_on_with_the_answer_and_one_without_waits
     assert journey.results == ["right", "Then right."]
     assert journey.state.plan.mode is Mode.PLAN
     assert journey.state.turn is None
+
+
+@pytest.mark.parametrize(("answer", "approvals"), CHOICES.items())
+async def test_an_answer_that_approves_a_plan_switches_to_act_mode_and_the_approval_mode(journey, answer, approvals):
+    asking = Call("plan_mode_respond", {"response": "Two ways.", "options": ["left", "right"]}, id="c1")
+    await journey.run(Turn(calls=(asking,)), Turn(text="done", expect=APPROVED), options=PLAN, answer=choosing(answer))
+    assert (journey.state.plan.mode, journey.state.permissions.approval_mode) == (Mode.ACT, approvals)
+
+
+async def test_an_answer_to_another_question_approves_no_plan(journey):
+    asking = Call("ask_followup_question", {"question": "Which?", "options": ["a", *CHOICES]}, id="c1")
+    await journey.run(Turn(calls=(asking,)), DONE, options=PLAN, answer=choosing([*CHOICES][-1]))
+    assert (journey.state.plan.mode, journey.state.permissions.approval_mode) == (Mode.PLAN, ApprovalMode.ASK)
 
 
 async def test_nothing_but_the_person_ends_plan_mode_in_yolo(journey):

@@ -8,6 +8,7 @@ from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import HandedOver
 from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.plan_approval import APPROVED, CHOICES
 from halocline.tools import new_rule, new_task, plan_mode_respond, report_bug
 
 
@@ -46,7 +47,13 @@ async def test_a_plan_that_needs_more_reading_goes_on(planning):
 async def test_the_options_of_a_plan_are_asked_and_the_answer_is_read(planning):
     asked: list = []
     output = await plan(change_context(planning, ask=person("b", asked)), options=["a", "b"])
-    assert (said(output), output.ends_turn, asked) == ("b", False, [("The plan.", ("a", "b"))])
+    assert (said(output), output.ends_turn, asked) == ("b", False, [("The plan.", ("a", "b", *CHOICES))])
+
+
+async def test_an_approved_plan_is_to_be_carried_out(planning):
+    for answer in CHOICES:
+        output = await plan(change_context(planning, ask=person(answer)), options=["a"])
+        assert (said(output), output.ends_turn) == (APPROVED, False)
 
 
 async def test_yolo_asks_nobody_and_switches_nothing(planning):

@@ -1,7 +1,10 @@
 """Commands that take effect at once on an open task. The controller handles prompts and slow ones itself."""
 
+from msgspec.structs import replace
+
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
+from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.start import OpenTask, switch_mode
 from halocline.task.inbox import InboxRequest
@@ -17,6 +20,8 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             return opened.model.ask_now()
         case cmd.ResolveApproval():
             return task.inbox.resolve(command)
+        case cmd.AnswerQuestion():
+            return _answer_question(opened, command, assembly)
         case cmd.SetMode(mode=mode):
             switch_mode(task, mode, opened.model.names, assembly)
         case cmd.SetPolicy(approval_mode=approval_mode, client=client):
@@ -41,4 +46,14 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
         case cmd.CloseTask():
             task.inbox.close()
+    return True
+
+
+def _answer_question(opened: OpenTask, command: cmd.AnswerQuestion, assembly: Assembly) -> bool:
+    """Deliver an answer. One that approves a plan switches the modes before the model reads it."""
+    switches = list_commands(opened.task.state, command.answer, command.request)
+    if not opened.task.inbox.reply(command):
+        return False
+    for switch in switches:
+        apply_command(opened, replace(switch, client=command.client), assembly)
     return True

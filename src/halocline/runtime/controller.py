@@ -161,7 +161,7 @@ class Controller:
             case cmd.Steer(content=content, client=client):
                 self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
-                if not task.inbox.reply(command):
+                if not apply_command(self._open[command.task], command, self.assembly):
                     return False
                 self._steering.say_what_became(task, answer, self._words_of(task))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():

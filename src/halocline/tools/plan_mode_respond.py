@@ -1,4 +1,5 @@
-"""plan_mode_respond: presents the plan in plan mode and waits for the user. It never switches to act mode itself.
+"""plan_mode_respond: presents the plan in plan mode and waits for the user. It never switches to act mode itself:
+the answers that approve the plan do, where an answer arrives (`protocol/plan_approval.py`).
 
 Once a task has been in plan mode, the tool stays offered: switching to act mode then leaves the request's prefix
 unchanged, and the provider's cache stays valid.
@@ -12,6 +13,7 @@ from msgspec import Meta
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.messages import Text
+from halocline.protocol.plan_approval import APPROVED, CHOICES, TOOL as NAME
 from halocline.tools.schema import schema_of
 
 GO_ON = "Shown to the user. Continue exploring."
@@ -42,13 +44,16 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if not input.options:
         return ToolOutput(content=(Text(input.response),), ends_turn=True)
     asked = ctx.task.approval_mode is not ApprovalMode.YOLO
-    answer = await ctx.ask(input.response, input.options, ctx.call.id) if asked else None
+    options = [*input.options, *CHOICES]
+    answer = await ctx.ask(input.response, options, ctx.call.id) if asked else None
+    if answer in CHOICES:
+        return ToolOutput.of(APPROVED)
     return ToolOutput.of(NOT_ASKED if answer is None else answer)
 
 
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
-        "plan_mode_respond",
+        NAME,
         "Plan mode: present your plan to the user and wait for the reply. Explore first, with other tools.",
         schema_of(Input),
     ),

@@ -92,7 +92,8 @@ def test_a_plan_is_read_as_markdown_and_its_options_are_keys(halo: Halo) -> None
     plan = {"call": [call("plan_mode_respond", response="**Then right.**")], "expect": "right"}
     person = Person(halo, "--mode", "plan", "-m", halo.script(reading, asking, plan), "go")
     person.sees("I ", "look", "Plan", "one", "left", "right").presses("2")
-    person.sees("Then right.", "done", "plan", COMPOSER).types(CTRL_D)
+    person.sees("Then right.", "done", "Go on with this plan?", "Stay in plan mode").presses("n")
+    person.sees(COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
 

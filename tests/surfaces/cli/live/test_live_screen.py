@@ -4,6 +4,7 @@ import io
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -129,6 +130,36 @@ def test_a_question_is_answered_by_a_digit_and_in_words_and_an_empty_answer_asks
     terminal = open_terminal().starts("-m", halo.script(options, words, {**HI, "expect": "Ada"})).says("go")
     terminal.sees("2   spaces").decides("2").sees("Which name?", "Type an answer").presses("Enter")
     terminal.sees("Type an answer").says("Ada").sees("Hello.")
+
+
+PLANNED = {"call": [call("plan_mode_respond", response="Add it, then test it.")]}
+MODES = [("Enter", Mode.PLAN, "ask"), ("y", Mode.ACT, "ask"), ("e", Mode.ACT, "accept-edits"), ("a", Mode.ACT, "auto")]
+
+
+@pytest.mark.parametrize(("key", "mode", "approvals"), MODES)
+def test_a_plan_is_approved_with_the_mode_to_go_on_in_or_left(
+    halo: Halo, open_terminal: Open, key: str, mode: Mode, approvals: str
+) -> None:
+    terminal = open_terminal().starts("--mode", "plan", "-m", halo.script(PLANNED, HI)).says("plan it")
+    terminal.sees("? Go on with this plan?", "❯ n   Stay in plan mode").decides(key).sees_no("Go on with")
+    if mode is Mode.ACT:
+        terminal.sees("The plan is approved.", "Hello.", HINT)
+    state = halo.state()
+    assert (state.plan.mode, state.permissions.approval_mode) == (mode, approvals)
+
+
+def test_a_prompt_typed_below_a_plan_changes_it_and_a_slash_command_asks_again(halo: Halo, open_terminal: Open) -> None:
+    model = halo.script(PLANNED, {**PLANNED, "expect": "shorter"})
+    terminal = open_terminal().starts("--mode", "plan", "-m", model).says("plan it").sees("Go on with")
+    terminal.says("/cost").sees("For each step:", "Go on with").says("shorter").saw("❯ shorter").sees("Go on with")
+    assert halo.state().plan.mode is Mode.PLAN
+
+
+def test_a_plan_that_waits_is_asked_about_after_a_resume(halo: Halo, open_terminal: Open) -> None:
+    model = ("-m", halo.script(PLANNED, HI))
+    terminal = open_terminal().starts("--mode", "plan", *model).says("plan it").sees("Go on with")
+    terminal.presses("C-d").sees("halo -r").runs(f"{shlex.join(HALO)} -c {shlex.join(model)}")
+    terminal.sees("? Go on with").decides("y").sees("Hello.")
 
 
 def test_ctrl_z_at_a_card_and_fg_go_on(halo: Halo, open_terminal: Open) -> None:

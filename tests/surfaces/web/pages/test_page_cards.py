@@ -11,6 +11,7 @@ from tests.surfaces.cli.halo_process import call, shell
 from halocline.protocol import codec, events as ev
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, ToolCall, ToolResult
+from halocline.protocol.plan_approval import CHOICES
 from halocline.store.blobs import DiskBlobs
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -37,9 +38,14 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     await screen.sees("About “Change”: Only one.", ".prompt")
     await screen.page.locator(".turn-end").nth(1).wait_for()
     assert await deeds.count() == 1
+    modes = deeds.get_by_label("How to go on")
+    assert [f"Approve the plan, {words}" for words in await modes.locator("option").all_inner_texts()] == [*CHOICES]
+    await modes.select_option("accept-edits")
+    assert await screen.barriers() == []
     await deeds.get_by_role("button", name="Approve plan").press("Enter")
     await screen.sees("I carry it out.")
     assert await screen.page.get_by_role("radio", name="Act").get_attribute("aria-checked") == "true"
+    await screen.sees("Approvals: accept-edits")
     assert await deeds.count() == 0
 
 

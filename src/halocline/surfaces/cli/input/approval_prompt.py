@@ -6,6 +6,7 @@ from typing import Protocol
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
+from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.line_input import Prompt
@@ -18,6 +19,8 @@ Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
 ALLOWING = ("y", "a", "s", "e")
 """Keys that allow a call, or lead to that."""
+_PLAN_KEYS = ("n", "y", "e", "a")
+"""Keys of the answers to a plan: stay, then the approval modes to go on in."""
 _WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
 
 
@@ -92,6 +95,11 @@ class Asker:
             if answer.strip():
                 return answer
         return None
+
+    async def ask_about_plan(self) -> str:
+        """Ask how to go on with a plan. Returns one of the answers in `plan_approval`."""
+        answers = dict(zip(_PLAN_KEYS, (STAY, *CHOICES), strict=True))
+        return answers.get(await self._menu.choose(QUESTION, answers, lambda: None), STAY)
 
     async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """Turn a key into a decision; None when the person went back."""

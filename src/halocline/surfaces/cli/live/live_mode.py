@@ -1,5 +1,6 @@
 """A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -13,6 +14,7 @@ from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import type_keys
 from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.activity import LiveActivity
 from halocline.surfaces.cli.live.application import LiveApplication
@@ -46,6 +48,7 @@ class LiveMode:
         self._app.undo_signs = self._outside.undo_codes
         self._menu = LiveMenu(self._session, self._composer, self._outside)
         self._asker = Asker(self._screen, self._menu)
+        self._plans = PlanPrompt(self._asker)
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
 
     async def __aenter__(self) -> Self:
@@ -129,10 +132,19 @@ class LiveMode:
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
         self.follow_task(client, task)
-        prompt = await self._session.next_prompt()
+        asking = asyncio.create_task(self._ask_about_plan(client, task))
+        try:
+            prompt = await self._session.next_prompt()
+        finally:
+            asking.cancel()
         if prompt and (prompt.text.lstrip().startswith("# ") or find_own_command(prompt.text) is not None):
             self._screen.echo(prompt.text)
         return prompt
+
+    async def _ask_about_plan(self, client: Client, task: str) -> None:
+        """Ask beside the composer, so that a typed prompt is an answer, too."""
+        if self._plans.is_due(client, task) and (prompt := await self._plans.ask(client, task)):
+            self._session.send_prompt(prompt)
 
     def expect_prompt(self) -> None:
         """Nothing to do: what is typed stays in the composer."""

@@ -27,6 +27,7 @@ PLAN_HINTS: Sequence[str] = (
     "Plan mode: it reads and plans · Shift-Tab switches to act · ? keys",
     "Plan mode · Shift-Tab: act",
 )
+PLAN_CARD_HINT = "Or type what to change"
 QUEUE_HINTS: Sequence[str] = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
 """Hints in an empty composer, from long to short."""
 MOST_QUEUED, MOST_COMPLETIONS = 4, 8
@@ -83,6 +84,8 @@ class PaneLines:
         if request := self._composer.request:
             return request.hint
         state = self._session.state
+        if self._session.card and self._session.is_prompting:
+            return PLAN_CARD_HINT
         if self._session.has_turn and not self._session.is_prompting:
             hints = QUEUE_HINTS
         else:

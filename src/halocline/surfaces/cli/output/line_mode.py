@@ -11,6 +11,7 @@ from rich.console import Console
 from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.plan_approval import QUESTION
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
@@ -18,6 +19,7 @@ from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.key_menu import KeyMenu
 from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, edit_line
+from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
 from halocline.surfaces.cli.stderr import print_message
@@ -42,6 +44,7 @@ class LineMode:
         self._composer: Composer | None = None
         self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
         self._asker = Asker(self._screen, KeyMenu(self._screen, self._keyboard)) if self._keyboard else None
+        self._plans = PlanPrompt(self._asker) if self._asker else None
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
@@ -99,6 +102,10 @@ class LineMode:
         return await self._asker.ask_question(event)
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
+        if self._plans and self._plans.is_due(client, task):
+            self._screen.say(QUESTION)
+            if prompt := await self._plans.ask(client, task):
+                return prompt
         return await self._write(client, task)
 
     async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:

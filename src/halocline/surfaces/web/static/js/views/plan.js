@@ -8,6 +8,8 @@ import { CopyButton } from '../code.js'
 import { Words } from './hunks.js'
 
 const GO = 'The plan is approved. Carry it out.'
+/** The approval modes to go on in, the safest first. */
+const MODES = { ask: 'and ask before changes', 'accept-edits': 'and accept edits', auto: 'in auto mode' }
 const say = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
 
 /** The headings of a plan, which comments can refer to. Pure. */
@@ -45,12 +47,14 @@ function PlanDeeds({ row, task }) {
   task.version.value
   const [remarks, setRemarks] = useState([])
   const [form, setForm] = useState(null)
+  const [approvals, setApprovals] = useState('ask')
   const last = task.transcript.rows.findLast((one) => one.type === 'call_row' || one.type === 'prompt_row')
   if (last !== row || task.facts.running || task.facts.mode !== 'plan') return null
   const parts = partsOf(row.arguments.response)
   const approve = () =>
     task
-      .send('set_mode', { mode: 'act' })
+      .send('set_policy', { approval_mode: approvals })
+      .then(() => task.send('set_mode', { mode: 'act' }))
       .then(() => say(task, GO))
       .catch(complain)
   const revise = () => say(task, remarked(remarks)).then(() => setRemarks([]), complain)
@@ -101,8 +105,15 @@ function PlanDeeds({ row, task }) {
           </button>`
         }
         <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve plan</button>
+        <select
+          class="field"
+          aria-label="How to go on"
+          value=${approvals}
+          onChange=${(e) => setApprovals(e.target.value)}
+        >
+          ${Object.entries(MODES).map(([mode, name]) => html`<option key=${mode} value=${mode}>${name}</option>`)}
+        </select>
         <button class="button" onClick=${begin}>${remarks.length ? 'Add comment…' : 'Request changes…'}</button>
-        <span class="tiny soft">Approving switches to act mode.</span>
       </div>`
     }
   </div>`
