@@ -208,7 +208,7 @@ class TaskView(Value, frozen=True):
 
 
 class ToolContext(Value, frozen=True):
-    """What a running tool may use. `report` shows progress to people."""
+    """The context of a running tool. `report` shows progress to people."""
 
     call: CurrentCall
     workspace: Path

@@ -1,4 +1,4 @@
-"""What tasks took, by day, by model and by tool, read from their logs.
+"""Usage of tasks by day, by model and by tool, read from their logs.
 
 Only recent logs are read, up to a bound, and of each only the lines that count. A fork repeats the events of its
 source, which count once; a price that is unknown is never 0.

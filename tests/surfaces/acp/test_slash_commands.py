@@ -41,9 +41,17 @@ async def test_commands_that_only_a_terminal_can_do_are_not_offered(tmp_path: Pa
 
 async def test_a_command_about_the_task_is_answered_without_the_model(tmp_path: Path, folder: Path) -> None:
     editor = Editor()
-    prompts = ("hi", "/cost", "/context", "/todos", "/permissions", "/mode", "/usage")
+    prompts = ("hi", "/cost", "/context", "/todos", "/permissions", "/mode", "/usage", "/status", "/diff", "/copy")
     assert await run(editor, tmp_path, folder, *prompts, turns=(Turn(text="Hello."),)) == 1
-    for text in ("1 step", "system prompt", "The to-do list is empty.", "No permissions.", "The mode is act."):
+    for text in (
+        "1 step",
+        "system prompt",
+        "The to-do list is empty.",
+        "No permissions.",
+        "The mode is act.",
+        "approvals  ask",
+        "Nothing changed",
+    ):
         assert text.lower() in editor.said.lower()
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, list_programs, read_image
+from halocline.surfaces.clipboard import list_programs as list_text_programs, make_code, write_text
+from halocline.surfaces.slash.copy import find_last_code
 
 pytestmark = pytest.mark.process
 
@@ -68,3 +70,42 @@ async def test_a_macs_picture_comes_as_hexadecimal_digits(desktop, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     desktop("osascript", f"«data PNGf{PNG.hex().upper()}»\n".encode())
     assert await read_image() == PNG
+
+
+@pytest.mark.parametrize(
+    ("platform", "env", "wanted"),
+    [
+        ("darwin", {}, ["pbcopy"]),
+        ("linux", {"TMUX": "/tmp/t", "WAYLAND_DISPLAY": "w", "DISPLAY": ":0"}, ["tmux", "wl-copy", "xclip", "xsel"]),
+        ("linux", {"TERM": "xterm"}, []),
+    ],
+)
+def test_text_goes_to_the_programs_of_the_place(platform, env, wanted):
+    assert [words[0] for words in list_text_programs(platform, env)] == wanted
+
+
+async def test_text_goes_to_the_first_program_that_takes_it(tmp_path, desktop):
+    for name, code in (("wl-copy", 1), ("xclip", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n/bin/cat > {tmp_path}/{name}.got\nexit {code}\n")
+        (tmp_path / name).chmod(0o755)
+    assert await write_text("é\n") == "xclip"
+    assert (tmp_path / "xclip.got").read_text() == "é\n"
+
+
+def test_a_text_that_is_too_long_for_a_terminal_has_no_code():
+    assert make_code("hi") == "\x1b]52;c;aGk=\a"
+    assert make_code("x" * 60_000) == ""
+
+
+CODES = [
+    ("no code", ""),
+    ("a\n\n```py\none\n```\n\n~~~\ntwo\n```\n~~~\n", "two\n```"),
+    ("1. do\n\n   ```sh\n   ls\n     -l\n   ```\n", "ls\n  -l"),
+    ("````md\n```\nin\n```\n````", "```\nin\n```"),
+    ("```\nnot closed", "not closed"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), CODES)
+def test_the_last_code_block_of_a_reply_is_found(text, code):
+    assert find_last_code(text) == code

@@ -215,7 +215,7 @@ def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Hal
     assert (halo.folder / "a.txt").read_text() == "old\n"
     person.types("/undo\r").sees("Nothing to undo", COMPOSER)
     person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
-    person.types("/checkpoint diff 2\r").sees("-new", "+old", COMPOSER)
+    person.types("/checkpoint diff 2\r").sees("1 file changed since checkpoint 2: +1 −1", "- new", "+ old", COMPOSER)
     person.types("/checkpoint restore 2\r").sees("restore  a.txt", "Restore the files").presses("1").sees(COMPOSER)
     assert (halo.folder / "a.txt").read_text() == "new\n"
     person.types("/checkpoint restore 9\r").sees("This task has no checkpoint 9.", COMPOSER).types(CTRL_D)

@@ -127,6 +127,10 @@ ROWS = (
         aliases=("checkpoints",),
     ),
     SlashCommand(
+        "diff", "show what changed since this task began, or in the last turn", By.CONTROLLER, Section.FILES, "[last]",
+        during=True,
+    ),
+    SlashCommand(
         "model", "show or change the model", By.CONTROLLER, Section.SETTINGS, "[NAME]",
     ),
     SlashCommand(
@@ -166,6 +170,14 @@ ROWS = (
         during=True,
     ),
     SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
+        "status", "version, folder, model, modes, sandbox, trust, rules, MCP servers, context and cost",
+        By.CONTROLLER, Section.LOOK, during=True,
+    ),
+    SlashCommand(
+        "copy", "copy the last reply, or its last code block, to the clipboard", By.SURFACE, Section.LOOK, "[code]",
+        during=True,
+    ),
     SlashCommand("cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",),
           during=True),
     SlashCommand("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True),

@@ -10,6 +10,7 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp.content import make_block, make_message
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.updates import Send
+from halocline.surfaces.slash.context import SlashDiff
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.slash.handlers import HANDLERS
 
@@ -38,7 +39,8 @@ async def answer(prompt: str, client: Client, task: str, send: Send, requests: P
     row = find_own_command(prompt)
     if row and _needs_terminal(row.name):
         return ELSEWHERE.format(name=row.name)
-    return str(await answer_command(prompt, client, task, _EditorView(send, requests)))
+    found = await answer_command(prompt, client, task, _EditorView(send, requests))
+    return found.whole if isinstance(found, SlashDiff) else str(found)
 
 
 def show_answer(text: str) -> schema.AgentMessageChunk:
@@ -56,6 +58,9 @@ class _EditorView:
 
     def say(self, text: str) -> None:
         self._said.append(text)
+
+    def copy_text(self, text: str) -> str:
+        return ""
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._said:

@@ -8,8 +8,9 @@ from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, 
 from halocline.protocol import events as ev
 from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.figures import format_time
-from halocline.surfaces.restore_plan import describe_plan, diff_text, explain_no_change
+from halocline.surfaces.restore_plan import describe_plan, explain_no_change
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.diff import show_comparison
 
 USAGE = (
     "/checkpoint            list this task's checkpoints\n"
@@ -30,7 +31,7 @@ async def answer_checkpoint(context: SlashContext, rest: str) -> SlashAnswer:
             return "\n".join(map(_checkpoint_line, known[:LISTED])) or NONE
         case ["diff", number] if _is_of(known, number):
             found = await client.time.compare(workspace, f"{task}/{number}")
-            return "".join(map(diff_text, found.files)) or "No difference."
+            return show_comparison(found, f"since checkpoint {number}")
         case ["restore", number] if _is_of(known, number):
             name = f"{task}/{number}"
             return await _put_back(name, await client.time.plan(workspace, name), context)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from halocline.client import Client
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
 
 ANEW = "anew"
@@ -21,11 +22,26 @@ class LeaveTask(Value, frozen=True):
     roots: tuple[str, ...] = ()
 
 
+class SlashDiff(Value, frozen=True):
+    """Changes to show, below a text that sums them up."""
+
+    text: str
+    diffs: tuple[Diff, ...]
+
+    @property
+    def whole(self) -> str:
+        """The same as plain text."""
+        return "\n".join([self.text, *(diff.text.removesuffix("\n") for diff in self.diffs)])
+
+
 class SlashView(Protocol):
     """The view of a surface, as far as answers need it."""
 
     def say(self, text: str) -> None:
         """Show a message of Halocline itself."""
+
+    def copy_text(self, text: str) -> str:
+        """Copy a text to the terminal's clipboard. Returns what it was copied with; empty if there is none."""
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         """Ask; None to stop the turn."""
@@ -44,5 +60,5 @@ class SlashContext:
         return Path(self.client.state(self.task).workspace)
 
 
-SlashAnswer = str | LeaveTask
+SlashAnswer = str | LeaveTask | SlashDiff
 """An empty text shows nothing: the event of the change is shown instead."""

@@ -162,6 +162,35 @@ def test_a_plan_that_waits_is_asked_about_after_a_resume(halo: Halo, open_termin
     terminal.sees("? Go on with").decides("y").sees("Hello.")
 
 
+WRITE = {"call": [call("write_to_file", path="a.py", content="def f():\n    return 1\n")]}
+EDIT = {"call": [call("replace_in_file", path="a.py", old_text="return 1", new_text="return 2")]}
+CODE = {"text": "Run it:\n\n```sh\npython a.py\n```\n"}
+
+
+@pytest.mark.parametrize("size", [(120, 40), (50, 20)])
+def test_the_status_fits_on_one_screen(halo: Halo, open_terminal: Open, size: tuple[int, int]) -> None:
+    (halo.folder / "AGENTS.md").write_text("Be kind.\n")
+    terminal = open_terminal(*size).starts("-m", halo.script(HI)).says("go").sees("Hello.", "done").says("/status")
+    terminal.sees(
+        "Halocline", "Folder     ~/project", "Mode       act", "Approvals  ask", "Rules      AGENTS.md", "Cost"
+    )
+
+
+def test_what_changed_is_shown_for_the_task_and_for_the_last_turn(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-y", "-m", halo.script(WRITE, HI, EDIT, CODE)).says("go").sees("Hello.", "done")
+    terminal.says("/diff").sees("1 file changed since this task began: +2 −0", "2 +     return 1")
+    terminal.says("change it").sees("Run it:", HINT).says("/diff last")
+    terminal.sees("1 file changed in the last turn: +1 −1", "2 -     return 1", "2 +     return 2")
+
+
+def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().takes_clipboard().starts("-m", halo.script(CODE)).says("/copy").sees("no reply to copy")
+    terminal.says("go").sees("Run it:", "done").says("/copy code").sees("last code block (1 line, 11 characters)")
+    assert terminal.clipboard == "python a.py"
+    terminal.says("/copy").sees("last reply (5 lines")
+    assert terminal.clipboard == "Run it:\n\n```sh\npython a.py\n```"
+
+
 def test_ctrl_z_at_a_card_and_fg_go_on(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).presses("C-z")
     terminal.sees("Stopped")

@@ -73,6 +73,15 @@ class TmuxTerminal:
         """The screen and what scrolled off."""
         return self._tmux("capture-pane", "-p", "-S", "-", "-t", "t")
 
+    def takes_clipboard(self) -> "TmuxTerminal":
+        """Let programs write the clipboard of this terminal, as many allow."""
+        self._tmux("set-option", "-s", "set-clipboard", "on")
+        return self
+
+    @property
+    def clipboard(self) -> str:
+        return self._tmux("show-buffer")
+
     def sees(self, *texts: str) -> "TmuxTerminal":
         """Wait until all texts are on the screen."""
         return self._waits(lambda: all(text in self.screen for text in texts), texts)

@@ -58,6 +58,7 @@ async def test_no_sheet_over_a_task_has_a_barrier(server, opened):
         "shortcuts": ".key-row",
         "folders": ".folder-list",
         "recall": ".pick",
+        "status": ".facts",
     }
     problems = []
     for name, sign in sheets.items():
@@ -69,7 +70,7 @@ async def test_no_sheet_over_a_task_has_a_barrier(server, opened):
         problems += await found(screen, name)
         await screen.page.keyboard.press("Escape")
         await screen.page.locator("dialog").wait_for(state="detached")
-    await screen.page.keyboard.press("Control+.")
+    await screen.say("/diff")
     await screen.page.locator(".review [data-hunk]").wait_for()
     problems += await found(screen, "review")
     await screen.page.set_viewport_size({"width": 1100, "height": 800})

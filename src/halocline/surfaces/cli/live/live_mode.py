@@ -8,6 +8,7 @@ from typing import Self
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
@@ -28,6 +29,8 @@ from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
+from halocline.surfaces.clipboard import BY_CODE, make_code
+from halocline.surfaces.slash.context import SlashDiff
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
 
@@ -113,8 +116,13 @@ class LiveMode:
                 self._lines.look_up_branch()
         self._app.request_frame()
 
-    def say(self, text: str) -> None:
-        self._screen.say(text)
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        self._screen.say(text, diffs)
+
+    def copy_text(self, text: str) -> str:
+        if code := make_code(text):
+            self._app.write_signal(code)
+        return BY_CODE if code else ""
 
     def result(self, state: State, seconds: float) -> None:
         """Print only the hint on missing approvals; the rest is already on the screen."""
@@ -174,7 +182,9 @@ class LiveMode:
             return
         answer = await answer_command(text, client, task, self)
         self._screen.echo(text)
-        if isinstance(answer, str) and answer:
+        if isinstance(answer, SlashDiff):
+            self.say(answer.text, answer.diffs)
+        elif isinstance(answer, str) and answer:
             self.say(answer)
 
     def _before_key(self) -> None:

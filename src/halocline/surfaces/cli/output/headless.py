@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from halocline.protocol import codec, events as ev, json_output
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
@@ -130,8 +131,11 @@ class Silent:
 
                 print_message(describe_retry(event))
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         print_message(text)
+
+    def copy_text(self, text: str) -> str:
+        return ""
 
     def fail(self, error: HaloclineError) -> None:
         return None

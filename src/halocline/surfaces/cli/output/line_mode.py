@@ -11,6 +11,7 @@ from rich.console import Console
 from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
 from halocline.protocol.plan_approval import QUESTION
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
@@ -23,6 +24,7 @@ from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.clipboard import BY_CODE, make_code
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.composer import Composer
@@ -80,8 +82,13 @@ class LineMode:
     def show(self, event: ev.Event) -> None:
         self._screen.show(event)
 
-    def say(self, text: str) -> None:
-        self._screen.say(text)
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        self._screen.say(text, diffs)
+
+    def copy_text(self, text: str) -> str:
+        code = make_code(text) if sys.stdout.isatty() else ""
+        sys.stdout.write(code)
+        return BY_CODE if code else ""
 
     def result(self, state: State, seconds: float) -> None:
         """Print only the hint on missing approvals; the rest is already on the screen."""

@@ -6,11 +6,11 @@ Rows are printed in order, each when it is settled; unsettled work is shown in t
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
-from halocline.protocol.kinds import CallStatus
+from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.state.state import State
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import Keyboard
@@ -18,6 +18,8 @@ from halocline.surfaces.cli.output import call_cards, cards
 from halocline.surfaces.cli.output.activity_line import ActivityLine
 from halocline.surfaces.cli.output.approval_card import decision_line
 from halocline.surfaces.cli.output.asked_cards import AskedCards
+from halocline.surfaces.cli.output.call_cards import WHOLE, indent_cards
+from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.replies import Replies
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.shortened import ShortenedRows
@@ -133,9 +135,9 @@ class Screen:
         if self.is_live:
             self._out.notify(text)
 
-    def say(self, text: str) -> None:
-        """Print an answer of Halocline itself."""
-        self._print(cards.message_card(text))
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        """Print an answer of Halocline itself, and the changes that it shows."""
+        self._print(Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE))))
 
     def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
         """Show something that is erased afterwards."""

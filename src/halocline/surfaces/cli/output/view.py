@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.decision import Decision
@@ -55,8 +56,11 @@ class View(Protocol):
 
     def show(self, event: ev.Event) -> None: ...
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Show a message of Halocline itself."""
+
+    def copy_text(self, text: str) -> str:
+        """Copy a text to the terminal's clipboard. Returns what it was copied with; empty if there is none."""
 
     def result(self, state: State, seconds: float) -> None:
         """Report the end of the conversation."""

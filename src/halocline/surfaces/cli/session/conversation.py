@@ -216,15 +216,19 @@ class Conversation:
 
     async def _answer_slash(self, text: str) -> bool:
         """Answer a slash command that is not for the model. False when the text is not one."""
+        from halocline.surfaces.slash.context import LeaveTask, SlashDiff
         from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
         if find_own_command(text) is None:
             return False
         answer = await answer_command(text, self._client, self.task, self._view)
-        if not isinstance(answer, str):
-            self.leaves = answer
-        elif answer:
-            self._view.say(answer)
+        match answer:
+            case LeaveTask():
+                self.leaves = answer
+            case SlashDiff():
+                self._view.say(answer.text, answer.diffs)
+            case text if text:
+                self._view.say(text)
         return True
 
     async def _next_prompt(self) -> str:

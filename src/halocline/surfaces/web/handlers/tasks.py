@@ -7,6 +7,7 @@ from halocline.client import Fork, PendingEdit
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport
+from halocline.surfaces.slash.status import list_facts
 from halocline.surfaces.web.handlers.handler import Nothing, OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -49,6 +50,12 @@ async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
 async def read_context(tasks: OpenTasks, which: OfTask) -> ContextReport:
     """Return the parts and cost of a task's next request."""
     return tasks.client.context(tasks.known(which.task))
+
+
+@query("status")
+async def read_status(tasks: OpenTasks, which: OfTask) -> list[tuple[str, str]]:
+    """List what is in force in a task, as `/status` does, each with its label."""
+    return [*list_facts(tasks.client, await asyncio.to_thread(tasks.state, tasks.known(which.task)))]
 
 
 @query("cache")

@@ -1,6 +1,6 @@
 // The slash commands that the page handles itself; the rest goes to the server as typed.
 import { act } from './line.js'
-import { complain, go, openSheet, toast } from './store.js'
+import { complain, go, openSheet, reviewOpen, toast } from './store.js'
 import { count } from './format.js'
 import { usedModel } from './prefs.js'
 
@@ -69,6 +69,17 @@ const folders = ({ task }, rest) =>
 const todos = ({ task }) =>
   task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('No to-do list yet.')
 const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { only: 'tasks' }))
+const status = ({ task }) => openSheet('status', { task })
+
+async function copy({ task }, rest) {
+  const reply = task.transcript.rows.findLast((row) => row.type === 'reply_row')?.text
+  const code = [...(reply ?? '').matchAll(/^\s*(`{3,}|~{3,})[^\n]*\n([^]*?)^\s*\1/gm)].at(-1)?.[2]
+  const text = rest === 'code' ? code : reply
+  if (!text) return toast(rest === 'code' ? 'The last reply has no code block.' : 'There is no reply to copy yet.')
+  await navigator.clipboard.writeText(text)
+  return toast(rest === 'code' ? 'Copied the last code block.' : 'Copied the last reply.')
+}
+
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
@@ -105,6 +116,9 @@ const TASK = {
   context,
   todos,
   jobs,
+  status,
+  copy,
+  diff: () => (reviewOpen.value = true),
   'add-dir': folders,
 }
 

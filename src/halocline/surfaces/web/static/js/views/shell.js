@@ -24,6 +24,7 @@ const SHEETS = {
   models: () => import('./models.js'),
   policy: () => import('./policy.js'),
   context: () => import('./context.js'),
+  status: () => import('./status.js'),
   trust: () => import('./trust.js'),
   folders: () => import('./folders.js'),
   recall: () => import('./recall.js'),
