@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         escape_mentions as escape_mentions,
         format_mention as format_mention,
     )
+    from halocline.edits.diff import make_diff as make_diff
+    from halocline.edits.partial import ProposedHunk as ProposedHunk, list_hunks as list_hunks, take_hunks as take_hunks
     from halocline.edits.proposals import ProposedText as ProposedText
     from halocline.git.branch import read_branch as read_branch
     from halocline.git.worktrees import open_worktree as open_worktree
@@ -181,6 +183,8 @@ _PLACES = {
     "checkpoints.saved": "CheckpointInfo",
     "client.client": "Client open_client",
     "context.user_files.mentions": "escape_mentions format_mention",
+    "edits.diff": "make_diff",
+    "edits.partial": "ProposedHunk list_hunks take_hunks",
     "edits.proposals": "ProposedText",
     "importers.mcp_servers": "OtherServers",
     "importers.programs": "IMPORTABLE_PROGRAMS",

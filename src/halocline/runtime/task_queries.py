@@ -17,6 +17,7 @@ from halocline.store.tasks.history import find_task
 from halocline.task.log import follow_log, read_log
 
 if TYPE_CHECKING:
+    from halocline.edits.proposals import ProposedText
     from halocline.ports.host import Files
     from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
     from halocline.protocol.events import EditPreviewed
@@ -128,7 +129,11 @@ class TaskQueries:
             self.events(task, self.state(task).seq), lambda: self.state(task), self.home, self._files(task)
         )
 
-    async def rewrite_edit(self, task: str, request: str, wanted: "Mapping[str, str]") -> "JsonObject | None":
+    async def read_edit(self, task: str, request: str) -> "tuple[ProposedText, ...]":
+        """Return the files of a waiting edit before and after it; empty if one of them cannot be shown exactly."""
+        return await history.proposed_edits.read_proposed_texts(self.state(task), request, self._files(task))
+
+    async def rewrite_edit(self, task: str, request: str, wanted: "Mapping[str, str | None]") -> "JsonObject | None":
         """Return arguments that make a waiting edit write these texts by path; None if no exact ones exist."""
         return await history.proposed_edits.rewrite_edit(self.state(task), request, wanted, self._files(task))
 

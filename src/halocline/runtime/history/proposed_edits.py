@@ -28,10 +28,10 @@ async def read_proposed_texts(state: State, request: str, files: Files) -> tuple
     return tuple(one for one in found if one) if all(found) else ()
 
 
-async def rewrite_edit(state: State, request: str, wanted: Mapping[str, str], files: Files) -> JsonObject | None:
+async def rewrite_edit(state: State, request: str, wanted: Mapping[str, str | None], files: Files) -> JsonObject | None:
     """Return arguments that make the waiting edit write `wanted`, texts by path; None if that is not possible exactly.
 
-    Files that are not in `wanted` stay as proposed.
+    Files that are not in `wanted` stay as proposed; None stands for a file that is not there.
     """
     asked, texts = _find_request(state, request), await read_proposed_texts(state, request, files)
     call = next((one.call for one in state.pending.calls if asked and one.call.id == asked.call), None)
@@ -41,7 +41,7 @@ async def rewrite_edit(state: State, request: str, wanted: Mapping[str, str], fi
     return rewrite_arguments(call.name, given, _change_texts(texts, wanted))
 
 
-def _change_texts(texts: Sequence[ProposedText], wanted: Mapping[str, str]) -> list[ProposedText]:
+def _change_texts(texts: Sequence[ProposedText], wanted: Mapping[str, str | None]) -> list[ProposedText]:
     return [replace(one, after=wanted.get(one.path, one.after)) for one in texts]
 
 

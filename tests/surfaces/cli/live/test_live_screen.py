@@ -191,6 +191,66 @@ def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_ter
     assert terminal.clipboard == "Run it:\n\n```sh\npython a.py\n```"
 
 
+LINES = "".join(f"line {number}\n" for number in range(1, 31))
+THREE = LINES.replace("line 3\n", "three\n").replace("line 15\n", "fifteen\n").replace("line 28\n", "")
+CHANGE = {"call": [call("write_to_file", path="a.txt", content=THREE)]}
+
+
+def write_editor(halo: Halo, command: str) -> None:
+    editor = halo.root / "editor"
+    editor.write_text(f"#!/bin/sh\n{command}\n")
+    editor.chmod(0o755)
+    halo.env["EDITOR"] = str(editor)
+
+
+def test_only_the_chosen_changes_of_an_edit_are_made_and_the_model_is_told(halo: Halo, open_terminal: Open) -> None:
+    (halo.folder / "a.txt").write_text(LINES)
+    model = halo.script(CHANGE, {**HI, "expect": "Rejected in a.txt, line 15"})
+    terminal = open_terminal(100, 50).starts("-m", model).says("go").sees("choose among its 3 changes").decides("h")
+    terminal.sees("[x] a.txt, line 15 (+1 −1)  + fifteen", "allow 3 of 3 changes").decides("2")
+    terminal.sees("❯ 2   [ ] a.txt, line 15", "allow 2 of 3 changes").decides("y")
+    terminal.sees("± Write a.txt  +1 −2  edited by you", "Hello.")
+    assert (halo.folder / "a.txt").read_text() == THREE.replace("fifteen\n", "line 15\n")
+
+
+def test_an_edit_without_any_of_its_changes_is_rejected(halo: Halo, open_terminal: Open) -> None:
+    (halo.folder / "a.txt").write_text(LINES)
+    terminal = open_terminal(100, 50).starts("-m", halo.script(CHANGE, HI)).says("go").sees(OPTIONS).decides("h")
+    terminal.sees("Which changes?").decides("1", "2", "3").sees("reject all changes").decides("y").sees("Hello.")
+    assert (halo.folder / "a.txt").read_text() == LINES
+
+
+def test_an_edit_is_rewritten_in_an_editor_and_shown_before_it_is_made(halo: Halo, open_terminal: Open) -> None:
+    (halo.folder / "a.txt").write_text(LINES)
+    write_editor(halo, 'sed -i s/fifteen/XV/ "$1"')
+    terminal = open_terminal(100, 60).starts("-m", halo.script(CHANGE, HI)).says("go").types("my draft").sees(OPTIONS)
+    terminal.decides("Tab", "e").sees("With your changes:", "15 + XV", "? Make this edit?").decides("Tab", "y")
+    terminal.sees("edited by you", "Hello.")
+    assert (halo.folder / "a.txt").read_text() == THREE.replace("fifteen", "XV")
+    assert terminal.composer() == "my draft"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("true", "You changed nothing"), ("rm $1", "Cannot read what the editor")]
+)
+def test_an_editor_that_changes_nothing_leaves_the_decision_open(
+    halo: Halo, open_terminal: Open, command: str, said: str
+) -> None:
+    write_editor(halo, command)
+    terminal = open_terminal().starts("-m", halo.script(WRITE, HI)).says("go").sees(OPTIONS).decides("e")
+    terminal.sees(said, OPTIONS).decides("y").sees("Hello.")
+    assert (halo.folder / "a.py").exists()
+
+
+def test_an_edit_is_not_made_in_part_if_its_file_changed_meanwhile(halo: Halo, open_terminal: Open) -> None:
+    (halo.folder / "a.txt").write_text(LINES)
+    terminal = open_terminal(100, 50).starts("-m", halo.script(CHANGE, HI)).says("go").sees(OPTIONS).decides("h")
+    terminal.sees("Which changes?").decides("1")
+    (halo.folder / "a.txt").write_text(f"{LINES}mine\n")
+    terminal.decides("y").sees("The file changed since this edit was shown.", OPTIONS)
+    assert (halo.folder / "a.txt").read_text() == f"{LINES}mine\n"
+
+
 def test_ctrl_z_at_a_card_and_fg_go_on(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).presses("C-z")
     terminal.sees("Stopped")

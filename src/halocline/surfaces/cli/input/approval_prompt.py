@@ -1,15 +1,16 @@
 """Approvals and answers on a terminal: by a single key press, after everything was shown."""
 
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
 from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.menu import Menu
 from halocline.surfaces.cli.output.approval_card import is_cut
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.grants import describe_grant
@@ -17,33 +18,13 @@ from halocline.surfaces.row_kinds import CallRow
 
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
-ALLOWING = ("y", "a", "s", "e")
+ALLOWING = ("y", "a", "s", "h", "e")
 """Keys that allow a call, or lead to that."""
+CHANGING = ("h", "e")
+"""Keys that change an edit before it is allowed."""
 _PLAN_KEYS = ("n", "y", "e", "a")
 """Keys of the answers to a plan: stay, then the approval modes to go on in."""
 _WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
-
-
-class Menu(Protocol):
-    """Lets a person choose by keys, and type a line."""
-
-    def call_person(self, text: str) -> None:
-        """Notify a person who may be elsewhere, as nothing was typed for a while."""
-
-    async def choose(
-        self,
-        title: str,
-        options: Mapping[str, str],
-        show_again: Callable[[], object],
-        on_card: Container[str] = (),
-    ) -> str:
-        """Return the key of an option. `title` names the card above, which lists the options `on_card`.
-
-        `show_again` prints the card again after the program was suspended.
-        """
-
-    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
-        """Read a line; None when the person went back. `needs_text`: an empty line is asked for again."""
 
 
 class Asker:
@@ -52,21 +33,25 @@ class Asker:
     def __init__(self, screen: Screen, menu: Menu) -> None:
         self._screen = screen
         self._menu = menu
+        self._changes = EditChanges(screen, menu)
 
-    async def ask_approval(self, event: ApprovalRequested, write: Write) -> Decision:
+    async def ask_approval(self, event: ApprovalRequested, write: Write, edit: WaitingEdit | None = None) -> Decision:
         """Show the call and wait for a key. Nothing is allowed before all of it was shown.
 
-        The person may `write` a message first, which is sent to the model with the decision.
+        The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed.
         """
         row = self._screen.show_approval(event)
         self._menu.call_person(f"needs your approval: {event.title}")
-        options, message = _list_options(event, row), None
+        options, message = _list_options(event, row, edit), None
         while True:
             show_again = partial(self._screen.show_approval, event, again=True, whole=True)
             key = await self._menu.choose(row.title, options, show_again)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
+            elif edit and key in CHANGING:
+                if decision := await self._changes.ask(key, edit):
+                    return _with_message(message, decision)
             elif key == "t":
                 message = await write() or message
                 options |= _WITH_MESSAGE if message else {}
@@ -141,14 +126,15 @@ def _with_message(message: Prompt | None, decision: Decision) -> Decision:
     """Add the message to the decision, unless that stops the turn and so reaches no model."""
     if message is None or decision.stop:
         return decision
-    return decision._replace(note=message.text.strip(), content=message.parts)
+    note = "\n\n".join(filter(None, [message.text.strip(), decision.note]))
+    return decision._replace(note=note, content=message.parts)
 
 
 def _command_of(row: CallRow) -> str:
     return row.approval.detail if row.approval and row.approval.detail else row.title
 
 
-def _list_options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
+def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | None) -> dict[str, str]:
     """List the keys with their labels."""
     options = {"y": "allow once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
@@ -158,6 +144,10 @@ def _list_options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
     options["t"] = "add a message to your decision"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"
+    if edit and 1 < len(edit.hunks) <= len(HUNK_KEYS):
+        options["h"] = f"choose among its {len(edit.hunks)} changes"
+    if edit:
+        options["e"] = "change it in your editor first"
     if is_cut(row):
         options["d"] = "show the full diff"
     return {**options, ESCAPE: "reject and stop"}

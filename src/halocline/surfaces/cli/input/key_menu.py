@@ -1,12 +1,14 @@
 """The menu of line mode: one line for each key, erased once a key is chosen."""
 
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
 from halocline.surfaces.cli.input.line_input import read_line
+from halocline.surfaces.cli.input.text_editor import run_editor
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.theme import Gutter, wrapped
 
@@ -31,6 +33,7 @@ class KeyMenu:
         options: Mapping[str, str],
         show_again: Callable[[], object],
         on_card: Container[str] = (),
+        selected: str = "",
     ) -> str:
         """Return the key of an option, shown unless it is `on_card`. The card above has the `title`."""
         shown = {key: label for key, label in options.items() if key not in on_card}
@@ -41,6 +44,13 @@ class KeyMenu:
                     return key
                 erasing.pop_all()  # other programs wrote below it
             show_again()
+
+    async def edit_files(self, paths: Sequence[Path]) -> None:
+        self._keyboard.close()
+        try:
+            await run_editor(paths)
+        finally:
+            self._keyboard.open()
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         return await self._line(self._keyboard, prompt, initial, hint)

@@ -61,7 +61,7 @@ def cut_line(text: str, width: int) -> str:
     return text if cell_len(text) <= width else "".join(chop_cells(text, max(1, width - 1))[:1]) + "…"
 
 
-def _wrap_line(line: str, width: int) -> list[str]:
+def wrap_line(line: str, width: int) -> list[str]:
     """Wrap between words where a character is one column, as in most texts, else anywhere."""
     if line.isascii():
         return wrap(line, width, drop_whitespace=False, break_on_hyphens=False) or [""]
@@ -76,7 +76,7 @@ def wrap_tail(text: str, width: int, rows: int) -> Sequence[str]:
     width, rows = max(1, width), max(1, rows)
     wrapped: list[str] = []
     for line in clean(text).expandtabs(4).split("\n"):
-        wrapped += _wrap_line(line, width)
+        wrapped += wrap_line(line, width)
     step = max(1, rows // 2)
     begin = -(-max(0, len(wrapped) - rows) // step) * step
     return wrapped[begin:]

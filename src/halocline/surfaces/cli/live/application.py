@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TextIO, cast
 
 from prompt_toolkit.application import Application
@@ -127,9 +128,17 @@ class LiveApplication:
     async def suspend(self) -> None:
         """Stop the program until the shell continues it, with the terminal as it was."""
         if self._app and not self._app._running_in_terminal:
-            async with in_terminal():
-                self._write_key_mode(DISABLE)
+            async with self.release_terminal():
                 os.kill(os.getpid(), signal.SIGTSTP)
+
+    @asynccontextmanager
+    async def release_terminal(self) -> AsyncIterator[None]:
+        """Release the terminal to another program, as it was before the screen."""
+        async with in_terminal():
+            self._write_key_mode(DISABLE)
+            try:
+                yield
+            finally:
                 self._write_key_mode(ENABLE)
 
     @property

@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from rich.cells import chop_cells
-
 from halocline.surfaces.cli.input.keys import ESCAPE
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
+from halocline.surfaces.cli.live.activity import Fragments, cut_line, wrap_line
 from halocline.surfaces.cli.live.calm_clock import BEAT, CalmClock
 from halocline.surfaces.cli.live.decision_keys import NONE, DecisionKeys
 from halocline.surfaces.sanitize import reveal
@@ -17,15 +15,18 @@ LONGEST_TITLE = 300
 
 
 class Card:
-    """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame."""
+    """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame.
 
-    def __init__(self, title: str, options: Mapping[str, str], redraw: Callable[[], None]) -> None:
+    `selected` is the option that is selected at first, in place of a safe one.
+    """
+
+    def __init__(self, title: str, options: Mapping[str, str], redraw: Callable[[], None], selected: str = "") -> None:
         self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
         self._options = dict(options)
         keys = list(self._options)
-        selected = next((keys.index(key) for key in SAFE_KEYS if key in keys), NONE)
+        first = next((keys.index(key) for key in (selected, *SAFE_KEYS) if key in keys), NONE)
         self._clock = CalmClock()
-        self._keys = DecisionKeys(keys, selected, self._clock.now())
+        self._keys = DecisionKeys(keys, first, self._clock.now())
         self._is_armed = False
         self._hidden: set[str] = set()
         self._redraw = redraw
@@ -96,7 +97,7 @@ class Card:
         is_selected = at == self._keys.selected and is_open
         style = "class:title" if is_selected else ("" if is_open else "class:quiet")
         name = f"{'esc' if key == ESCAPE else key:<4}"
-        text = chop_cells(reveal(label), max(8, width - 8)) or [""]
+        text = wrap_line(reveal(label), max(8, width - 8))
         first: Fragments = [("class:accent", f"{'❯ ' if is_selected else '  '}{name}"), (style, text[0])]
         return [first, *([("", "      "), (style, more)] for more in text[1:])]
 

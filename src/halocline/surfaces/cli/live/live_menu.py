@@ -1,10 +1,13 @@
 """Questions of the live screen: the card that waits, and lines typed in the composer."""
 
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.text_editor import run_editor
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.line_request import LineRequest
@@ -20,10 +23,17 @@ _ANSWER_OR_STOP = {"t": "type your answer", ESCAPE: "stop"}
 class LiveMenu:
     """The card of the live screen, as a menu for questions."""
 
-    def __init__(self, session: LiveSession, composer: LiveComposer, outside: OutsideSigns) -> None:
+    def __init__(
+        self,
+        session: LiveSession,
+        composer: LiveComposer,
+        outside: OutsideSigns,
+        release_terminal: Callable[[], AbstractAsyncContextManager[None]],
+    ) -> None:
         self._session = session
         self._composer = composer
         self._outside = outside
+        self._release_terminal = release_terminal
         self._chosen_at = 0.0
 
     def call_person(self, text: str) -> None:
@@ -35,9 +45,10 @@ class LiveMenu:
         options: Mapping[str, str],
         show_again: Callable[[], object],
         on_card: Container[str] = (),
+        selected: str = "",
     ) -> str:
         """Show the options until one is chosen. The screen is drawn again by itself after the program was suspended."""
-        card = self._session.card = Card(title, options, self._session.redraw)
+        card = self._session.card = Card(title, options, self._session.redraw, selected)
         self._outside.change_state("waiting")
         self._session.redraw()
         try:
@@ -48,6 +59,10 @@ class LiveMenu:
             self._session.card = None
             self._outside.change_state("working" if self._session.has_turn else "idle")
             self._session.redraw()
+
+    async def edit_files(self, paths: Sequence[Path]) -> None:
+        async with self._release_terminal():
+            await run_editor(paths)
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""

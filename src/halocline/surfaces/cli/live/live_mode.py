@@ -13,6 +13,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.edit_changes import WaitingEdit
 from halocline.surfaces.cli.input.keys import type_keys
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
@@ -49,7 +50,7 @@ class LiveMode:
         self._composer = LiveComposer(self._app.request_frame)
         self._outside = OutsideSigns(self._app.write_signal)
         self._app.undo_signs = self._outside.undo_codes
-        self._menu = LiveMenu(self._session, self._composer, self._outside)
+        self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)
         self._plans = PlanPrompt(self._asker)
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
@@ -133,7 +134,9 @@ class LiveMode:
         return None
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
-        return await self._asker.ask_approval(event, self._menu.ask_message)
+        return await self._asker.ask_approval(
+            event, self._menu.ask_message, await WaitingEdit.load(client, task, event)
+        )
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         return await self._asker.ask_question(event)

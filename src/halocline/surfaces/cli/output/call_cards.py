@@ -55,8 +55,12 @@ def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
 
 
 def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> RenderableType:
-    """A finished call: its title, result and end. `headed` is false below its approval card."""
-    head = [call_head(row)] if headed else []
+    """A finished call: its title, result and end. `headed` is false below its approval card.
+
+    An edit that a person changed has its title there, too, as its diff is another than that of the card.
+    """
+    is_changed = bool(row.diffs and row.approval and row.approval.edited)
+    head = [call_head(row)] if headed or is_changed else []
     if row.status is not CallStatus.COMPLETED and not row.own:
         return Group(*head, _unhappy_end(row))
     if row.kind is ToolKind.EXECUTE:

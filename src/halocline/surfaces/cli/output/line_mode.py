@@ -17,6 +17,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.input.edit_changes import WaitingEdit
 from halocline.surfaces.cli.input.key_menu import KeyMenu
 from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, edit_line
@@ -101,7 +102,9 @@ class LineMode:
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
             raise RuntimeError("no person to ask")
-        return await self._asker.ask_approval(event, partial(self._write, client, task, MESSAGE_HINT))
+        return await self._asker.ask_approval(
+            event, partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
+        )
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._asker is None:

@@ -20,10 +20,10 @@ from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.user_shell import OwnCommand
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
+from halocline.surfaces.slash.context import LeaveTask, SlashDiff
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
-    from halocline.surfaces.slash.context import LeaveTask
 
 
 class Conversation:
@@ -216,7 +216,6 @@ class Conversation:
 
     async def _answer_slash(self, text: str) -> bool:
         """Answer a slash command that is not for the model. False when the text is not one."""
-        from halocline.surfaces.slash.context import LeaveTask, SlashDiff
         from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
         if find_own_command(text) is None:
