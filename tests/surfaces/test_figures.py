@@ -1,7 +1,14 @@
 import pytest
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.surfaces.figures import describe_ending, describe_retry, format_count, format_duration, format_money
+from halocline.surfaces.figures import (
+    describe_ending,
+    describe_retry,
+    format_age,
+    format_count,
+    format_duration,
+    format_money,
+)
 from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
 
 
@@ -74,3 +81,16 @@ def test_the_end_of_a_turn_is_one_line_of_facts() -> None:
 def test_a_limit_is_named_in_the_words_it_was_reported_with() -> None:
     row = TurnEndRow(StopReason.MAX_TURN_REQUESTS, "steps", "The limit of 3 steps is reached.", steps=3)
     assert describe_ending(row).startswith("stopped: The limit of 3 steps is reached · 3 steps")
+
+
+NOW = 1_795_000_000.0
+AGES = [(-9, "just now"), (59, "just now"), (60, "1 min ago"), (3599, "59 min ago"), (3600, "1 h ago")]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [*AGES, (86_400, "1 day ago"), (3 * 86_400, "3 days ago")])
+def test_ages_are_told_by_their_largest_unit(seconds: float, text: str) -> None:
+    assert format_age(NOW - seconds, NOW) == text
+
+
+def test_after_a_week_an_age_is_a_date() -> None:
+    assert format_age(NOW - 8 * 86_400, NOW).startswith("2026-11-")

@@ -54,6 +54,21 @@ def format_time(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
+def format_age(at: float, now: float) -> str:
+    """`just now`, `5 min ago`, `3 h ago`, `2 days ago`; after a week the date. Both times are Unix seconds."""
+    minutes = int(now - at) // 60
+    match minutes:
+        case _ if minutes < 1:
+            return "just now"
+        case _ if minutes < 60:
+            return f"{minutes} min ago"
+        case _ if minutes < 24 * 60:
+            return f"{minutes // 60} h ago"
+        case _ if minutes < 7 * 24 * 60:
+            return f"{format_plural(minutes // (24 * 60), 'day')} ago"
+    return time.strftime("%Y-%m-%d", time.localtime(at))
+
+
 def format_count(number: int) -> str:
     """`950`, `12.3k`, `1.2M`."""
     if number < 1000:

@@ -9,6 +9,7 @@ from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
 
 MOST_HOPS = 5
+CHECK = "Check the network connection and the address."
 REDIRECTS = (301, 302, 303, 307, 308)
 
 Reach = Callable[[str], Network]
@@ -42,7 +43,7 @@ async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> tuple[i
         with closing(response):
             return response.status, await response.read(most + 1), response.headers.get("location", "")
     except ModelError as error:
-        hint = error.hint.replace("the base URL", "the address")
-        raise HaloclineError(f"Cannot reach {url}: {error.text}", hint) from error
+        hint = CHECK if "base" in error.hint else error.hint  # hints at the base URL are about models
+        raise HaloclineError(f"Cannot reach {address.scheme}://{address.netloc}: {error.text}", hint) from error
     finally:
         await client.close()

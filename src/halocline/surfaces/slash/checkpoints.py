@@ -7,7 +7,7 @@ from pathlib import Path
 from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
 from halocline.protocol import events as ev
 from halocline.protocol.events.rewind import brief_target
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import format_age
 from halocline.surfaces.restore_plan import describe_plan, explain_no_change
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.slash.diff import show_comparison
@@ -46,7 +46,7 @@ async def complete_checkpoint(client: Client, task: str, given: Sequence[str]) -
             return dict.fromkeys(("list", "diff ", "restore "), "")
         case ["diff" | "restore"]:
             known = await list_newest_first(client.checkpoints(Path(client.state(task).workspace)), task)
-            return {str(info.n): f"{format_time(info.at)}  {info.label}" for info in known}
+            return {str(info.n): f"{format_age(info.at, time.time())}  {info.label}" for info in known}
     return {}
 
 
@@ -78,4 +78,4 @@ def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
 
 
 def _checkpoint_line(info: Checkpoint) -> str:
-    return f"{info.n:>4}  {format_time(info.at)}  {info.label}"
+    return f"{info.n:>4}  {format_age(info.at, time.time()):<10}  {info.label}"

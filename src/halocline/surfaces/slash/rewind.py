@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from halocline.client import Client, SnapshotPoint
 from halocline.protocol import commands as cmd, events as ev
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import format_age
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 LISTED = 8
@@ -53,7 +53,7 @@ def label_points(points: Sequence[SnapshotPoint]) -> dict[str, SnapshotPoint]:
 
 def describe_point(point: SnapshotPoint) -> str:
     text = point.text if len(point.text) <= LONGEST_PROMPT else f"{point.text[:LONGEST_PROMPT]}…"
-    return f"{format_time(point.at)}  {text}"
+    return f"{format_age(point.at, time.time())}  {text}"
 
 
 async def _ask(context: SlashContext, question: str, options: tuple[str, ...]) -> str | None:

@@ -1,13 +1,14 @@
 """`/clear`, `/resume`, `/fork`, `/add-dir`, `/export` and `/quit`: this task, and others of its folder."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.client import Client, Fork
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces.exporting import Form, export_task
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import format_age
 from halocline.surfaces.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
 
 LISTED_TASKS = 15
@@ -30,7 +31,10 @@ async def answer_resume(context: SlashContext, rest: str) -> SlashAnswer:
         here = found in (info.task for info in others)
         return LeaveTask(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
 
-    lines = [f"{info.task}  {format_time(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
+    lines = [
+        f"{info.task}  {format_age(info.changed_at, time.time()):<10}  {' '.join(info.title.split())}"
+        for info in others
+    ]
     more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
     how = "To resume one: /resume ID" if lines else "No other tasks in this folder."
     return "\n".join([*lines[:LISTED_TASKS], *more, how])

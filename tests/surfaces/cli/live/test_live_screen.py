@@ -251,6 +251,13 @@ def test_an_edit_is_not_made_in_part_if_its_file_changed_meanwhile(halo: Halo, o
     assert (halo.folder / "a.txt").read_text() == f"{LINES}mine\n"
 
 
+@pytest.mark.parametrize("word", ["exit", "quit", ":q", "exit 3"])
+def test_words_that_leave_shells_and_editors_leave(halo: Halo, open_terminal: Open, word: str) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).says("go").sees("Hello.", "done").says(word)
+    terminal.sees("halo -r")
+    assert prompts(halo) == ["go"]
+
+
 def test_ctrl_z_at_a_card_and_fg_go_on(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().starts("-m", halo.script(TOUCH, HI)).says("go").sees(OPTIONS).presses("C-z")
     terminal.sees("Stopped")

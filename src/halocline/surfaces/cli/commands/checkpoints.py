@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.figures import format_plural, format_time
+from halocline.surfaces.figures import format_age, format_plural, format_time
 from halocline.surfaces.restore_plan import (
     OVERWRITE,
     count_plan,
@@ -66,7 +67,12 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     for info in sorted(found, key=_time_key(found), reverse=True):
         title = titles.setdefault(info.task, _read_title(client, info.task))
         text = f"{info.label} · {title}" if title else info.label
-        print(entry(f"{info.task}/{info.n}", info.sha[:10], format_time(info.at), text=text))
+        print(entry(f"{info.task}/{info.n}", info.sha[:10], _format_when(info.at), text=text))
+
+
+def _format_when(at: float) -> str:
+    """The age of a checkpoint for a person; its time for a file or another program."""
+    return f"{format_age(at, time.time()):<10}" if sys.stdout.isatty() else format_time(at)
 
 
 def _read_title(client: Client, task: str) -> str:

@@ -3,6 +3,7 @@
 The event loop's own Ctrl-C handler is left alone: in the editor, Ctrl-C is a key.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.keys import Keyboard
+
+_LEAVE = re.compile(r"(?:exit(?: \d{1,3})?|quit|(?:exit|quit)\(\)|logout|:(?:q|wq|qa|x)!?)")
 
 
 async def read_line(keyboard: Keyboard, prompt: str, initial: str = "", hint: str = "") -> str | None:
@@ -41,6 +44,11 @@ def edit_line(keyboard: Keyboard) -> Iterator[None]:
     from prompt_toolkit.input.typeahead import get_typeahead
 
     keyboard.type("".join(press.data for press in get_typeahead(get_app_session().input)))
+
+
+def expand_leave_word(text: str) -> str:
+    """Return `/quit` for what people type to leave shells and editors, and any other text as it is."""
+    return "/quit" if _LEAVE.fullmatch(text.strip()) else text
 
 
 class Prompt(Value, frozen=True):

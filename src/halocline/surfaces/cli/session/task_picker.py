@@ -1,5 +1,6 @@
 """A task chosen from a list, where a command needs one and none was named."""
 
+import time
 from collections.abc import Sequence
 
 from halocline.client import Client
@@ -7,7 +8,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces.cli.input.plain_questions import on_terminal, pick_option
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import format_age
 from halocline.surfaces.sanitize import clean
 
 LISTED = 15
@@ -35,7 +36,7 @@ def _pick_one(tasks: Sequence[TaskInfo], unasked: str) -> str:
     if not on_terminal():
         raise UsageError(unasked, "\n      ".join(f"{one.task}  {clean(one.name or one.title)[:80]}" for one in listed))
     options = {
-        str(number): entry(info.task, format_time(info.changed_at), text=info.name or info.title)
+        str(number): entry(info.task, f"{format_age(info.changed_at, time.time()):<10}", text=info.name or info.title)
         for number, info in enumerate(listed, 1)
     }
     picked = pick_option("Which task?", options, [info.task for info in listed])
