@@ -129,7 +129,7 @@ def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
     flow(halo, "ship", "---\ndescription: Ship it\n---\nShip.\n")
     person = Person(halo, "-m", halo.script({**HI, "usage": {"input": 1200, "output": 30}}), "hi").sees(COMPOSER)
     person.types("/help\r").sees(
-        "Work", "/init [what matters]: write or improve AGENTS.md", "Workflow", "/ship", COMPOSER
+        "Work", "/init [what matters]", "write or improve AGENTS.md", "Workflow", "/ship", COMPOSER
     )
     person.types("/cost\r").sees("1 step", "1.2k tokens", "hi", COMPOSER)
     person.types("/todos\r").sees("The to-do list is empty.", COMPOSER)
@@ -211,8 +211,12 @@ def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Hal
         "Nothing was changed.", COMPOSER
     )
     assert (halo.folder / "a.txt").read_text() == "new\n"
-    person.types("/undo\r").sees("restore  a.txt", "Restore the files").presses("1").sees("restored", COMPOSER)
+    person.types("/undo\r").sees("restore  a.txt", "Restore the files").presses("1").sees("To undo: ")
+    undo = person.read(r"/checkpoint restore [0-9a-f]{10}")
     assert (halo.folder / "a.txt").read_text() == "old\n"
+    person.sees(COMPOSER).types(f"{undo}\r").sees("restore  a.txt").presses("1").sees("To undo: ", COMPOSER)
+    assert (halo.folder / "a.txt").read_text() == "new\n"
+    person.types("/undo\r").sees("restore  a.txt", "Restore the files").presses("1").sees("To undo: ", COMPOSER)
     person.types("/undo\r").sees("Nothing to undo", COMPOSER)
     person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
     person.types("/checkpoint diff 2\r").sees("1 file changed since checkpoint 2: +1 −1", "- new", "+ old", COMPOSER)

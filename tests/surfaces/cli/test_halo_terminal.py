@@ -34,6 +34,11 @@ class Person:
             self._terminal.expect(re.compile(r"(?:\x1b\[[0-9;]*m)*".join(map(re.escape, text))))
         return self
 
+    def read(self, pattern: str) -> str:
+        """Wait for a text of this pattern and return it."""
+        self._terminal.expect(pattern)
+        return str(self._terminal.match.group())
+
     @property
     def skipped(self) -> str:
         """What was shown before the text that was waited for last."""

@@ -1,5 +1,6 @@
 """`/checkpoint` and `/undo`: checkpoints of one task's folder. Nothing is restored before a person agrees."""
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +16,12 @@ from halocline.surfaces.slash.diff import show_comparison
 USAGE = (
     "/checkpoint            list this task's checkpoints\n"
     "/checkpoint diff N     show changes since checkpoint N\n"
-    "/checkpoint restore N  restore the files of checkpoint N, after a preview"
+    "/checkpoint restore N  restore the files of checkpoint N, after a preview; also by the hash of one"
 )
 NONE = "No checkpoints of this task yet. It takes one when it starts and after each change."
 YES, NO = "Restore the files", "Keep them as they are"
 LISTED = 30
+_HASH = re.compile(r"[0-9a-f]{8,40}")
 
 
 async def answer_checkpoint(context: SlashContext, rest: str) -> SlashAnswer:
@@ -34,6 +36,8 @@ async def answer_checkpoint(context: SlashContext, rest: str) -> SlashAnswer:
             return show_comparison(found, f"since checkpoint {number}")
         case ["restore", number] if _is_of(known, number):
             name = f"{task}/{number}"
+            return await _put_back(name, await client.time.plan(workspace, name), context)
+        case ["restore", name] if name.startswith(f"{task}@") or _HASH.fullmatch(name):
             return await _put_back(name, await client.time.plan(workspace, name), context)
         case ["diff" | "restore", number]:
             return f"This task has no checkpoint {number}. To list them: /checkpoint"
@@ -70,7 +74,7 @@ async def _put_back(name: str, plan: RestorePlan, context: SlashContext, label: 
         return "Nothing was changed."
     restored = await context.client.time.restore(context.workspace, name)
     kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
-    return "\n".join([*kept, f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}"])
+    return "\n".join([*kept, f"To undo: /checkpoint restore {brief_target(restored.undo, 10)}"])
 
 
 def _is_of(known: Sequence[Checkpoint], number: str) -> bool:

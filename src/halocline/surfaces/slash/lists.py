@@ -1,5 +1,6 @@
 """Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/mcp`, `/rules`."""
 
+import textwrap
 from shutil import get_terminal_size
 
 from halocline.client import (
@@ -17,22 +18,34 @@ from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 INDENT = 2
 """Columns before an answer."""
+NAMES, WIDE = 24, 70
+"""Columns of the names in `/help`, and the width from which texts are beside them."""
 NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME with a SKILL.md file."
 NO_SERVERS = "No MCP servers. To add one: halo mcp add"
 
 
 async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
-
+    """As two columns: the command with what it takes, and what it does."""
     words = context.client.words(context.workspace)
-    lines, kind = [], ""
+    lines, kind = ["Press ? in an empty prompt for the keys."], ""
     prompts = list_prompts(context.client.mcp_prompts(context.task))
     for word in [*words.listed(SlashPlace.TERMINAL), *prompts]:
         if word.kind != kind:
             lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
             kind = word.kind
         about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
-        lines.append(clean(f"  /{word.name} {word.rest}".rstrip() + f": {about}"))
+        lines += _help_lines(clean(f"/{word.name} {word.rest}".rstrip()), clean(about))
     return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
+
+
+def _help_lines(name: str, about: str) -> list[str]:
+    """A command beside its text; above it where there is no room."""
+    width = get_terminal_size().columns - INDENT - 1
+    column = NAMES if width >= WIDE else NAMES // 4
+    text = textwrap.wrap(about, width - column - INDENT) or [""]
+    beside = text.pop(0) if len(name) < column - 1 else ""
+    first = f"{name:<{column}}{beside}".rstrip()
+    return [f"  {first}", *(f"  {'':<{column}}{more}" for more in text)]
 
 
 async def answer_cost(context: SlashContext, rest: str) -> SlashAnswer:

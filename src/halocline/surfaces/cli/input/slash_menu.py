@@ -26,10 +26,8 @@ from halocline.surfaces.slash.handlers import HANDLERS
 MOST = 60
 LONGEST_ABOUT = 200
 LONGEST_REST = 36
-WIDE, NARROW = 110, 60
-"""Terminal width from which the menu shows arguments, and below which it hides kinds."""
-KIND = 9
-"""Columns for a command's kind, before its description."""
+WIDE = 110
+"""Terminal width from which the menu shows arguments."""
 PATIENCE = 10.0
 
 
@@ -137,9 +135,8 @@ def _has_letters(letters: str, name: str) -> bool:
 def _offer_word(word: SlashEntry, typed: int) -> Choice:
     takes, columns = " " if word.rest or word.kind == "skill" else "", get_terminal_size().columns
     rest = f" {_first_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
-    kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""
     about = _first_line(word.about) + (f"  ({_first_line(word.source)})" if word.source else "")
-    return Choice(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, kind + about)
+    return Choice(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, about)
 
 
 def _first_line(text: str) -> str:
