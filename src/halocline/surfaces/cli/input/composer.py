@@ -26,7 +26,7 @@ from halocline.protocol.messages import Image, UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
 from halocline.surfaces.cli.input.completion import Mentions, Source, build_completer, is_begun
-from halocline.surfaces.cli.input.line_input import Prompt, expand_leave_word
+from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
 from halocline.surfaces.cli.input.prompt_history import PromptHistory
@@ -93,12 +93,12 @@ class Composer:
             raise
         finally:
             line.stop()
-        return Prompt(expand_leave_word(text), chosen.mode, self._chips.parts(text))
+        return Prompt(expand_quit_word(text), chosen.mode, self._chips.parts(text))
 
     def take_sent_line(self, line: str) -> Prompt:
         """Return the prompt of a line that was sent before the editor started."""
         PromptHistory(self._history(), self._chips).store_string(line)
-        return Prompt(expand_leave_word(line), self._client.state(self.task).plan.mode)
+        return Prompt(expand_quit_word(line), self._client.state(self.task).plan.mode)
 
     def _history(self) -> Path:
         history = self._client.home.prompt_history

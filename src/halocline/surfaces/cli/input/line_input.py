@@ -12,7 +12,7 @@ from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.keys import Keyboard
 
-_LEAVE = re.compile(r"(?:exit(?: \d{1,3})?|quit|(?:exit|quit)\(\)|logout|:(?:q|wq|qa|x)!?)")
+_QUIT = re.compile(r"(?:exit(?: \d{1,3})?|quit|(?:exit|quit)\(\)|logout|:(?:q|wq|qa|x)!?)")
 
 
 async def read_line(keyboard: Keyboard, prompt: str, initial: str = "", hint: str = "") -> str | None:
@@ -46,9 +46,9 @@ def edit_line(keyboard: Keyboard) -> Iterator[None]:
     keyboard.type("".join(press.data for press in get_typeahead(get_app_session().input)))
 
 
-def expand_leave_word(text: str) -> str:
+def expand_quit_word(text: str) -> str:
     """Return `/quit` for what people type to leave shells and editors, and any other text as it is."""
-    return "/quit" if _LEAVE.fullmatch(text.strip()) else text
+    return "/quit" if _QUIT.fullmatch(text.strip()) else text
 
 
 class Prompt(Value, frozen=True):

@@ -20,7 +20,7 @@ from halocline.protocol.messages import Image, UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
 from halocline.surfaces.cli.input.completion import Mentions, build_completer, is_begun
-from halocline.surfaces.cli.input.line_input import Prompt, expand_leave_word
+from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
 from halocline.surfaces.cli.input.prompt_history import PromptHistory
@@ -78,7 +78,7 @@ class LiveComposer:
 
     def take(self) -> Prompt | None:
         """Take the typed prompt; None when there is none."""
-        text = expand_leave_word(self.text)
+        text = expand_quit_word(self.text)
         if not text.strip() or self._client is None:
             return None
         self.buffer.reset(append_to_history=True)
