@@ -3,6 +3,7 @@
 from halocline.policy.grid import switches_in, with_switches
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalSwitch, allows_more, is_looser
+from halocline.protocol.plan_approval import list_commands
 from halocline.protocol.values import Value
 from halocline.task.task import Task
 
@@ -25,6 +26,9 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
         case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
             setting = f"{switch} {SWITCH_WORDS[on]}"
             return Loosening(f"the approval switch {setting}", f"/auto-approve {setting}")
+        case cmd.AnswerQuestion():
+            switches = list_commands(task.state, command.answer, command.request)
+            return next((found for switch in switches if (found := find_loosening(switch, task))), None)
     return None
 
 

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.surfaces.cli.halo_process import HALO, Halo, shell, until_written
+from tests.surfaces.cli.halo_process import HALO, Halo, call, shell, until_written
 from tests.surfaces.cli.test_halo_attach import FOR_EVER, guest, writing
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch
+from halocline.protocol.plan_approval import CHOICES
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OURS = shlex.join(HALO)
@@ -148,6 +149,24 @@ async def test_a_guest_may_make_a_task_stricter_and_a_looser_mode_is_left_to_whe
         assert [(event.approval_mode, event.client) for event in changes] == [("ask", f"ann {os.getpid()}")]
         assert sum(f"process {writer.pid} shows your request" in one for one in said) == 2
         assert sum("asks for the approval mode" in one for one in said) == 2
+
+
+async def test_a_guest_cannot_loosen_approvals_by_the_answer_to_a_plan(halo: Halo) -> None:
+    plan = call("plan_mode_respond", response="Two ways.", options=["left", "right"])
+    terminal = halo.terminal("--mode", "plan", "-m", halo.script({"call": [plan]}, DONE))
+    await asyncio.to_thread(terminal.expect, "What should I do?")
+    terminal.send("go\r")
+    await asyncio.to_thread(terminal.expect, "Two ways.")
+    async with guest(halo, "ann") as ann:
+        await ann.until(ev.QuestionAsked)
+        asked = next(event for event in ann.seen if isinstance(event, ev.QuestionAsked))
+        for answer in reversed(CHOICES):
+            ann.send(cmd.AnswerQuestion, request=asked.request, answer=answer)
+        await ann.until(ev.QuestionAnswered)
+    answered = next(event for event in halo.log() if isinstance(event, ev.QuestionAnswered))
+    assert answered.answer == "Approve the plan, and ask before changes"
+    assert not [event for event in halo.log() if isinstance(event, ev.PolicyChanged)]
+    terminal.close(force=True)
 
 
 async def test_a_guest_whose_command_is_nested_too_deeply_is_answered(halo: Halo) -> None:
