@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from halocline import services
 from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.protocol import commands as cmd
-from halocline.protocol.errors import TaskNotFound
+from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime import prompts, rules
@@ -93,6 +93,23 @@ class Client(TaskQueries):
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return await self._controller.pass_on(replace(command, client=self.name))
+
+    async def deliver(self, command: cmd.AnyCommand) -> None:
+        """Prepare and send a command; if another process runs the task, wait until it has taken it.
+
+        A prompt whose turn has a name is taken when the turn begins. If the process ends before that, the prompt goes
+        to the process that runs the task next.
+
+        Raises:
+            UsageError: the command was refused, or came too late.
+            TaskBusy: the process that runs the task does not answer, or has ended.
+        """
+        named = replace(command, client=self.name)
+        prepared = await self.prepared(named) if isinstance(named, cmd.SubmitPrompt) else named
+        if attached := self._controller.attached(command.task):
+            await attached.deliver(prepared)
+        elif not self._controller.send(prepared):
+            raise UsageError("Too late: this was already decided.", "")
 
     def offer_answers(self, task: str) -> None:
         """Let requests of a task that was opened unattended wait for an answer from here. Raises UsageError."""

@@ -66,7 +66,7 @@ class Controller:
         self.home = assembly.home
         self.assembly = assembly
         self._open: dict[str, OpenTask] = {}
-        self._attached = Attachments(assembly.home, self.send)
+        self._attached = Attachments(assembly.home, self.pass_on)
         self._program_log = ProgramLog(assembly.home.logs)
         self._background: set[asyncio.Task[None]] = set()
         self._steering = Steering()

@@ -68,7 +68,7 @@ class TaskService:
                 log.load()
                 log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
         except TaskBusy:
-            await attach.remote_task.deliver_command(self._home.task(command.task), command, client)
+            await attach.connection.deliver_command(self._home.task(command.task), command, client)
 
     def forget(self, name: str) -> None:
         """Permanently delete a task and what only it needs. Raises TaskBusy."""

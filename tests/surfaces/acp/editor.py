@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -109,12 +109,12 @@ class Editor:
 
 @asynccontextmanager
 async def connect(
-    editor: Editor, root: Path, *words: str, **settings: Any
+    editor: Editor, root: Path, *words: str, program: Sequence[str] = HALO
 ) -> AsyncIterator[acp.core.ClientSideConnection]:
-    """Start `halo acp` with a home below `root`."""
+    """Start `halo acp`, or another program, with a home below `root`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(root), "HALOCLINE_HOME": str(root / "home"), "LANG": "C.UTF-8"}
     async with acp.spawn_agent_process(
-        editor, *HALO, *words, env=env, cwd=root, use_unstable_protocol=True, transport_kwargs={"limit": 2**26}
+        editor, *program, *words, env=env, cwd=root, use_unstable_protocol=True, transport_kwargs={"limit": 2**26}
     ) as (connection, process):
         editor.process = process
         yield connection

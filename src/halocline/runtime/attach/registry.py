@@ -20,7 +20,7 @@ class Attachments:
     `send` delivers commands meant for a writer that is gone, once this process is the writer.
     """
 
-    def __init__(self, home: Home, send: Callable[[AnyCommand], bool]) -> None:
+    def __init__(self, home: Home, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
         self._home = home
         self._send = send
         self._joined: dict[str, tuple[Attached, asyncio.Task[None]]] = {}

@@ -10,17 +10,18 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from halocline.protocol import codec, commands as cmd, ipc, json_input
-from halocline.protocol.errors import TaskBusy
-from halocline.protocol.events import Durable, Event, Noticed
+from halocline.protocol import codec, commands as cmd, ipc
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
+from halocline.protocol.events import Durable, DurableEvent, Event, Noticed, TurnStarted
 from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
+from halocline.runtime.attach.connection import close_connection, encode_line, open_connection, read_frame
+from halocline.runtime.attach.sent import LOST, SentCommand, SentCommands
+from halocline.runtime.attach.server import TOO_LATE
 from halocline.task import lock
 from halocline.task.log import Tail, read_log
 from halocline.task.stream import Stream
@@ -29,10 +30,10 @@ PATIENCE = 5.0
 """Seconds to wait for a writer to open its socket or release its lock: it may be starting or ending."""
 PAUSE = 0.02
 OVER = "The process that ran this task has just ended."
-LOST = "The process that ran this task has ended and may have missed your last command."
-
-_frame = json_input.Decoder(ipc.Frame)
-_encode = msgspec.json.Encoder().encode
+ANSWER_LIMIT = 10.0
+"""Seconds for the writer to answer a command. It does at once, unless it hangs or its machine is very busy."""
+IDLE_LIMIT = 30.0
+"""Seconds for the writer to start the turn of a prompt while no turn runs: a compaction may come first."""
 
 Open = Callable[[], Awaitable[Stream]]
 
@@ -46,12 +47,12 @@ class Attached:
         task: str,
         me: ipc.Introduction,
         open_here: Open | None,
-        send_here: Callable[[Any], bool],
+        send_here: Callable[[cmd.AnyCommand], Awaitable[bool]],
         *,
         while_asked: bool = False,
     ) -> None:
         path = folder / codec.LOG_NAME
-        self.stream = Stream(lambda after: read_log(path, after))
+        self.stream = Stream(lambda after: map(self._name_turn, read_log(path, after)))
         self.state = State()
         self._folder = folder
         self._task = task
@@ -63,8 +64,7 @@ class Attached:
         self._tail = Tail(path)
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
-        self._unsent: list[cmd.AnyCommand] = []
-        self._unanswered = 0
+        self._sent = SentCommands()
 
     @property
     def pid(self) -> str:
@@ -86,14 +86,54 @@ class Attached:
         Raises:
             TaskBusy: the writer is gone, and this process did not take over.
         """
+        self._pass(SentCommand(command))
+        return True
+
+    async def deliver(self, command: cmd.AnyCommand) -> None:
+        """Send a command and wait for its outcome: that of a prompt whose turn has a name is that the turn begins.
+
+        Raises:
+            UsageError: the command was refused.
+            TaskBusy: the writer does not answer, or is gone, and this process did not take over.
+        """
+        sent = SentCommand(command)
+        self._pass(sent)
+        try:
+            if refused := await self._find_outcome(sent):
+                raise UsageError(refused)
+        finally:
+            self._sent.forget(sent)
+
+    async def _find_outcome(self, sent: SentCommand) -> str:
+        """Wait until it is known what became of a command. Raises TaskBusy if the writer does nothing about it."""
+        while not sent.answered.is_set():
+            writer = self._writer
+            with suppress(TimeoutError):
+                await asyncio.wait_for(sent.answered.wait(), ANSWER_LIMIT)
+            if not sent.answered.is_set() and writer is not None and writer is self._writer:
+                raise self._describe_silence("does not answer")
+        reached = -1
+        while not (await asyncio.wait({sent.outcome}, timeout=IDLE_LIMIT))[0]:
+            if self.state.turn is None and not self.state.compaction.running and self.state.seq == reached:
+                raise self._describe_silence("did not start the turn of this prompt")
+            reached = self.state.seq
+        return sent.outcome.result()
+
+    def _describe_silence(self, what: str) -> TaskBusy:
+        return TaskBusy(
+            f"Process {self.pid or 'unknown'}, which runs task {self._task}, {what}.",
+            "Close that process, then load the task again.",
+        )
+
+    def _pass(self, sent: SentCommand) -> None:
+        """Send a command, or keep it until there is a writer. Raises TaskBusy."""
         if self._is_over:
             raise TaskBusy(OVER, "Send it again.")
         if self._writer is None:
-            self._unsent.append(command)
+            self._sent.hold(sent)
         else:
-            self._unanswered += 1
-            self._writer.write(_encode(command) + b"\n")
-        return True
+            self._sent.expect_answer(sent)
+            self._writer.write(encode_line(sent.command))
 
     async def join(self) -> bool:
         """Connect to the writer. Return False if there is no other writer; then this process took over, if it may.
@@ -118,7 +158,8 @@ class Attached:
             await self._listen()
             while await self.join():
                 await self._listen()
-        except BaseException:
+        except BaseException as error:
+            self._sent.close(str(error) or OVER)
             self.stream.finish()
             raise
         finally:
@@ -137,38 +178,47 @@ class Attached:
         own = await self._open_here() if self._open_here and self._is_needed else None
         if own is None:
             self._is_over = True
+            self._sent.close(OVER)
             self.stream.finish()
             return
         if self.state.seq:
             self._read()
         own.attach(self)
-        for command in self._unsent:
-            self._send_here(command)
+        for sent in self._sent.take_unsent():
+            sent.settle(await self._apply_here(sent.command))
+
+    async def _apply_here(self, command: cmd.AnyCommand) -> str:
+        """Apply a command in this process, the writer now; return why it was refused, or an empty string."""
+        try:
+            return "" if await self._send_here(command) else TOO_LATE
+        except HaloclineError as error:
+            refused = f"{error.text} {error.hint}".rstrip()
+            self._learn(Noticed(refused))
+            return refused
 
     @property
     def _is_needed(self) -> bool:
-        return not self._while_asked or self.state.is_asking or bool(self._unsent)
+        return not self._while_asked or self.state.is_asking or self._sent.has_unsent
 
     async def _connect(self) -> bool:
         first = b""
         try:
-            reader, writer = await _open_connection(self._folder)
+            reader, writer = await open_connection(self._folder)
         except OSError:
             return False
         try:
-            writer.write(_encode(self._me) + b"\n")
+            writer.write(encode_line(self._me))
             with suppress(OSError):
                 first = await reader.readline()
         finally:
             if not first:
-                await _close_connection(writer)
+                await close_connection(writer)
         if not first:
             return False
-        self._reader, self._writer, self._unanswered = reader, writer, 0
+        self._reader, self._writer = reader, writer
         self._take(first)
-        unsent, self._unsent = self._unsent, []
-        for command in unsent:
-            self.send(command)
+        for sent in self._sent.take_unsent():
+            self._pass(sent)
         return True
 
     async def _listen(self) -> None:
@@ -179,16 +229,16 @@ class Attached:
                 self._take(line)
         await self.hang_up()
         self._read()
-        if self._unanswered:
+        if self._sent.lose_writer():
             self._learn(Noticed(LOST))
 
     def _take(self, line: bytes) -> None:
         with suppress(msgspec.DecodeError):  # a newer version may send more
-            match _frame.decode(line):
+            match read_frame(line):
                 case ipc.Reached(seq=seq):
                     self._read(seq)
                 case ipc.Answered(refused=refused):
-                    self._unanswered -= 1
+                    self._sent.answer(refused)
                     if refused:
                         self._learn(Noticed(refused))
                 case event:
@@ -199,54 +249,23 @@ class Attached:
             self._learn(event)
 
     def _learn(self, event: Event) -> None:
+        event = self._sent.follow(event)
         if isinstance(event, Durable):
             self.stream.seq = event.seq
         self.state = reduce_event(self.state, event)
         self.stream.show(event)
 
+    def _name_turn(self, event: DurableEvent) -> DurableEvent:
+        return self._sent.name_turn(event) if isinstance(event, TurnStarted) else event
+
     async def hang_up(self) -> None:
         """Close the connection, if there is one, even if `follow` was cancelled before it began."""
         writer, self._reader, self._writer = self._writer, None, None
         if writer is not None:
-            await _close_connection(writer)
+            await close_connection(writer)
 
     def _refused_connection(self) -> TaskBusy:
         return TaskBusy(
             f"Task {self._task} is open in another process (pid {self.pid}), which accepts no connection.",
             f"Close it there, or watch it from here: halo tasks show {self._task} --follow",
         )
-
-
-async def _open_connection(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    with open_address(folder) as name:
-        return await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
-
-
-async def _close_connection(writer: asyncio.StreamWriter) -> None:
-    """Close a connection and wait for it; pending data is sent first, unless the other end does not read."""
-    writer.close()
-    with suppress(OSError):
-        try:
-            async with asyncio.timeout(FAREWELL):
-                await writer.wait_closed()
-        except TimeoutError:
-            writer.transport.abort()
-
-
-async def deliver_command(folder: Path, command: cmd.AnyCommand, client: str) -> None:
-    """Have a task's writer run one command, and wait until it has. Raises TaskBusy if it does not."""
-    why = "accepts no connection."
-    with suppress(OSError, ValueError, msgspec.DecodeError):
-        reader, writer = await _open_connection(folder)
-        try:
-            writer.write(_encode(ipc.Introduction(client)) + b"\n" + _encode(command) + b"\n")
-            while line := await reader.readline():
-                if isinstance(answer := _frame.decode(line), ipc.Answered):
-                    if not answer.refused:
-                        return
-                    why = f"refused: {answer.refused}"
-                    break
-        finally:
-            await _close_connection(writer)
-    pid = (lock.read_owner(folder) or "unknown").split()[0]
-    raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")

@@ -13,7 +13,7 @@ from halocline._version import __version__
 from halocline.client import Client, EditorParts, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
-from halocline.surfaces.acp.failures import explain_failure
+from halocline.surfaces.acp.failures import explain_failure, refuse_params
 from halocline.surfaces.acp.files import OpenFiles
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
@@ -80,7 +80,7 @@ class HaloAgent:
     async def authenticate(self, method_id: str, **meta: Any) -> schema.AuthenticateResponse:
         """Check that there is a model to use: signing in itself happens in a terminal."""
         if method_id != LOGIN:
-            raise RequestError.invalid_params({"details": f"There is no way to sign in named {method_id!r}."})
+            raise refuse_params(f"There is no way to sign in named {method_id!r}.")
         if not any(one.usable for one in await self._client.models.list_models()):
             raise RequestError.auth_required({"details": "No key was found. Run `halo login` in a terminal."})
         return schema.AuthenticateResponse()
@@ -175,13 +175,17 @@ class HaloAgent:
         return schema.CloseSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **meta: Any) -> schema.SetSessionModeResponse:
-        self._find(session_id).set_mode(mode_id)
+        session = self._find_task(session_id)
+        try:
+            await session.set_mode(mode_id)
+        except HaloclineError as error:
+            raise explain_failure(error) from error
         return schema.SetSessionModeResponse()
 
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **meta: Any
     ) -> schema.SetSessionConfigOptionResponse:
-        session = self._find(session_id)
+        session = self._find_task(session_id)
         try:
             await session.set_option(config_id, value)
         except HaloclineError as error:
@@ -189,7 +193,7 @@ class HaloAgent:
         return schema.SetSessionConfigOptionResponse(config_options=await session.config_options())
 
     async def prompt(self, session_id: str, prompt: list[Block], **meta: Any) -> schema.PromptResponse:
-        session = self._find(session_id)
+        session = self._find_task(session_id)
         try:
             attach = lambda name, data: self._client.attach(session.task, name, data)
             return await session.prompt(await read_prompt(prompt, session.workspace, attach))
@@ -216,9 +220,7 @@ class HaloAgent:
             if info is None:
                 raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
             if not is_same_folder(info.workspace, workspace):
-                raise RequestError.invalid_params(
-                    {"details": f"Session {task} works in {info.workspace}, not in {cwd}."}
-                )
+                raise refuse_params(f"Session {task} works in {info.workspace}, not in {cwd}.")
             folders = tuple(str(find_folder(root)) for root in roots or ())
             given = tuple(read_servers(servers or ()))
             parts = EditorParts(given, OpenFiles(self._editor, self._abilities, task))
@@ -238,19 +240,23 @@ class HaloAgent:
 
     def _find(self, name: str) -> Session:
         if name not in self._sessions:
-            raise RequestError.invalid_params(
-                {"details": f"Session {name!r} is not open. Load it, or begin a new one."}
-            )
+            raise refuse_params(f"Session {name!r} is not open. Load it, or begin a new one.")
         return self._sessions[name]
+
+    def _find_task(self, name: str) -> Session:
+        """Return a session whose task is open. Raises RequestError."""
+        session = self._find(name)
+        session.require_task()
+        return session
 
 
 def find_folder(path: str) -> Path:
     """Return a folder that a client names. Raises RequestError unless it is absolute and exists."""
     if not path.startswith("/") or "\0" in path:
-        raise RequestError.invalid_params({"details": f"{path!r} is not an absolute path."})
+        raise refuse_params(f"{path!r} is not an absolute path.")
     folder = Path(path).resolve()
     if not folder.is_dir():
-        raise RequestError.invalid_params({"details": f"{path} is not a folder."})
+        raise refuse_params(f"{path} is not a folder.")
     return folder
 
 

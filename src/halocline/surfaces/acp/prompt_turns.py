@@ -7,6 +7,8 @@ from acp import RequestError, schema
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
+from halocline.protocol.state.state import PROCESS_ENDED
+from halocline.surfaces.acp.failures import make_error
 
 _STOPS: dict[StopReason, schema.StopReason] = {
     StopReason.END_TURN: "end_turn",
@@ -26,7 +28,6 @@ class PromptTurns:
         """Name of the turn that the prompt belongs to. Turns of other clients have other names, or none."""
         self._end: asyncio.Future[End] | None = None
         self._current = ""
-        self._is_running = False
         self._failure = ""
         self._dropped: set[str] = set()
 
@@ -45,12 +46,11 @@ class PromptTurns:
         """Follow an event. Return True if the turn that begins with it was cancelled before."""
         match event:
             case ev.TurnStarted(name=name):
-                self._current, self._is_running, self._failure = name, True, ""
+                self._current, self._failure = name, ""
                 return name in self._dropped
             case ev.ErrorRaised():
                 self._failure = f"{event.text} {event.hint}".rstrip()
             case ev.TurnEnded():
-                self._is_running = False
                 self._settle(self._describe_end(event))
         return False
 
@@ -58,18 +58,27 @@ class PromptTurns:
         """End the prompt of the turn that runs, which waits for the next prompt."""
         self._settle(schema.PromptResponse(stop_reason="end_turn"))
 
-    def cancel(self) -> None:
-        """End a prompt that waits for the turn of another client; its own turn is cancelled when it begins."""
-        if self._end and not self._end.done() and self._is_running and self._current != self.name:
+    def cancel(self) -> bool:
+        """End a prompt whose turn has not begun. Return False if there is none: the turn that runs is cancelled."""
+        if self._end is None or self._end.done() or self._current == self.name:
+            return False
+        self.drop(schema.PromptResponse(stop_reason="cancelled"))
+        return True
+
+    def drop(self, end: End) -> None:
+        """End the prompt now. If its turn has not begun, it is cancelled when it does."""
+        if self._end and not self._end.done():
+            self._end.set_result(end)
+        if self._current != self.name:
             self._dropped.add(self.name)
-            self._end.set_result(schema.PromptResponse(stop_reason="cancelled"))
 
     def _settle(self, end: End) -> None:
         if self._end and not self._end.done() and self._current == self.name:
             self._end.set_result(end)
 
     def _describe_end(self, event: ev.TurnEnded) -> End:
+        if event.text == PROCESS_ENDED:
+            return make_error("The process that ran this turn has ended. Send a prompt to continue.")
         if event.reason is not StopReason.ERROR:
             return schema.PromptResponse(stop_reason=_STOPS[event.reason])
-        details = self._failure or event.text or "The turn failed."
-        return RequestError(-32603, details, {"details": details})
+        return make_error(self._failure or event.text or "The turn failed.")

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from acp import RequestError, schema
+from acp import schema
 
 from halocline.client import format_mention
 from halocline.protocol.messages import PASTED, Note, Text, UserPart
+from halocline.surfaces.acp.failures import refuse_params
 
 Block = (
     schema.TextContentBlock
@@ -41,10 +42,10 @@ async def read_prompt(blocks: Sequence[Block], workspace: Path, attach: Attach) 
                 others.append(Note(f"{resource.uri}\n{resource.text}", PASTED))
             case schema.EmbeddedResourceContentBlock(resource=schema.BlobResourceContents() as resource):
                 if not (resource.mime_type or "").startswith("image/"):
-                    raise RequestError.invalid_params({"details": f"{resource.uri} is neither text nor an image."})
+                    raise refuse_params(f"{resource.uri} is neither text nor an image.")
                 others += await attach(resource.uri, _read_base64(resource.blob))
             case _:
-                raise RequestError.invalid_params({"details": "Audio is not supported. Send text."})
+                raise refuse_params("Audio is not supported. Send text.")
     return (Text("".join(texts).strip()), *others)
 
 
@@ -72,4 +73,4 @@ def _read_base64(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise RequestError.invalid_params({"details": f"The image is not valid base64: {error}"}) from error
+        raise refuse_params(f"The image is not valid base64: {error}") from error

@@ -5,6 +5,7 @@ import logging
 import sys
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import Any
 
 from acp import RequestError, schema
 from acp.interfaces import Client as Editor
@@ -15,6 +16,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp import options, slash
+from halocline.surfaces.acp.failures import INVALID_REQUEST, explain_failure, make_error, refuse_params
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.prompt_turns import End, PromptTurns
 from halocline.surfaces.acp.updates import Update, Updates, make_usage
@@ -37,6 +39,7 @@ class Session:
         self._turns = PromptTurns()
         self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
         self._answering: asyncio.Task[str] | None = None
+        self._cancelling: asyncio.Task[None] | None = None
         self._announcing: asyncio.Task[None] | None = None
         self._prompting = asyncio.Lock()
         self._successor: ev.HandedOver | None = None
@@ -55,6 +58,11 @@ class Session:
         """The folder of the task."""
         return Path(self._client.state(self.task).workspace)
 
+    def require_task(self) -> None:
+        """Raise RequestError if the task has ended here."""
+        if self._pump.done() and isinstance(end := self._read_last_word(), RequestError):
+            raise end
+
     async def replay(self) -> None:
         """Send the whole conversation again, then the use of the context window and the cost so far."""
         updates = Updates(str(self.workspace), self._read_image, replays=True)
@@ -68,28 +76,38 @@ class Session:
     async def prompt(self, content: tuple[UserPart, ...]) -> schema.PromptResponse:
         """Start a turn, or answer the pending question, and wait for the end. Raises RequestError and UsageError."""
         if self._prompting.locked():
-            raise RequestError.invalid_request({"details": "A prompt is already running. Cancel it, or wait."})
+            raise make_error("A prompt is already running. Cancel it, or wait.", INVALID_REQUEST)
         async with self._prompting:
             if question := self._requests.take_question():
                 answer = "\n".join(part.text for part in content if isinstance(part, Text))
-                end = self._turns.expect()
-                self._send(cmd.AnswerQuestion(task=self.task, request=question.request, answer=answer))
-                return await self._wait_for_end(end)
+                reply = cmd.AnswerQuestion(task=self.task, request=question.request, answer=answer)
+                return await self._deliver(reply, self._turns.expect())
             if own := slash.find_own(content):
                 return await self._answer_command(own)
             submit = cmd.SubmitPrompt(task=self.task, content=content, turn=self._turns.make_name())
-            prepared = await self._client.prepared(submit)
-            end = self._turns.expect(submit.turn)
-            self._send(prepared)
-            return await self._wait_for_end(end)
+            return await self._deliver(submit, self._turns.expect(submit.turn))
 
-    async def _wait_for_end(self, end: "asyncio.Future[End]") -> schema.PromptResponse:
-        """Wait for the end of the turn. Raises RequestError if it failed, or if nothing will be sent any more."""
-        await asyncio.wait({end, self._pump}, return_when=asyncio.FIRST_COMPLETED)
-        found = end.result() if end.done() else self._pump.result()
+    async def _deliver(self, command: cmd.AnyCommand, end: "asyncio.Future[End]") -> schema.PromptResponse:
+        """Send a command, and wait for the end of the prompt. Raises RequestError if it failed, or cannot end."""
+        delivering = asyncio.create_task(self._client.deliver(command))
+        try:
+            waiting: set[asyncio.Future[Any]] = {end, self._pump, delivering}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if delivering.done():
+                await delivering
+            await asyncio.wait({end, self._pump}, return_when=asyncio.FIRST_COMPLETED)
+        except HaloclineError as error:
+            self._turns.drop(explain_failure(error))
+        finally:
+            delivering.cancel()
+        found = end.result() if end.done() else self._read_last_word()
         if isinstance(found, RequestError):
             raise found
         return found
+
+    def _read_last_word(self) -> End:
+        """Return how a prompt ends when nothing will be sent any more."""
+        return schema.PromptResponse(stop_reason="cancelled") if self._pump.cancelled() else self._pump.result()
 
     async def _answer_command(self, prompt: str) -> schema.PromptResponse:
         """Answer a slash command that is not for the model. It can be cancelled like a turn."""
@@ -112,32 +130,40 @@ class Session:
         if self._answering:
             self._answering.cancel()
         self._requests.take_question()
-        self._turns.cancel()
-        self._send(cmd.Interrupt(task=self.task))
+        if not self._turns.cancel():
+            self._cancelling = asyncio.create_task(self._interrupt())
 
-    def set_mode(self, mode: str) -> None:
-        """Switch the mode. Raises RequestError for an unknown one."""
+    async def _interrupt(self) -> None:
+        """End the running turn; the prompt ends with it, or with an error if the process of the turn hangs."""
+        try:
+            await self._client.deliver(cmd.Interrupt(task=self.task))
+        except HaloclineError as error:
+            self._turns.drop(explain_failure(error))
+
+    async def set_mode(self, mode: str) -> None:
+        """Switch the mode. Raises RequestError for an unknown one; UsageError and TaskBusy as `Client.deliver`."""
         try:
             commands = options.list_mode_commands(self.task, mode)
         except KeyError:
-            raise RequestError.invalid_params({"details": f"There is no mode {mode!r}."}) from None
+            raise refuse_params(f"There is no mode {mode!r}.") from None
         for command in commands:
-            self._send(command)
+            await self._client.deliver(command)
 
     async def set_option(self, name: str, value: str | bool) -> None:
-        """Change one option. Raises RequestError and UsageError."""
+        """Change one option. Raises RequestError, UsageError and TaskBusy."""
         match name:
             case options.MODE:
-                self.set_mode(str(value))
+                await self.set_mode(str(value))
             case options.MODEL:
                 await self._client.change_model(self.task, str(value))
             case options.EFFORT:
                 try:
-                    self._send(options.make_effort_command(self.task, str(value)))
+                    command = options.make_effort_command(self.task, str(value))
                 except ValueError:
-                    raise RequestError.invalid_params({"details": f"There is no effort {value!r}."}) from None
+                    raise refuse_params(f"There is no effort {value!r}.") from None
+                await self._client.deliver(command)
             case _:
-                raise RequestError.invalid_params({"details": f"There is no option {name!r}."})
+                raise refuse_params(f"There is no option {name!r}.")
 
     def modes(self) -> schema.SessionModeState:
         """Return the modes, with the current one."""
@@ -157,7 +183,7 @@ class Session:
 
     async def close(self) -> None:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked."""
-        running = [job for job in (self._pump, self._announcing, self._answering) if job]
+        running = [job for job in (self._pump, self._announcing, self._answering, self._cancelling) if job]
         for job in running:
             job.cancel()
         await asyncio.gather(*running, self._requests.close(), return_exceptions=True)
@@ -187,13 +213,14 @@ class Session:
             while await self._follow(after):
                 after = 0
         except (HaloclineError, ConnectionError) as error:
-            return RequestError.internal_error({"details": str(error)})
+            return explain_failure(error) if isinstance(error, HaloclineError) else make_error(str(error))
         except Exception as error:
             _LOGGER.exception("The events of session %s could not be sent.", self.name)
-            return RequestError.internal_error({"details": f"{type(error).__name__}: {error}"})
+            return make_error(f"{type(error).__name__}: {error}")
         finally:
             await self._note_progress(sys.maxsize)
-        return RequestError.internal_error({"details": "The task ended. Load it to continue."})
+        broke = await self._client.ended(self.task)
+        return make_error(f"{broke or 'The task ended.'} Load it to continue.")
 
     async def _follow(self, after: int) -> bool:
         """Follow one task, in batches: a command may print faster than an editor draws. True if another takes over."""

@@ -1,0 +1,62 @@
+"""Connections to the socket of a task that another process runs, and the lines on them."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from halocline.protocol import commands as cmd, ipc, json_input
+from halocline.protocol.errors import TaskBusy
+from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
+from halocline.task import lock
+
+_frame = json_input.Decoder(ipc.Frame)
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_line(message: ipc.Introduction | cmd.AnyCommand) -> bytes:
+    """Return a message to the writer as a line."""
+    return _encode(message) + b"\n"
+
+
+def read_frame(line: bytes) -> ipc.Frame:
+    """Return a message from the writer. Raises msgspec.DecodeError."""
+    frame: ipc.Frame = _frame.decode(line)
+    return frame
+
+
+async def open_connection(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect to the socket in a task's folder. Raises OSError."""
+    with open_address(folder) as name:
+        return await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
+
+
+async def close_connection(writer: asyncio.StreamWriter) -> None:
+    """Close a connection and wait for it; pending data is sent first, unless the other end does not read."""
+    writer.close()
+    with suppress(OSError):
+        try:
+            async with asyncio.timeout(FAREWELL):
+                await writer.wait_closed()
+        except TimeoutError:
+            writer.transport.abort()
+
+
+async def deliver_command(folder: Path, command: cmd.AnyCommand, client: str) -> None:
+    """Have a task's writer run one command, and wait until it has. Raises TaskBusy if it does not."""
+    why = "accepts no connection."
+    with suppress(OSError, ValueError, msgspec.DecodeError):
+        reader, writer = await open_connection(folder)
+        try:
+            writer.write(encode_line(ipc.Introduction(client)) + encode_line(command))
+            while line := await reader.readline():
+                if isinstance(answer := read_frame(line), ipc.Answered):
+                    if not answer.refused:
+                        return
+                    why = f"refused: {answer.refused}"
+                    break
+        finally:
+            await close_connection(writer)
+    pid = (lock.read_owner(folder) or "unknown").split()[0]
+    raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")
