@@ -107,9 +107,11 @@ class HaloAgent:
                 raise RequestError.auth_required({"details": f"{error} Run `halo login` in a terminal."}) from error
             raise explain_failure(error) from error
         session = self._add(task, parts)
-        options = await session.config_options()
+        options = await session.options.list(session.task)
         session.announce()
-        return schema.NewSessionResponse(session_id=task, modes=session.modes(), config_options=options)
+        return schema.NewSessionResponse(
+            session_id=task, modes=session.options.list_modes(session.task), config_options=options
+        )
 
     async def load_session(
         self,
@@ -120,11 +122,11 @@ class HaloAgent:
         **meta: Any,
     ) -> schema.LoadSessionResponse:
         """Open a past session and send its whole conversation again, before the answer."""
-        session = await self._open(cwd, session_id, additional_directories, mcp_servers)
-        await session.replay()
-        options = await session.config_options()
+        session = await self._open(cwd, session_id, additional_directories, mcp_servers, replays=True)
+        await session.shown()
+        options = await session.options.list(session.task)
         session.announce()
-        return schema.LoadSessionResponse(modes=session.modes(), config_options=options)
+        return schema.LoadSessionResponse(modes=session.options.list_modes(session.task), config_options=options)
 
     async def resume_session(
         self,
@@ -136,9 +138,9 @@ class HaloAgent:
     ) -> schema.ResumeSessionResponse:
         """Open a past session whose conversation the client still has."""
         session = await self._open(cwd, session_id, additional_directories, mcp_servers)
-        options = await session.config_options()
+        options = await session.options.list(session.task)
         session.announce()
-        return schema.ResumeSessionResponse(modes=session.modes(), config_options=options)
+        return schema.ResumeSessionResponse(modes=session.options.list_modes(session.task), config_options=options)
 
     async def fork_session(
         self,
@@ -154,9 +156,11 @@ class HaloAgent:
         except HaloclineError as error:
             raise explain_failure(error) from error
         session = await self._open(cwd, fork, additional_directories, mcp_servers)
-        options = await session.config_options()
+        options = await session.options.list(session.task)
         session.announce()
-        return schema.ForkSessionResponse(session_id=fork, modes=session.modes(), config_options=options)
+        return schema.ForkSessionResponse(
+            session_id=fork, modes=session.options.list_modes(session.task), config_options=options
+        )
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **meta: Any
@@ -177,7 +181,7 @@ class HaloAgent:
     async def set_session_mode(self, session_id: str, mode_id: str, **meta: Any) -> schema.SetSessionModeResponse:
         session = self._find_task(session_id)
         try:
-            await session.set_mode(mode_id)
+            await session.options.set_mode(session.task, mode_id)
         except HaloclineError as error:
             raise explain_failure(error) from error
         return schema.SetSessionModeResponse()
@@ -187,10 +191,10 @@ class HaloAgent:
     ) -> schema.SetSessionConfigOptionResponse:
         session = self._find_task(session_id)
         try:
-            await session.set_option(config_id, value)
+            await session.options.set(session.task, config_id, value)
         except HaloclineError as error:
             raise explain_failure(error) from error
-        return schema.SetSessionConfigOptionResponse(config_options=await session.config_options())
+        return schema.SetSessionConfigOptionResponse(config_options=await session.options.list(session.task))
 
     async def prompt(self, session_id: str, prompt: list[Block], **meta: Any) -> schema.PromptResponse:
         session = self._find_task(session_id)
@@ -210,7 +214,15 @@ class HaloAgent:
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """Ignore notifications of extensions that we do not know, as the protocol asks."""
 
-    async def _open(self, cwd: str, task: str, roots: list[str] | None, servers: list[McpServer] | None) -> Session:
+    async def _open(
+        self,
+        cwd: str,
+        task: str,
+        roots: list[str] | None,
+        servers: list[McpServer] | None,
+        *,
+        replays: bool = False,
+    ) -> Session:
         """Open a task as a session, or join the process that has it open. Raises RequestError."""
         workspace = find_folder(cwd)
         if open_session := self._sessions.pop(task, None):
@@ -231,11 +243,11 @@ class HaloAgent:
                 await self._client.resume(task, opening)
         except HaloclineError as error:
             raise explain_failure(error) from error
-        return self._add(task, parts)
+        return self._add(task, parts, replays=replays)
 
-    def _add(self, task: str, parts: EditorParts) -> Session:
+    def _add(self, task: str, parts: EditorParts, *, replays: bool = False) -> Session:
         opening = replace(self._opening, editor=parts)
-        session = self._sessions[task] = Session(self._client, self._editor, task, opening)
+        session = self._sessions[task] = Session(self._client, self._editor, task, opening, replays=replays)
         return session
 
     def _find(self, name: str) -> Session:

@@ -11,15 +11,18 @@ from acp import RequestError, schema
 from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
-from halocline.client import Client, OfferedModel, TaskOptions, batch_events, format_handover
+from halocline.client import Client, TaskOptions, batch_events, format_handover
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
-from halocline.surfaces.acp import options, slash
-from halocline.surfaces.acp.failures import INVALID_REQUEST, explain_failure, make_error, refuse_params
+from halocline.protocol.state.state import State
+from halocline.surfaces.acp import slash
+from halocline.surfaces.acp.failures import INVALID_REQUEST, explain_failure, make_error
+from halocline.surfaces.acp.options import SessionOptions
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.prompt_turns import End, PromptTurns
-from halocline.surfaces.acp.updates import Update, Updates, make_usage
+from halocline.surfaces.acp.replay import list_standing
+from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
 _LOGGER = logging.getLogger(__name__)
@@ -28,7 +31,9 @@ _LOGGER = logging.getLogger(__name__)
 class Session:
     """A session of one editor. `name` is the session's id: the id of its first task, also after a hand-over."""
 
-    def __init__(self, client: Client, editor: Editor, name: str, opening: TaskOptions) -> None:
+    def __init__(
+        self, client: Client, editor: Editor, name: str, opening: TaskOptions, *, replays: bool = False
+    ) -> None:
         self._client = client
         self._editor = editor
         self._opening = opening
@@ -36,6 +41,7 @@ class Session:
         self.task = name
         state = client.state(name)
         self._updates = Updates(state.workspace, self._read_image, cost=state.budget.cost)
+        self.options = SessionOptions(client)
         self._turns = PromptTurns()
         self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
         self._answering: asyncio.Task[str] | None = None
@@ -48,10 +54,8 @@ class Session:
         self._shown = 0
         """Count of updates about events."""
         self._progress = asyncio.Condition()
-        self._models: list[OfferedModel] | None = None
-        """The models on offer. They are asked for once: a local server that does not answer must not hold up events."""
-        self._requests.ask_again(state.pending)
-        self._pump = asyncio.create_task(self._send_events(state.seq), name=f"ACP session {name}")
+        self._is_shown = asyncio.Event()
+        self._pump = asyncio.create_task(self._send_events(state, replays=replays), name=f"ACP session {name}")
 
     @property
     def workspace(self) -> Path:
@@ -63,13 +67,20 @@ class Session:
         if self._pump.done() and isinstance(end := self._read_last_word(), RequestError):
             raise end
 
-    async def replay(self) -> None:
-        """Send the whole conversation again, then the use of the context window and the cost so far."""
-        updates = Updates(str(self.workspace), self._read_image, replays=True)
-        for event in self._client.past(self.task):
-            for update in updates.of(event):
+    async def shown(self) -> None:
+        """Wait until the client has the past that it asked for. Raises RequestError if it cannot be sent."""
+        showing = asyncio.create_task(self._is_shown.wait())
+        await asyncio.wait({showing, self._pump}, return_when=asyncio.FIRST_COMPLETED)
+        showing.cancel()
+        self.require_task()
+
+    async def _replay(self, state: State) -> None:
+        """Send the conversation as it was in a state, then the use of the context window and the cost so far."""
+        self._updates.replays = True
+        for event in list_standing([event for event in self._client.past(self.task) if event.seq <= state.seq]):
+            for update in self._updates.of(event):
                 await self._send_update(update)
-        state = self._client.state(self.task)
+        self._updates.replays = False
         if state.model.window and state.budget.steps:
             await self._send_update(make_usage(state.budget.last_usage.total, state.model.window, state.budget.cost))
 
@@ -85,6 +96,7 @@ class Session:
             if own := slash.find_own(content):
                 return await self._answer_command(own)
             submit = cmd.SubmitPrompt(task=self.task, content=content, turn=self._turns.make_name())
+            self._updates.own_turns.add(submit.turn)
             return await self._deliver(submit, self._turns.expect(submit.turn))
 
     async def _deliver(self, command: cmd.AnyCommand, end: "asyncio.Future[End]") -> schema.PromptResponse:
@@ -140,43 +152,6 @@ class Session:
         except HaloclineError as error:
             self._turns.drop(explain_failure(error))
 
-    async def set_mode(self, mode: str) -> None:
-        """Switch the mode. Raises RequestError for an unknown one; UsageError and TaskBusy as `Client.deliver`."""
-        try:
-            commands = options.list_mode_commands(self.task, mode)
-        except KeyError:
-            raise refuse_params(f"There is no mode {mode!r}.") from None
-        for command in commands:
-            await self._client.deliver(command)
-
-    async def set_option(self, name: str, value: str | bool) -> None:
-        """Change one option. Raises RequestError, UsageError and TaskBusy."""
-        match name:
-            case options.MODE:
-                await self.set_mode(str(value))
-            case options.MODEL:
-                await self._client.change_model(self.task, str(value))
-            case options.EFFORT:
-                try:
-                    command = options.make_effort_command(self.task, str(value))
-                except ValueError:
-                    raise refuse_params(f"There is no effort {value!r}.") from None
-                await self._client.deliver(command)
-            case _:
-                raise refuse_params(f"There is no option {name!r}.")
-
-    def modes(self) -> schema.SessionModeState:
-        """Return the modes, with the current one."""
-        return options.list_modes(self._mode())
-
-    async def config_options(self) -> list[schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean]:
-        """Return all options with their values."""
-        state = self._client.state(self.task)
-        if self._models is None:
-            self._models = [one for one in await self._client.models.list_models() if one.usable]
-        efforts = self._client.models.efforts(state.model.name, state.plan.mode)
-        return options.list_config_options(self._mode(), state.model.name, self._models, state.model.effort, efforts)
-
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
         self._announcing = asyncio.create_task(self._send_commands())
@@ -200,16 +175,20 @@ class Session:
             return self._client.handing.kept_picture(blob)
         return None
 
-    def _mode(self) -> str:
-        state = self._client.state(self.task)
-        return options.to_mode(state.plan.mode, state.permissions.approval_mode)
-
     def _send(self, command: cmd.AnyCommand) -> None:
         self._client.send(command)
 
-    async def _send_events(self, after: int) -> End:
-        """Send what happens as updates, until the session ends. Returns the error that prompts get from then on."""
+    async def _send_events(self, state: State, *, replays: bool) -> End:
+        """Send what happens after a state as updates, until the session ends; with `replays`, first what led to it.
+
+        Returns the error that prompts get from then on.
+        """
+        after = state.seq
         try:
+            if replays:
+                await self._replay(state)
+            self._is_shown.set()
+            self._requests.ask_again(state.pending)
             while await self._follow(after):
                 after = 0
         except (HaloclineError, ConnectionError) as error:
@@ -255,6 +234,8 @@ class Session:
             self._successor = event
         if not (isinstance(event, ev.TurnEnded) and self._successor) and self._turns.follow(event):
             self._send(cmd.Interrupt(task=self.task))
+        if isinstance(event, ev.ConversationRestored):
+            await self._send_update(make_plan(ev.TodosChanged(todos=self._client.state(self.task).plan.todos)))
         if isinstance(event, _OPTION_CHANGES):
             await self._send_options()
 
@@ -273,9 +254,11 @@ class Session:
         await self._send_update(slash.list_commands(self._client, self.task))
 
     async def _send_options(self) -> None:
-        mode = schema.CurrentModeUpdate(current_mode_id=self._mode(), session_update="current_mode_update")
+        mode = schema.CurrentModeUpdate(
+            current_mode_id=self.options.find_mode(self.task), session_update="current_mode_update"
+        )
         await self._send_update(mode)
-        changed = await self.config_options()
+        changed = await self.options.list(self.task)
         await self._send_update(
             schema.ConfigOptionUpdate(config_options=changed, session_update="config_option_update")
         )

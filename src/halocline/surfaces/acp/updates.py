@@ -49,15 +49,15 @@ _STATUS: dict[CallStatus, schema.ToolCallStatus] = {CallStatus.COMPLETED: "compl
 class Updates:
     """Turns the events of one session, in their order, into updates. `workspace` makes paths absolute.
 
-    `cost` is that of the task so far. With `replays` the events are past ones, whose prompts the client does not know.
+    `cost` is that of the task so far. While it `replays`, the events are past ones, and are part of that cost.
     """
 
-    def __init__(
-        self, workspace: str, read_image: ReadImage, *, cost: float | None = 0.0, replays: bool = False
-    ) -> None:
+    def __init__(self, workspace: str, read_image: ReadImage, *, cost: float | None = 0.0) -> None:
         self._workspace = workspace
         self._read_image = read_image
-        self._replays = replays
+        self.replays = False
+        self.own_turns: set[str] = set()
+        """Names of the turns whose prompts the client has sent itself."""
         self._streamed = {"text": "", "thinking": ""}
         self._outputs: dict[str, str] = {}
         self._lanes: dict[str, dict[str, str]] = {}
@@ -67,8 +67,10 @@ class Updates:
     def of(self, event: ev.Event) -> Iterator[Update]:
         """Yield the updates for one event."""
         match event:
-            case ev.TurnStarted() | ev.SteeringReceived():
-                yield from self._of_prompt(event.content)
+            case ev.TurnStarted(content=content, name=name) if name not in self.own_turns:
+                yield from self._of_prompt(content)
+            case ev.SteeringReceived(content=content):
+                yield from self._of_prompt(content)
             case ev.TextDelta(text=text):
                 self._streamed["text"] += text
                 yield make_message(text)
@@ -94,15 +96,18 @@ class Updates:
                 yield make_compaction(CompactionRow(cause, before, after))
             case ev.CompactionUndone():
                 yield make_compaction(CompactionRow())
+            case ev.ConversationRestored(to=to):
+                yield make_thought(
+                    f"The conversation was rewound to event {to}; what came after it no longer counts.\n"
+                )
             case ev.Noticed(text=text):
                 yield make_thought(f"{text}\n")
             case _:
                 yield from self._of_call(event)
 
     def _of_prompt(self, content: tuple[UserPart, ...]) -> Iterator[Update]:
-        if self._replays:
-            for block in list_prompt_blocks(content, self._read_image):
-                yield schema.UserMessageChunk(content=block, session_update="user_message_chunk")
+        for block in list_prompt_blocks(content, self._read_image):
+            yield schema.UserMessageChunk(content=block, session_update="user_message_chunk")
 
     def _of_reply(self, event: ev.AssistantMessageCompleted) -> Iterator[Update]:
         """Yield the parts of a reply that were not streamed."""
@@ -115,11 +120,12 @@ class Updates:
 
     def _of_usage(self, event: ev.UsageReported | ev.McpSampled) -> Iterator[Update]:
         self._add_cost(event.cost)
-        if isinstance(event, ev.UsageReported) and event.window and not self._replays:
+        if isinstance(event, ev.UsageReported) and event.window and not self.replays:
             yield make_usage(event.usage.total, event.window, self._cost)
 
     def _add_cost(self, cost: float | None) -> None:
-        self._cost = None if self._cost is None or cost is None else self._cost + cost
+        if not self.replays:
+            self._cost = None if self._cost is None or cost is None else self._cost + cost
 
     def _of_call(self, event: ev.Event) -> Iterator[Update]:
         match event:
