@@ -82,6 +82,9 @@ def call(number, params):
             time.sleep(0.4)
             done = {"progressToken": token, "progress": step + 1, "total": 4, "message": "working"}
             say(method="notifications/progress", params=done)
+    if "grows" in HOW:
+        HOW.add("grown")
+        say(method="notifications/prompts/list_changed")
     if "changes" in HOW:
         TOOL["description"] = "Says something else."
         say(method="notifications/tools/list_changed")
@@ -202,6 +205,8 @@ def retract():
 
 
 def initialised(params):
+    if "slow" in HOW:
+        time.sleep(1.5)
     version = "1999-01-01" if "version" in HOW else params["protocolVersion"]
     capabilities = {"tools": {"listChanged": True}, "resources": {}, "prompts": {}}
     if "tasks" in HOW:
@@ -242,7 +247,9 @@ def answer(number, method, params):
         case "prompts/list":
             if "late" in HOW:
                 open("listed", "w").close()
-            return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
+            part = {"name": "part"} if "grown" in HOW else None
+            greet = {"name": "greet", "arguments": [{"name": "who", "required": True}]}
+            return {"prompts": [greet, part] if part else [greet]}
         case "prompts/get":
             text = f"Greet {params['arguments']['who']}."
             return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+SERVER = Path(__file__).parents[2] / "mcp" / "server.py"
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
 
 
@@ -77,6 +79,44 @@ async def test_an_undo_shows_what_it_does_and_asks(tmp_path: Path, folder: Path,
     assert (folder / "new.txt").exists() is is_there
     assert [one.kind for one in editor.asked[-1][1]] == ["allow_once", "reject_once"]
     assert "new.txt" in editor.said
+
+
+def offered(editor: Editor) -> set[str]:
+    """The names that the editor knows now."""
+    updates = editor.of(schema.AvailableCommandsUpdate)
+    return {one.name for one in updates[-1].available_commands} if updates else set()
+
+
+async def test_prompts_of_a_server_are_announced_when_it_has_started_and_when_they_change(
+    tmp_path: Path, folder: Path
+) -> None:
+    editor = Editor()
+    brought = schema.McpServerStdio(name="tools", command=sys.executable, args=[str(SERVER), "slow", "grows"], env=[])
+    turns = [Turn(calls=(Call("tools__echo", {"text": "x"}),)), Turn(text="Done.")]
+    async with (
+        ModelServer(turns) as server,
+        connect(editor, tmp_path, "-m", "openai/x", "--base-url", server.url("openai")) as connection,
+    ):
+        await connection.initialize(1, schema.ClientCapabilities())
+        session = await connection.new_session(cwd=str(folder), mcp_servers=[brought])
+        await editor.until(lambda: "mcp:tools:greet" in offered(editor))
+        await connection.prompt(session_id=session.session_id, prompt=prompt("call it"))
+        await editor.until(lambda: offered(editor) >= {"mcp:tools:greet", "mcp:tools:part"})
+        count = len(editor.of(schema.AvailableCommandsUpdate))
+    assert count <= 3
+
+
+async def test_a_command_that_is_written_during_a_session_is_announced(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([]) as server,
+        connect(editor, tmp_path, "-m", "openai/x", "--base-url", server.url("openai")) as connection,
+    ):
+        await begin(connection, folder)
+        await editor.until(lambda: offered(editor))
+        (tmp_path / "home" / "commands").mkdir(parents=True)
+        (tmp_path / "home" / "commands" / "ship.md").write_text("Ship it.")
+        await editor.until(lambda: "ship" in offered(editor))
 
 
 async def test_compacting_is_shown(tmp_path: Path, folder: Path) -> None:

@@ -25,6 +25,8 @@ from halocline.surfaces.acp.replay import list_standing
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
+COMMANDS_EVERY = 1.0
+"""Seconds between two looks at the slash commands. A look takes less than a millisecond."""
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -154,7 +156,7 @@ class Session:
 
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
-        self._announcing = asyncio.create_task(self._send_commands())
+        self._announcing = asyncio.create_task(self._send_commands(), name=f"ACP commands of {self.name}")
 
     async def close(self) -> None:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked."""
@@ -251,7 +253,14 @@ class Session:
         self._send(cmd.SubmitPrompt(task=self.task, content=content, verbatim=True, turn=self._turns.name))
 
     async def _send_commands(self) -> None:
-        await self._send_update(slash.list_commands(self._client, self.task))
+        """Send the slash commands, and again when files or the prompts of MCP servers change."""
+        sent: schema.AvailableCommandsUpdate | None = None
+        while self._client.is_open(self.task):
+            with suppress(HaloclineError):  # a file that cannot be read now
+                if (found := slash.list_commands(self._client, self.task)) != sent:
+                    await self._send_update(found)
+                    sent = found
+            await asyncio.sleep(COMMANDS_EVERY)
 
     async def _send_options(self) -> None:
         mode = schema.CurrentModeUpdate(
