@@ -119,9 +119,12 @@ class Client(TaskQueries):
         """Answer no more: if no other client can, requests that wait end without an answer."""
         self._controller.task(task).inbox.dismiss()
 
-    def abandon(self, task: str) -> None:
-        """Interrupt the running turn, drop the prompts that are queued, and accept no more. Raises UsageError."""
-        self._controller.task(task).inbox.abandon()
+    def abandon(self, task: str, *, leave_questions: bool = False) -> None:
+        """Interrupt the running turn, drop the prompts that are queued, and accept no more. Raises UsageError.
+
+        With `leave_questions`, a turn that waits for a person is left as it is: the next process asks again.
+        """
+        self._controller.task(task).inbox.abandon(leave_questions=leave_questions)
 
     async def label(self, command: cmd.Label) -> None:
         """Rename or mark a task, even if another process runs it. Raises TaskBusy if that process refuses peers."""

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import logging
 import random
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from halocline.surfaces.acp.server import ToProgramLog
 from halocline.surfaces.json_lines import check_message
 
 COUNT = 10_000
@@ -87,6 +89,25 @@ def test_an_answer_with_a_broken_error_gets_a_whole_one() -> None:
     assert refusal is None
     assert message is not None
     assert isinstance(message["error"]["code"], int)
+
+
+def test_an_error_that_the_sdk_logs_is_written_once_and_does_not_go_round() -> None:
+    written: list[logging.LogRecord] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(record)
+
+    ours, root, sdk = logging.getLogger("halocline"), logging.getLogger(), ToProgramLog()
+    kept = Kept()
+    ours.addHandler(kept)
+    root.addHandler(sdk)
+    try:
+        logging.error("It broke.")
+    finally:
+        root.removeHandler(sdk)
+        ours.removeHandler(kept)
+    assert [record.getMessage() for record in written] == ["It broke."]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
 OLD = (sys.executable, str(Path(__file__).with_name("old_version.py")))
-SLOW = Turn(text="slow " * 2_000, pace=0.05)
+SLOW = Turn(text="slow " * 20_000, pace=0.05)
 BOUND = 45
 """Seconds within which every prompt has to end here."""
 

@@ -155,6 +155,8 @@ class TaskHistory:
         """
         source = self._find(fork.source)
         past = self.past(source)
+        if not past:
+            raise UsageError(f"Task {source} cannot be forked: its log is empty.", "See the damage: halo doctor")
         at = fork.at or past[-1].seq
         then = take_snapshot(past, at)
         name = fork.name or history.new_task_id()

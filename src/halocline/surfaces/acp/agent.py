@@ -1,7 +1,8 @@
 """The agent that an ACP client sees: its abilities, and its sessions."""
 
-import logging
+import asyncio
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.acp.failures import explain_failure, refuse_params
 from halocline.surfaces.acp.files import OpenFiles
+from halocline.surfaces.acp.options import Options
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
@@ -22,7 +24,6 @@ from halocline.surfaces.acp.session import Session
 LOGIN = "halo-login"
 PAGE = 50
 """Sessions in one page of a list."""
-_LOGGER = logging.getLogger(__name__)
 
 
 class HaloAgent:
@@ -32,6 +33,7 @@ class HaloAgent:
         self._client = client
         self._opening = replace(opening, attended=True)
         self._sessions: dict[str, Session] = {}
+        self._opening_of: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._editor: Editor
         self._abilities = schema.ClientCapabilities()
 
@@ -39,10 +41,10 @@ class HaloAgent:
         self._editor = conn
 
     async def close(self) -> None:
-        """End all sessions."""
-        for session in [*self._sessions.values()]:
-            await session.close()
+        """End all sessions. What waits for an answer is asked again when its task is opened again."""
+        sessions = [*self._sessions.values()]
         self._sessions.clear()
+        await asyncio.gather(*(session.close(leave_questions=True) for session in sessions))
 
     async def initialize(
         self,
@@ -122,11 +124,8 @@ class HaloAgent:
         **meta: Any,
     ) -> schema.LoadSessionResponse:
         """Open a past session and send its whole conversation again, before the answer."""
-        session = await self._open(cwd, session_id, additional_directories, mcp_servers, replays=True)
-        await session.shown()
-        options = await session.options.list(session.task)
-        session.announce()
-        return schema.LoadSessionResponse(modes=session.options.list_modes(session.task), config_options=options)
+        modes, options = await self._open(cwd, session_id, additional_directories, mcp_servers, replays=True)
+        return schema.LoadSessionResponse(modes=modes, config_options=options)
 
     async def resume_session(
         self,
@@ -137,10 +136,8 @@ class HaloAgent:
         **meta: Any,
     ) -> schema.ResumeSessionResponse:
         """Open a past session whose conversation the client still has."""
-        session = await self._open(cwd, session_id, additional_directories, mcp_servers)
-        options = await session.options.list(session.task)
-        session.announce()
-        return schema.ResumeSessionResponse(modes=session.options.list_modes(session.task), config_options=options)
+        modes, options = await self._open(cwd, session_id, additional_directories, mcp_servers)
+        return schema.ResumeSessionResponse(modes=modes, config_options=options)
 
     async def fork_session(
         self,
@@ -155,12 +152,8 @@ class HaloAgent:
             fork = await self._client.time.fork(Fork("", self._client.find(session_id)))
         except HaloclineError as error:
             raise explain_failure(error) from error
-        session = await self._open(cwd, fork, additional_directories, mcp_servers)
-        options = await session.options.list(session.task)
-        session.announce()
-        return schema.ForkSessionResponse(
-            session_id=fork, modes=session.options.list_modes(session.task), config_options=options
-        )
+        modes, options = await self._open(cwd, fork, additional_directories, mcp_servers)
+        return schema.ForkSessionResponse(session_id=fork, modes=modes, config_options=options)
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **meta: Any
@@ -222,27 +215,39 @@ class HaloAgent:
         servers: list[McpServer] | None,
         *,
         replays: bool = False,
+    ) -> tuple[schema.SessionModeState, Options]:
+        """Open a task as a session, one request after the other, and return its options. Raises RequestError."""
+        async with self._opening_of[task]:
+            try:
+                session = await self._open_task(cwd, task, roots, servers, replays=replays)
+                await session.shown()
+                options = await session.options.list(session.task)
+                session.announce()
+                return session.options.list_modes(session.task), options
+            except HaloclineError as error:
+                raise explain_failure(error) from error
+
+    async def _open_task(
+        self, cwd: str, task: str, roots: list[str] | None, servers: list[McpServer] | None, *, replays: bool
     ) -> Session:
-        """Open a task as a session, or join the process that has it open. Raises RequestError."""
+        """Open a task, or join the process that has it open. A session that has it is closed. Raises RequestError."""
         workspace = find_folder(cwd)
-        if open_session := self._sessions.pop(task, None):
+        for open_session in [each for each in self._sessions.values() if task in (each.name, each.task)]:
+            del self._sessions[open_session.name]
             await open_session.close()
-        try:
-            info = self._client.tasks.info(task)
-            if info is None:
-                raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
-            if not is_same_folder(info.workspace, workspace):
-                raise refuse_params(f"Session {task} works in {info.workspace}, not in {cwd}.")
-            folders = tuple(str(find_folder(root)) for root in roots or ())
-            given = tuple(read_servers(servers or ()))
-            parts = EditorParts(given, OpenFiles(self._editor, self._abilities, task))
-            opening = TaskOptions(attended=True, asks_again=True, roots=folders, editor=parts)
-            if self._client.tasks.writer(task):
-                await self._client.join(task, opening)
-            else:
-                await self._client.resume(task, opening)
-        except HaloclineError as error:
-            raise explain_failure(error) from error
+        info = self._client.tasks.info(task)
+        if info is None:
+            raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
+        if not is_same_folder(info.workspace, workspace):
+            raise refuse_params(f"Session {task} works in {info.workspace}, not in {cwd}.")
+        folders = tuple(str(find_folder(root)) for root in roots or ())
+        given = tuple(read_servers(servers or ()))
+        parts = EditorParts(given, OpenFiles(self._editor, self._abilities, task))
+        opening = TaskOptions(attended=True, asks_again=True, roots=folders, editor=parts)
+        if self._client.tasks.writer(task):
+            await self._client.join(task, opening)
+        else:
+            await self._client.resume(task, opening)
         return self._add(task, parts, replays=replays)
 
     def _add(self, task: str, parts: EditorParts, *, replays: bool = False) -> Session:

@@ -10,17 +10,18 @@ from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport
 from halocline.surfaces.stdio import open_stdio
 
 
-class _ToProgramLog(logging.Handler):
-    """Hands the SDK's records to the program's own log."""
+class ToProgramLog(logging.Handler):
+    """Hands the SDK's records to the program's own log, if it is open."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.name == "root":
-            logging.getLogger("halocline").handle(record)
+            for handler in logging.getLogger("halocline").handlers:  # the logger itself would send them back here
+                handler.handle(record)
 
 
 async def serve_stdio(client: Client, opening: TaskOptions) -> None:
     """Serve one client until it closes our stdin, then end its sessions."""
-    logging.getLogger().addHandler(_ToProgramLog())  # the SDK logs there, and Python would print it
+    logging.getLogger().addHandler(ToProgramLog())  # the SDK logs there, and Python would print it
     transport = LineTransport(*await open_stdio(LONGEST_LINE))
     agent = HaloAgent(client, opening)
     connection = AgentSideConnection(agent, transport, listening=False, use_unstable_protocol=True)

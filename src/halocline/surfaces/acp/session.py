@@ -70,11 +70,13 @@ class Session:
             raise end
 
     async def shown(self) -> None:
-        """Wait until the client has the past that it asked for. Raises RequestError if it cannot be sent."""
+        """Wait until the client has the past that it asked for. Raises RequestError if it does not get it."""
         showing = asyncio.create_task(self._is_shown.wait())
         await asyncio.wait({showing, self._pump}, return_when=asyncio.FIRST_COMPLETED)
         showing.cancel()
         self.require_task()
+        if self._pump.cancelled():
+            raise make_error(f"Session {self.name} was closed while it was being opened. Load it again.")
 
     async def _replay(self, state: State) -> None:
         """Send the conversation as it was in a state, then the use of the context window and the cost so far."""
@@ -158,16 +160,23 @@ class Session:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
         self._announcing = asyncio.create_task(self._send_commands(), name=f"ACP commands of {self.name}")
 
-    async def close(self) -> None:
-        """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked."""
+    async def close(self, *, leave_questions: bool = False) -> None:
+        """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked.
+
+        With `leave_questions`, a turn that waits for an answer does not end: the task asks again when it is opened
+        again. A task that another process runs goes on there.
+        """
         running = [job for job in (self._pump, self._announcing, self._answering, self._cancelling) if job]
         for job in running:
             job.cancel()
         await asyncio.gather(*running, self._requests.close(), return_exceptions=True)
         if not self._client.is_open(self.task):
             return
-        is_empty = self._client.state(self.task).is_empty and not self._client.is_attached(self.task)
+        is_ours = not self._client.is_attached(self.task)
+        is_empty = is_ours and self._client.state(self.task).is_empty
         with suppress(HaloclineError):
+            if is_ours:
+                self._client.abandon(self.task, leave_questions=leave_questions)
             await self._client.let_go(self.task)
             if is_empty:
                 self._client.tasks.forget(self.task)
