@@ -231,3 +231,27 @@ async def test_a_question_asked_in_another_process_is_answered_from_the_editor(t
         assert await ask(connection, task, "greet") == "end_turn"
         assert await ask(connection, task, "Ada") == "end_turn"
     assert editor.said.endswith("Hello Ada.")
+
+
+@pytest.mark.parametrize("asks", ["owner", "guest"])
+async def test_work_that_is_handed_over_goes_on_for_the_owner_and_for_the_guest(
+    tmp_path: Path, folder: Path, asks: str
+) -> None:
+    first, second = Editor(), Editor()
+    hand_over = Turn(calls=(Call("new_task", {"context": "Write the docs."}),))
+    async with (
+        ModelServer([hand_over, Turn(text="Written."), Turn(text="More."), Turn(text="More.")]) as server,
+        connect(first, tmp_path, *flags(server)) as owner,
+        connect(second, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(owner, folder)
+        task = session.session_id
+        await load(connection, folder, task)
+        assert await ask(owner if asks == "owner" else connection, task, "/newtask") == "end_turn"
+        for editor in (first, second):
+            await editor.until(lambda editor=editor: "Written." in editor.said)
+        for each in (connection, owner):
+            assert await ask(each, task, "more") == "end_turn"
+        assert len(list((tmp_path / "home" / "tasks").glob("*/events.jsonl"))) == 2
+        for editor in (first, second):
+            await editor.until(lambda editor=editor: editor.said == "Written.More.More.")

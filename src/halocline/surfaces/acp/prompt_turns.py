@@ -30,6 +30,7 @@ class PromptTurns:
         self._current = ""
         self._failure = ""
         self._dropped: set[str] = set()
+        self._goes_on = False
 
     @staticmethod
     def make_name() -> str:
@@ -46,6 +47,8 @@ class PromptTurns:
         """Follow an event. Return True if the turn that begins with it was cancelled before."""
         match event:
             case ev.TurnStarted(name=name):
+                if self._goes_on:
+                    self._goes_on, name = False, self.name
                 self._current, self._failure = name, ""
                 return name in self._dropped
             case ev.ErrorRaised():
@@ -53,6 +56,10 @@ class PromptTurns:
             case ev.TurnEnded():
                 self._settle(self._describe_end(event))
         return False
+
+    def go_on_in_next(self) -> None:
+        """Take the next turn for the prompt's, if the prompt waits: another process continues its work there."""
+        self._goes_on = self._current == self.name and self._end is not None and not self._end.done()
 
     def pause(self) -> None:
         """End the prompt of the turn that runs, which waits for the next prompt."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from acp import RequestError, schema
 from acp.interfaces import Client as Editor
-from msgspec.structs import replace
 
-from halocline.client import Client, TaskOptions, batch_events, format_handover
+from halocline.client import Client, TaskOptions, batch_events
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
@@ -22,6 +21,7 @@ from halocline.surfaces.acp.options import SessionOptions
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.prompt_turns import End, PromptTurns
 from halocline.surfaces.acp.replay import list_standing
+from halocline.surfaces.acp.successor import join_successor, start_successor
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
@@ -251,21 +251,19 @@ class Session:
             await self._send_options()
 
     async def _continue_in(self, event: ev.HandedOver) -> None:
-        """Start the task that continues this one's work, in the same session."""
+        """Go on with the task that continues this one's work, in the same session."""
         self._successor, self._sent = None, 0
-        old, state = self.task, self._client.state(self.task)
-        now = replace(self._opening, model=self._client.only_model(old) or None, mode=state.plan.mode)
-        now = replace(now, approval_mode=state.permissions.approval_mode, roots=state.roots)
-        self.task = await self._client.start(Path(state.workspace), now, event.to)
-        await self._client.let_go(old)
-        content = (Text(format_handover(event)),)
-        self._send(cmd.SubmitPrompt(task=self.task, content=content, verbatim=True, turn=self._turns.name))
+        if await join_successor(self._client, self.task, event, self._opening):
+            self._turns.go_on_in_next()
+        else:
+            await start_successor(self._client, self.task, event, self._opening, self._turns.name)
+        self.task = event.to
 
     async def _send_commands(self) -> None:
         """Send the slash commands, and again when files or the prompts of MCP servers change."""
         sent: schema.AvailableCommandsUpdate | None = None
-        while self._client.is_open(self.task):
-            with suppress(HaloclineError):  # a file that cannot be read now
+        while not self._pump.done():
+            with suppress(HaloclineError):  # a file that cannot be read now, or a task between two processes
                 if (found := slash.list_commands(self._client, self.task)) != sent:
                     await self._send_update(found)
                     sent = found

@@ -1,0 +1,47 @@
+"""The task that continues the work of another one: started here, or joined if the process that ran the other has it."""
+
+import asyncio
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.client import Client, TaskOptions, format_handover
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.messages import Text
+from halocline.protocol.state.reducer import fold_events
+
+HANDOVER_LIMIT = 10.0
+"""Seconds for the process that ran a task to start the one that continues its work; then it is started here."""
+PAUSE = 0.05
+
+
+async def join_successor(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions) -> bool:
+    """Join the successor of a task of another process. Return False if no other process has it. Raises TaskBusy."""
+    if not (client.is_attached(old) or client.tasks.writer(event.to)):
+        return False
+    await client.let_go(old)  # or this process would take the old task over
+    if not await _find_writer(client, event.to):
+        return False
+    await client.join(event.to, TaskOptions(attended=True, asks_again=True, editor=opening.editor))
+    return True
+
+
+async def start_successor(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions, turn: str) -> None:
+    """Start the successor of a task, with its settings, and its first turn, which has a name."""
+    state = fold_events(client.past(old))
+    model = client.only_model(old) if client.is_open(old) else state.model.name
+    now = replace(opening, model=model or None, mode=state.plan.mode)
+    now = replace(now, approval_mode=state.permissions.approval_mode, roots=state.roots)
+    await client.start(Path(state.workspace), now, event.to)
+    await client.let_go(old)
+    content = (Text(format_handover(event)),)
+    client.send(cmd.SubmitPrompt(task=event.to, content=content, verbatim=True, turn=turn))
+
+
+async def _find_writer(client: Client, task: str) -> bool:
+    """Wait until another process runs a task; False if none does."""
+    for _ in range(int(HANDOVER_LIMIT / PAUSE)):
+        if client.tasks.writer(task):
+            return True
+        await asyncio.sleep(PAUSE)
+    return False
