@@ -1,9 +1,7 @@
 """The agent that an ACP client sees: its abilities, and its sessions."""
 
 import asyncio
-import os
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 from acp import PROTOCOL_VERSION, RequestError, schema
@@ -13,10 +11,11 @@ from msgspec.structs import replace
 from halocline._version import __version__
 from halocline.client import Client, EditorParts, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
-from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces.acp.failures import explain_failure, refuse_params
 from halocline.surfaces.acp.files import OpenFiles
 from halocline.surfaces.acp.options import Options
+from halocline.surfaces.acp.places import describe_task, find_folder, is_same_folder
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
@@ -265,31 +264,3 @@ class HaloAgent:
         session = self._find(name)
         session.require_task()
         return session
-
-
-def find_folder(path: str) -> Path:
-    """Return a folder that a client names. Raises RequestError unless it is absolute and exists."""
-    if not path.startswith("/") or "\0" in path:
-        raise refuse_params(f"{path!r} is not an absolute path.")
-    folder = Path(path).resolve()
-    if not folder.is_dir():
-        raise refuse_params(f"{path} is not a folder.")
-    return folder
-
-
-def is_same_folder(path: str, folder: Path) -> bool:
-    """True if a path leads to a folder, given without links."""
-    return os.path.realpath(path) == str(folder)
-
-
-def describe_task(info: TaskInfo) -> schema.SessionInfo:
-    """Return a task as a session."""
-    from datetime import UTC, datetime
-
-    return schema.SessionInfo(
-        session_id=info.task,
-        cwd=info.workspace,
-        additional_directories=list(info.roots) or None,
-        title=info.name or info.title or None,
-        updated_at=datetime.fromtimestamp(info.changed_at, UTC).isoformat(),
-    )

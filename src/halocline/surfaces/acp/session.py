@@ -25,8 +25,6 @@ from halocline.surfaces.acp.successor import join_successor, start_successor
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
-COMMANDS_EVERY = 1.0
-"""Seconds between two looks at the slash commands. A look takes less than a millisecond."""
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -158,7 +156,9 @@ class Session:
 
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
-        self._announcing = asyncio.create_task(self._send_commands(), name=f"ACP commands of {self.name}")
+        self._announcing = asyncio.create_task(
+            slash.send_commands(self._client, lambda: self.task, self._send_update), name=f"ACP commands of {self.name}"
+        )
 
     async def close(self, *, leave_questions: bool = False) -> None:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked.
@@ -258,16 +258,6 @@ class Session:
         else:
             await start_successor(self._client, self.task, event, self._opening, self._turns.name)
         self.task = event.to
-
-    async def _send_commands(self) -> None:
-        """Send the slash commands, and again when files or the prompts of MCP servers change."""
-        sent: schema.AvailableCommandsUpdate | None = None
-        while not self._pump.done():
-            with suppress(HaloclineError):  # a file that cannot be read now, or a task between two processes
-                if (found := slash.list_commands(self._client, self.task)) != sent:
-                    await self._send_update(found)
-                    sent = found
-            await asyncio.sleep(COMMANDS_EVERY)
 
     async def _send_options(self) -> None:
         mode = schema.CurrentModeUpdate(

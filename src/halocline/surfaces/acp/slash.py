@@ -1,11 +1,15 @@
 """Slash commands in an editor: those that are offered, and the answers of those that are not for the model."""
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from acp import schema
 
 from halocline.client import Client, SlashEntry, SlashPlace, list_prompts
 from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp.content import make_block, make_message
 from halocline.surfaces.acp.person_requests import PersonRequests
@@ -14,6 +18,8 @@ from halocline.surfaces.slash.context import SlashDiff
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.slash.handlers import HANDLERS
 
+COMMANDS_EVERY = 1.0
+"""Seconds between two looks at the slash commands. A look takes less than a millisecond."""
 DONE = "Done."
 ELSEWHERE = "/{name} works only in a terminal session. In an editor, use its own list of sessions."
 
@@ -24,6 +30,17 @@ def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
     offered = [*words, *list_prompts(client.mcp_prompts(task))]
     commands = [_describe_command(entry) for entry in offered if not _needs_terminal(entry.name)]
     return schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")
+
+
+async def send_commands(client: Client, find_task: Callable[[], str], send: Send) -> None:
+    """Send the slash commands, and again when files or the prompts of MCP servers change, until this is cancelled."""
+    sent: schema.AvailableCommandsUpdate | None = None
+    while True:
+        with suppress(HaloclineError):  # a file that cannot be read now, or a task between two processes
+            if (found := list_commands(client, find_task())) != sent:
+                await send(found)
+                sent = found
+        await asyncio.sleep(COMMANDS_EVERY)
 
 
 def find_own(content: tuple[UserPart, ...]) -> str:
