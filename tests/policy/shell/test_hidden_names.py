@@ -96,3 +96,38 @@ def test_a_pattern_that_matches_more_than_is_looked_at_is_not_let_by_the_floors(
     for number in range(MOST_NAMES + 1):
         (history / f"o{number}").touch()
     assert judged(tmp_path / "w", command, ApprovalMode.YOLO).verdict == "ask"
+
+
+PATTERNS = """
+shopt -s nocaseglob; rm -f .GI*/HEA*
+shopt -s nocaseglob; rm -rf .[G]IT
+shopt -s 'nocase'glob; rm -rf .GI*
+bash -O nocaseglob -c 'rm -rf .GI*'
+shopt -s extglob⏎rm -f .@(git)/HEAD
+shopt -s extglob⏎rm -rf !(src)
+shopt -s globstar; rm -rf .git/**
+shopt -s globstar dotglob; rm -f **/HEAD
+shopt -s dotglob; rm -rf ?git
+shopt -s dotglob; rm -rf [!a]git
+shopt -s dotglob; rm -rf [[:punct:]]git
+bash -O dotglob -c 'rm -f */*'
+env GLOBIGNORE=x bash -c 'rm -f */*'
+zsh -c 'rm -rf *(D)'
+ksh -c 'rm -rf .@(git)'
+fish -c 'rm -rf .g*'
+rm -f .[[:alpha:]]it/HEAD
+rm -rf .[[.g.]]it
+rm -rf .[[=g=]]it
+rm -rf .[]g]it
+rm -rf .[!]x]it
+rm -rf .g[[:lower:]]t
+rm -rf .[a[:digit:]g]it
+rm -rf .[^[:digit:]]it
+rm -rf .[\\g]it
+rm -rf .['g']it
+"""
+
+
+@pytest.mark.parametrize("command", [line.replace("⏎", "\n") for line in PATTERNS.strip().splitlines()])
+def test_no_way_to_write_a_pattern_leads_by_the_floors(workspace, command):  # noqa: F811
+    assert judged(workspace, command, ApprovalMode.YOLO).verdict in ("ask", "deny")

@@ -19,6 +19,7 @@ from halocline.policy.shell.syntax.tree import (
     every_node,
     words_of,
 )
+from halocline.policy.shell.values.name_patterns import names_hidden_switch
 
 _RUNS_TEXT = re.compile(r"(PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE))")
 _RUNS_TEXT_TOO = re.compile(r"(GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS)")
@@ -134,8 +135,3 @@ def _list_texts(simple: Simple) -> Iterator[str]:
     for word in simple.words:
         yield word.text
         yield from (one.text for one in word.could)
-
-
-def names_hidden_switch(text: str) -> bool:
-    """Return True if a text names what makes patterns match names with a leading dot. Functions may hold it, too."""
-    return "GLOBIGNORE" in text or "dotglob" in text

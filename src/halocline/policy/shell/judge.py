@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
+from halocline.policy.shell.extended_patterns import find_extended
 from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import runs_subscripts
@@ -48,6 +49,8 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
     """Judge a command line. Never raises."""
     analysis = Analysis()
     ground = replace(ground, mentioned=kept_names_in(text, ground))
+    if ground.matches_oddly:
+        analysis.findings += find_extended(text)
     if len(text) > MOST_ANALYSED:
         analysis.problem = "it is too long"
         Judge(analysis, 0).look_for_worst(text, ground)

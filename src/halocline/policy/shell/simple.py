@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
+from halocline.policy.shell.extended_patterns import enter_shell
 from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
@@ -200,6 +201,7 @@ class SimpleCommands(ABC):
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
+            ground = enter_shell(simple, wrapped.script, ground, found)
             canonical = self.script(wrapped.script, ground, found)
             canonical = None if canonical is None else with_guards(canonical, ground)
         else:

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule
-from halocline.policy.shell.hazards import names_hidden_switch
 from halocline.policy.shell.judge import MOST_ANALYSED, MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.reading import may_read_folders
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import Effect, Place, Verdict
 
@@ -25,6 +25,7 @@ _QUOTES = re.compile(r"""[\\'"]""")
 
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
+    plain = _QUOTES.sub("", command)
     ground = Ground(
         where.workspace,
         where.home,
@@ -35,7 +36,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         where.ignored,
         where.roots,
         guarded=where.guarded,
-        matches_hidden=names_hidden_switch(_QUOTES.sub("", command)),
+        matches_hidden=names_hidden_switch(plain),
+        matches_oddly=names_unsure_switch(plain),
     )
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)

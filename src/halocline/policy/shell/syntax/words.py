@@ -18,9 +18,11 @@ def make_word(source: str, units: list[Unit]) -> Word:
     pieces = join_pieces([part for part in parts if isinstance(part, Piece)])
     expansions = [part for part in parts if isinstance(part, Expansion)]
     scripts = tuple(script for part in expansions for script in part.scripts)
-    dynamic = EXPANDS if expansions else odd
     first = parts[0] if parts else Piece("")
-    return Word(source, pieces, dynamic, isinstance(first, Piece) and first.quoted, scripts, parts=tuple(parts))
+    quoted = isinstance(first, Piece) and first.quoted
+    could = (Word(source, pieces, quoted=quoted),) if odd and not expansions else ()
+    dynamic = EXPANDS if expansions else odd
+    return Word(source, pieces, dynamic, quoted, scripts, parts=tuple(parts), could=could)
 
 
 def _with_patterns(units: list[Unit]) -> tuple[list[Part], str]:
@@ -49,10 +51,27 @@ def _with_patterns(units: list[Unit]) -> tuple[list[Part], str]:
 def _class_end(units: list[Unit], at: int) -> int:
     """Return the index after the bracket that closes a character class; 0 if none does."""
     begin = at + (at < len(units) and units[at][0] in ("!", "^"))
-    for number in range(begin + 1, len(units)):
-        if units[number][0] == "]":
+    number = begin + 1 if not _opens_named(units, begin) else begin
+    while number < len(units):
+        if _opens_named(units, number):
+            number = _named_end(units, number)
+        elif units[number][0] == "]":
             return number + 1
+        else:
+            number += 1
     return 0
+
+
+def _opens_named(units: list[Unit], at: int) -> bool:
+    """Return True at a class with a name in a set, such as `[:alpha:]`."""
+    return [text for text, _ in units[at : at + 2]] in (["[", ":"], ["[", "."], ["[", "="])
+
+
+def _named_end(units: list[Unit], at: int) -> int:
+    """Return the index after the class with a name that begins here, or after its first two characters."""
+    sign = units[at + 1][0]
+    ends = (number for number in range(at + 3, len(units)) if (units[number - 1][0], units[number][0]) == (sign, "]"))
+    return next(ends, at + 1) + 1
 
 
 def _merge_parts(parts: list[Part]) -> list[Part]:

@@ -7,21 +7,18 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 
 from halocline.policy.commands import Touch, Use
 from halocline.policy.paths import resolve_path
 from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.shell.values.name_patterns import build_pattern, with_hidden
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
 
 MOST_FOLDERS = 8
-MOST_HIDDEN_PARTS = 4
-"""Most parts of a pattern that may each match hidden names as well."""
-_GLOB = re.compile(r"[*?\[]")
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
@@ -54,9 +51,10 @@ class Ground:
     """The state in which a command runs. `folders` are the absolute folders it may start in; none if unknown.
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
-    `splits_oddly`: the word separators are not known. `path` is PATH if earlier commands changed it. `fed` are names
-    that come through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that
-    lead to protected files. `guarded` is as in `Circumstances`; `touches` collects every place that is judged.
+    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
+    PATH if earlier commands changed it. `fed` are names that come through a pipe or a redirection, as in
+    `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded` is as in
+    `Circumstances`; `touches` collects every place that is judged.
     """
 
     workspace: Path
@@ -70,6 +68,7 @@ class Ground:
     variables: Variables = field(default_factory=Variables)
     rebinds: bool = False
     matches_hidden: bool = False
+    matches_oddly: bool = False
     splits_oddly: bool = False
     fed: Values = ()
     mentioned: Values = ()
@@ -147,12 +146,11 @@ class Ground:
             return None
         if not word.is_pattern:
             return [word.text]
+        if self.matches_oddly:
+            return None
         found: list[str] = []
         for folder in self.folders:
-            pattern = "".join(
-                piece.text.replace("[^", "[!") if piece.active else _as_literal(piece.text) for piece in word.pieces
-            )
-            matches = self._matches(os.path.expanduser(pattern) if not word.quoted else pattern, folder)
+            matches = self._matches(build_pattern(word), folder)
             if matches is None:
                 return None
             found += matches
@@ -162,10 +160,8 @@ class Ground:
         """Return the names that a pattern matches; None if they are too many, or the pattern too long."""
         if not (self.matches_hidden or self.variables.lost):
             return self.facts.matches(pattern, folder)
-        parts = [(part, f".{part}") if _GLOB.match(part) else (part,) for part in pattern.split("/")]
-        if sum(len(part) > 1 for part in parts) > MOST_HIDDEN_PARTS:
-            return None
-        found = [self.facts.matches("/".join(one), folder) for one in product(*parts)]
+        patterns = with_hidden(pattern)
+        found = [self.facts.matches(one, folder) for one in patterns] if patterns else [None]
         return None if None in found else tuple(dict.fromkeys(name for names in found for name in names or ()))
 
     def targets(self, word: Word) -> list[Found]:
@@ -235,10 +231,6 @@ class Ground:
 
 def _does_hold(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _as_literal(text: str) -> str:
-    return _GLOB.sub(lambda found: f"[{found.group()}]", text)
 
 
 def is_free(path: str) -> bool:

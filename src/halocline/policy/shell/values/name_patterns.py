@@ -1,0 +1,59 @@
+"""Patterns for file names, as `glob` reads them: at least what bash matches, for what bash reads in another way."""
+
+import os
+import re
+from itertools import product
+
+from halocline.policy.shell.syntax.tree import Word
+
+MOST_HIDDEN_PARTS = 4
+"""Most parts of a pattern that may each match hidden names as well."""
+GLOB = re.compile(r"[*?\[]")
+_SET = re.compile(r"\[[!^]?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\]")
+_CLASS = re.compile(r"\[[:.=]")
+_FIRST = re.compile(rf"\*|\?|{_SET.pattern}")
+_EXTENDED = re.compile(r"[@+?*!\]\w^~#]\([^)]")
+_UNSURE = ("nocaseglob", "extglob")
+OTHER_SHELLS = frozenset({"zsh", "ksh", "mksh", "fish", "tcsh", "csh"})
+"""Shells whose patterns match more than bash's."""
+
+
+def build_pattern(word: Word) -> str:
+    """Return the pattern of a word for `glob`. Sets with classes such as `[[:alpha:]]` match any character."""
+    text = "".join(
+        piece.text.replace("[^", "[!") if piece.active else GLOB.sub(lambda found: f"[{found.group()}]", piece.text)
+        for piece in word.pieces
+    )
+    text = _SET.sub(lambda found: "?" if _CLASS.search(found.group(), 1) else found.group(), text)
+    return text if word.quoted else os.path.expanduser(text)
+
+
+def with_hidden(pattern: str) -> list[str] | None:
+    """Return a pattern with those that match hidden names in each of its parts; None if they are too many."""
+    parts = [(part, *_match_dot(part)) for part in pattern.split("/")]
+    if sum(len(part) > 1 for part in parts) > MOST_HIDDEN_PARTS:
+        return None
+    return ["/".join(one) for one in product(*parts)]
+
+
+def _match_dot(part: str) -> list[str]:
+    """Return the pattern for hidden names only, if there may be any: what begins it matches the dot."""
+    first = _FIRST.match(part)
+    if first is None:
+        return []
+    return [f".{part}" if first.group() == "*" else f".{part[first.end() :]}"]
+
+
+def names_hidden_switch(text: str) -> bool:
+    """Return True if a text names what makes patterns match names with a leading dot. Functions may hold it, too."""
+    return "GLOBIGNORE" in text or "dotglob" in text
+
+
+def names_unsure_switch(text: str) -> bool:
+    """Return True if a text names what makes patterns match more than they seem to."""
+    return any(name in text for name in _UNSURE)
+
+
+def has_extended_pattern(text: str) -> bool:
+    """Return True if a text may have a pattern such as `@(a|b)`."""
+    return _EXTENDED.search(text) is not None
