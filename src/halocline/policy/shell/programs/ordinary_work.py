@@ -264,20 +264,24 @@ def _is_system(path: str) -> bool:
     return path == "/dev/null" or path.startswith(("/usr/include", "/usr/lib", "/usr/share"))
 
 
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or (" " not in text and ("." in text or text.startswith("~")))
+
+
+def _names_file(text: str, ground: Ground) -> bool:
+    """Return True if a text is the name of a file, or of a link that may lead elsewhere."""
+    paths = [os.path.join(folder, text) for folder in ground.folders]
+    return any(is_there(path, ground) or ground.facts.is_file(path) for path in paths)
+
+
 def _list_places(word: Word, ground: Ground) -> list[Found]:
     text = word.text
     values = {text, text.partition("=")[2]} if "=" in text else {text}
     found: list[Found] = []
     for value in values:
-        if not ("/" in value or value.startswith(("~", "..", "."))) and not word.is_pattern and "." not in value:
+        if value.startswith("//") or "\0" in value or len(value) > LONGEST_WORD or not value:
             continue
-        if (
-            value.startswith("//")
-            or "\0" in value
-            or len(value) > LONGEST_WORD
-            or not value
-            or (" " in value and "/" not in value)
-        ):
+        if not (_looks_like_path(value) or word.is_pattern) and not _names_file(value, ground):
             continue
         if value.startswith("~") and word.quoted:
             continue
