@@ -5,6 +5,7 @@ import pytest
 from tests.net.raw_server import serving
 from tests.providers.documents import documents
 
+from halocline.providers.catalog import server_probe
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
 from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, fill_info
 from halocline.providers.catalog.vendor import Vendor
@@ -79,7 +80,11 @@ OPENROUTER = {
 async def said(sizes: str, model: str, given: dict, local: bool = True) -> ModelInfo:
     async with documents(given) as server:
         vendor = Vendor("near", "Near", "openai_chat", base_url=f"{server.url}/v1", local=local, sizes=sizes)
-        return await ask_server(Endpoint(vendor, model))
+        # These tests are about the answers, not about waiting for them.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(server_probe, "LOCAL_SECONDS", 20.0)
+            patch.setattr(server_probe, "REMOTE_SECONDS", 20.0)
+            return await ask_server(Endpoint(vendor, model))
 
 
 @pytest.mark.parametrize("model", ["gemma4", "gemma4:latest"])
