@@ -165,7 +165,8 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
 
 def _may_lead_up(word: Word) -> bool:
     """Return True if a path may be that of the current folder or a parent."""
-    return word.is_pattern or not {".", ".."}.isdisjoint(word.text.split("/"))
+    texts = [one.text for one in word.could] if word.dynamic else [word.text]
+    return word.is_pattern or not texts or any(not {".", ".."}.isdisjoint(text.split("/")) for text in texts)
 
 
 def _does_harm(name: str, text: str, changes: bool, ground: Ground) -> bool:
