@@ -84,7 +84,7 @@ def _matching_files(text: str, ground: Ground) -> list[str]:
 
 
 def leads_to_precious(text: str, ground: Ground) -> bool:
-    """Return True if a text names a folder that must not be deleted; where the folder is unknown, any way upward does."""
+    """Return True if a text names a folder that must not be deleted. From an unknown folder, any way upward may."""
     if not ground.folders and set(text.rstrip("/").split("/")) <= {".", ".."}:
         return True
     return any(ground.is_precious(one.path) for one in places_of(text, ground))
