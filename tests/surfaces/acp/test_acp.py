@@ -250,6 +250,8 @@ async def test_sessions_without_a_prompt_leave_nothing_behind(tmp_path: Path, fo
 
 
 async def test_the_model_can_call_a_server_that_the_editor_brings(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "settings.toml").write_text("[mcp]\nwait = 20\n")  # the machine may be slow
     editor = Editor()
     brought = schema.McpServerStdio(name="my/tools", command=sys.executable, args=[str(SERVER)], env=[])
     calls = Turn(calls=(Call("my-tools__echo", {"text": "from the server"}),))
