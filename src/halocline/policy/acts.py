@@ -54,11 +54,11 @@ class Act(Value, frozen=True):
     """One thing that a call does, judged on its own.
 
     `argv` are the words of a simple command; None if unknown. `command` is a whole command line with its place, `parts`
-    are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `reads`: a part only reads. `in_sandbox`,
-    `touched` are the places that it uses, for deny and ask rules; `kinds` are all kinds of tools that such a use counts
-    as, and it is `possible` if the program only may use the place so. `in_sandbox`,
-    `risky`, `mcp`, `read_only`, `changed` and `agent` are as in a `Summary`. `scripts` are the workspace files that a
-    command runs, or the definition of an MCP tool. `grant` is what *always* would cover, `wider` a broader offer.
+    are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `reads`: a part only reads. `touched` are
+    the places that a command uses, as acts for deny and ask rules: such an act counts as all its `kinds`, and is
+    `possible` if the program may do no such thing. `in_sandbox`, `risky`, `mcp`, `read_only`, `changed` and `agent` are
+    as in a `Summary`. `scripts` are the workspace files that a command runs, or the definition of an MCP tool. `grant`
+    is what *always* would cover, `wider` a broader offer.
     """
 
     kind: ToolKind
@@ -160,7 +160,7 @@ def _touch_acts(act: Act, touches: Sequence[Touch], where: Circumstances) -> tup
         replace(
             act,
             kinds=KINDS_OF[touch.use],
-            path=Resolved(touch.path, touch.shown, touch.place, root=touch.root),
+            path=touch.path,
             possible=touch.use is Use.MAY_CHANGE,
         )
         for touch in touches

@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from halocline.policy.paths import Resolved
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import (
@@ -45,13 +46,10 @@ class Use(StrEnum):
 
 
 class Touch(Value, frozen=True):
-    """A place that a command is known to use. `root` is as in `paths.Resolved`."""
+    """A place that a command uses, and how."""
 
-    path: str
-    shown: str
-    place: Place
+    path: Resolved
     use: Use
-    root: str = ""
 
 
 class Circumstances(Value, frozen=True):

@@ -124,7 +124,7 @@ def _by_asking(act: Act, context: PolicyContext, *sources: Source) -> Decision |
     if found := _by_strict_rule(act, context, Verdict.ASK, *sources, possibly=True):
         return found
     denied = _by_strict_rule(act, context, Verdict.DENY, *sources, possibly=True)
-    reason = f"the command may change what the rule {denied.rule} guards: {denied.reason}" if denied else ""
+    reason = f"the command may change what a rule guards: {denied.reason}" if denied else ""
     return replace(denied, verdict=Verdict.ASK, reason=reason) if denied else None
 
 

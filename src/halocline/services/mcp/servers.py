@@ -193,7 +193,7 @@ class McpService:
         if server := servers.named(name):
             return server
         known = ", ".join(each.name for each in servers.servers)
-        hint = f"The servers are: {known}." if known else "Add one: halo mcp add NAME -- COMMAND …"
+        hint = f"The servers are: {known}." if known else "Add one: halo mcp add NAME COMMAND …"
         raise UsageError(f"There is no MCP server {name!r}.", hint)
 
     def _require_ours(self, server: Server) -> None:

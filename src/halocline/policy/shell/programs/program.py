@@ -54,7 +54,8 @@ def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> F
     for word in simple.words[1:]:
         patterns = [one for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
         if any(UNKNOWN not in one.text and ground.names(one) is None for one in patterns):
-            reason = f"{word.source} matches too many names to check; name fewer"
+            unsure = f"what {word.source} matches is known only when it runs"
+            reason = unsure if ground.matches_oddly else f"{word.source} matches too many names to check; name fewer"
             return Finding(make_part(simple.source, finding.part.effect, reason, (word.source,)), Rule.LEADS_ANYWHERE)
     return finding
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from halocline.policy.commands import Touch, Use
-from halocline.policy.paths import resolve_path
+from halocline.policy.paths import Resolved, resolve_path
 from halocline.policy.shell.syntax.tree import Piece, Word
-from halocline.policy.shell.values.name_patterns import build_pattern, with_hidden
+from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.errors import ToolFailure
@@ -107,7 +107,7 @@ class Ground:
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
-        self.touches.extend(Touch(one.path, one.shown, one.place, use, one.root) for one in found)
+        self.touches.extend(Touch(Resolved(one.path, one.shown, one.place, root=one.root), use) for one in found)
 
     def note_below(self, folder: Found, use: Use) -> bool:
         """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
@@ -157,10 +157,10 @@ class Ground:
         return found or [word.text]
 
     def _matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
-        """Return the names that a pattern matches; None if they are too many, or the pattern too long."""
+        """Return the names that a pattern matches; None if they, or its ways to match hidden names, are too many."""
         if not (self.matches_hidden or self.variables.lost):
             return self.facts.matches(pattern, folder)
-        patterns = with_hidden(pattern)
+        patterns = add_hidden_patterns(pattern)
         found = [self.facts.matches(one, folder) for one in patterns] if patterns else [None]
         return None if None in found else tuple(dict.fromkeys(name for names in found for name in names or ()))
 

@@ -28,7 +28,7 @@ def build_pattern(word: Word) -> str:
     return text if word.quoted else os.path.expanduser(text)
 
 
-def with_hidden(pattern: str) -> list[str] | None:
+def add_hidden_patterns(pattern: str) -> list[str] | None:
     """Return a pattern with those that match hidden names in each of its parts; None if they are too many."""
     parts = [(part, *_match_dot(part)) for part in pattern.split("/")]
     if sum(len(part) > 1 for part in parts) > MOST_HIDDEN_PARTS:

@@ -39,7 +39,7 @@ def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
         return 0
     _report_problems(desk)
     if not servers:
-        print("No MCP servers. To add one: halo mcp add NAME -- COMMAND …")
+        print("No MCP servers. To add one: halo mcp add NAME COMMAND …")
     for server in servers:
         print(_server_line(server))
         print(f"    {clean(server.runs) or '?'}")
