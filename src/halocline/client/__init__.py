@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from halocline.checkpoints.restore.restore import Restored as Restored, RestorePlan as RestorePlan
     from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo
     from halocline.client.client import Client as Client, open_client as open_client
+    from halocline.context.user_files.agents import Agent as Agent
     from halocline.context.user_files.mentions import (
         escape_mentions as escape_mentions,
         format_mention as format_mention,
@@ -154,7 +155,7 @@ if TYPE_CHECKING:
     )
     from halocline.services.problems import find_problems as find_problems
     from halocline.services.replay.replay import Replay as Replay
-    from halocline.services.settings import Setting as Setting
+    from halocline.services.settings import Setting as Setting, SettingsService as SettingsService
     from halocline.services.storage import (
         PrunePlan as PrunePlan,
         Storage as Storage,
@@ -182,6 +183,7 @@ _PLACES = {
     "checkpoints.restore.restore": "RestorePlan Restored",
     "checkpoints.saved": "CheckpointInfo",
     "client.client": "Client open_client",
+    "context.user_files.agents": "Agent",
     "context.user_files.mentions": "escape_mentions format_mention",
     "edits.diff": "make_diff",
     "edits.partial": "ProposedHunk list_hunks take_hunks",
@@ -235,7 +237,7 @@ _PLACES = {
     "services.policy.rules": "Explanation PolicyService explain_command read_rule_file",
     "services.problems": "find_problems",
     "services.replay.replay": "Replay",
-    "services.settings": "Setting",
+    "services.settings": "Setting SettingsService",
     "services.storage": "PrunePlan Storage measure_storage plan_pruning prune_storage",
 }
 """The public names of each module. The imports above say the same to type checkers."""

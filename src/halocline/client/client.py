@@ -4,7 +4,8 @@ Queries on tasks are in `runtime.task_queries`. What people administer is behind
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from halocline import services
 from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
+from halocline.context import user_files
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.state.reducer import fold_events
@@ -24,6 +26,7 @@ from halocline.runtime.task_options import TaskOptions
 from halocline.runtime.task_queries import TaskQueries
 
 if TYPE_CHECKING:
+    from halocline.context.user_files.agents import Found
     from halocline.protocol.messages import UserPart
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
@@ -139,6 +142,21 @@ class Client(TaskQueries):
 
         await change_model(self._controller.opened(task), self._controller.assembly, model)
 
+    async def ask_aside(self, task: str, question: str) -> AsyncIterator[str]:
+        """Yield the answer to a side question as far as it is written; the conversation does not keep it.
+
+        Raises:
+            UsageError: another process runs the task, or no model is available.
+            ModelError
+        """
+        if self.is_attached(task):
+            raise UsageError("Another process runs this task.", "Ask the side question there.")
+        opened = self._controller.task(task)
+        answering = prompts.side_question.answer_side_question(opened, self._controller.assembly, question)
+        async with aclosing(answering) as answers:
+            async for text in answers:
+                yield text
+
     def reload(self, choices: Choices) -> None:
         """Reload the settings for tasks that start from now on. Raises SettingsError and then keeps the old ones."""
         assembly = Assembly.of(choices)
@@ -238,6 +256,10 @@ class Client(TaskQueries):
     def hooks_of(self, workspace: Path) -> "rules.hooks.FolderHooks":
         """Return the hooks configured for a folder, and whether they may run."""
         return self._controller.assembly.hooks_of(workspace)
+
+    def agents_of(self, workspace: Path) -> "Found":
+        """Return the agents that files define for a folder, and what of these files is ignored."""
+        return user_files.agents.found_agents(workspace, self.home.agents)
 
     def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""

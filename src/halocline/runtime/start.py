@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline._version import __version__
+from halocline.context import user_files
 from halocline.context.system_prompt.build import system_prompt
 from halocline.context.user_files.skills import Found, found_skills, skills_section
 from halocline.ports.model import Model
@@ -243,9 +244,7 @@ def offer_event(tools: Iterable[str], workspace: Path, own: Path) -> tuple[Tools
     names = tuple(sorted({*tools}))
     if "use_subagents" not in names:
         return ToolsOffered(tools=names), ()
-    from halocline.context.user_files.agents import found_agents
-
-    found = found_agents(workspace, own)
+    found = user_files.agents.found_agents(workspace, own)
     return ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
 
 

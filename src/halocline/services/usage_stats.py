@@ -19,7 +19,15 @@ MOST_TASKS = 2000
 MOST_BYTES = 1_000_000_000
 COUNTED = tuple(
     f'{{"type":"{kind}"'.encode()
-    for kind in ("turn_started", "step_started", "usage_reported", "mcp_sampled", "tool_call_ended", "task_started")
+    for kind in (
+        "turn_started",
+        "step_started",
+        "usage_reported",
+        "mcp_sampled",
+        "side_question_answered",
+        "tool_call_ended",
+        "task_started",
+    )
 )
 FAILED = frozenset({"failed", "rejected"})
 
@@ -138,7 +146,7 @@ def _add_line(stats: UsageStats, line: _Line, model: str, task: str, *, is_subag
         case "turn_started" if not is_subagent:
             stats.turns[day] = stats.turns.get(day, 0) + 1
             stats.tasks.setdefault(day, set()).add(task)
-        case "usage_reported" | "mcp_sampled":
+        case "usage_reported" | "mcp_sampled" | "side_question_answered":
             stats.days.setdefault(day, Amount()).add(line.usage, line.cost)
             stats.models.setdefault(line.model or model, Amount()).add(line.usage, line.cost)
         case "tool_call_ended":

@@ -19,11 +19,15 @@ _NAME, _COLUMN = 9, 12
 _HEAD = " " * _NAME + "".join(name.rjust(_COLUMN) for name in _COLUMNS)
 
 
+Report = ev.UsageReported | ev.McpSampled | ev.SideQuestionAnswered | SubagentEnded
+"""Events with tokens and a cost."""
+
+
 class Step(Value, frozen=True):
-    """One request, with a report for each attempt that has usage, each MCP sampling and each sub-agent."""
+    """One request, with a report for each attempt that has usage, each MCP sampling, side question and sub-agent."""
 
     model: str
-    reports: tuple[ev.UsageReported | ev.McpSampled | SubagentEnded, ...] = ()
+    reports: tuple[Report, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
@@ -57,13 +61,15 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
                 steps.append([])
             case ev.StepStarted() if steps:
                 steps[-1].append(Step(event.model))
-            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1] and _is_counted(event):
+            case ev.UsageReported() | ev.McpSampled() | ev.SideQuestionAnswered() | SubagentEnded() if (
+                steps and steps[-1] and _is_counted(event)
+            ):
                 last = steps[-1][-1]
                 steps[-1][-1] = replace(last, reports=(*last.reports, event))
     return [Turn(prompt, tuple(took)) for prompt, took in zip(prompts, steps, strict=True)]
 
 
-def _is_counted(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
+def _is_counted(event: Report) -> bool:
     """False for a sub-agent without tokens, which made no request."""
     return not isinstance(event, SubagentEnded) or event.usage.total > 0
 

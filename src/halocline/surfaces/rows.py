@@ -141,7 +141,7 @@ def _on_retry(t: Transcript, e: ev.StepRetried) -> Transcript:
     return add_rows(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
 
 
-def _on_usage(t: Transcript, e: ev.UsageReported) -> Transcript:
+def _on_usage(t: Transcript, e: ev.UsageReported | ev.SideQuestionAnswered) -> Transcript:
     return add_usage(t, e.usage, e.cost)
 
 
@@ -216,6 +216,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.StepRetried: _on_retry,
     ev.UsageReported: _on_usage,
     ev.McpSampled: _on_sampling,
+    ev.SideQuestionAnswered: _on_usage,
     SubagentStarted: begin_lane,
     SubagentProgressed: update_lane,
     SubagentEnded: end_lane,

@@ -148,7 +148,9 @@ def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) 
     (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
     (halo.home / "settings.toml").write_text("[mcp]\nwait = 20\n")
     person = Person(halo, "-m", halo.script(HI, {"text": "Greeted."}), "hi").sees(COMPOSER)
-    person.types("/mcp\r").sees("test  ready  2 tools", "Prompts: /mcp:test:greet", COMPOSER)
+    person.types("/mcp\r").sees("test  ready, 2 tools", "Prompts: /mcp:test:greet", COMPOSER)
+    person.types("/mcp test\r").sees("test  ready, 2 tools", "echo", COMPOSER)
+    person.types("/mcp other\r").sees("No MCP server 'other'. Servers: test.", COMPOSER)
     person.types("/help\r").sees("Prompt", "/mcp:test:greet <who>", "(test)", COMPOSER)
     person.types("/mcp:test:greet\r").sees("/mcp:test:greet needs who.", COMPOSER)
     person.types("/mcp:test:greet you all\r").sees(
@@ -156,6 +158,38 @@ def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) 
     )
     person.types("/quit\r")
     assert person.is_gone_with() == 0
+
+
+def test_a_server_is_turned_off_for_the_next_request(halo: Halo) -> None:
+    server = {"command": sys.executable, "args": [str(Path(__file__).parents[2] / "mcp" / "server.py")]}
+    halo.home.mkdir()
+    (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
+    (halo.home / "settings.toml").write_text("[mcp]\nwait = 20\n")
+    person = Person(halo, "-m", halo.script(HI, {"text": "Second."}), "hi").sees("Hello.", COMPOSER)
+    person.types("/mcp test off\r").sees("test is off from the next request on", "mcp.json", COMPOSER)
+    person.types("and\r").sees("Second.", COMPOSER).types("/mcp\r").sees("test  off", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert json.loads((halo.home / "mcp.json").read_text())["mcpServers"]["test"]["disabled"] is True
+
+
+def test_settings_agents_and_hooks_are_listed_and_a_setting_is_changed(halo: Halo) -> None:
+    agent = halo.folder / ".claude/agents/finder.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text("---\nname: finder\ndescription: Finds things\ntools: Read\n---\nFind.")
+    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
+    person.types("/config\r").sees("/config NAME VALUE", COMPOSER)
+    person.types("/config max_steps\r").sees("max_steps = ", "Steps", COMPOSER)
+    person.types("/config max_steps 12\r").sees("max_steps is now 12", "start from now on", COMPOSER)
+    person.types("/config max_steps soon\r").sees("'soon' is not a value for max_steps.", COMPOSER)
+    person.types("/config nothing\r").sees("There is no setting 'nothing'.", COMPOSER)
+    person.types("/agents\r").sees("finder: Finds things", ".claude/agents/finder.md", COMPOSER)
+    person.types("/agents finder\r").sees("tools   read_file", COMPOSER)
+    person.types("/agents other\r").sees("No agent 'other'. Agents: finder.", COMPOSER)
+    person.types("/hooks\r").sees("No hooks.", COMPOSER)
+    person.types("/btw\r").sees("Type the question after it", COMPOSER)
+    person.types("/btw why?\r").sees("Hello.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert "max_steps = 12" in (halo.home / "settings.toml").read_text()
 
 
 def test_words_that_change_the_task_change_it(halo: Halo) -> None:
@@ -234,7 +268,7 @@ def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
     person.types("/resume nothing\r").sees("nothing", COMPOSER)
     person.types(f"/resume {old}\r").sees("Hello.", COMPOSER)
     person.types("/export all.md\r").sees("Written to", "all.md", COMPOSER)
-    person.types("/export all.md\r").sees("already exists", COMPOSER).types(CTRL_D)
+    person.types("/export all.md\r").sees("already", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert halo.tasks == [old]
     assert "first of all" in (halo.folder / "all.md").read_text()

@@ -6,10 +6,14 @@ import pytest
 from tests.journeys.conftest import Journey
 
 from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.permission_rules import Rule, Source, Verdict
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.services.models.model_list import OfferedModel
+from halocline.store.permissions.grants import keep_grant
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.input.slash_menu import Menu, rank_names
+from halocline.surfaces.slash.models import describe_model
 
 pytestmark = pytest.mark.process
 
@@ -26,6 +30,11 @@ async def client(tmp_path, monkeypatch):
     journey = Journey(tmp_path)
     journey.write(".claude/commands/fe/new.md", "---\ndescription: A \x1b[31mnew\n  one\nargument-hint: [name]\n---\n")
     journey.write(".clinerules/workflows/deploy.md", "Ship it.")
+    journey.write(".claude/agents/finder.md", "---\nname: finder\ndescription: Finds \x1b[31mthings\n---\nFind.")
+    monkeypatch.setenv("HALOCLINE_HOME", str(journey.home.root))
+    journey.home.root.mkdir(exist_ok=True)
+    journey.home.mcp.write_text('{"mcpServers": {"files": {"command": "halo-no-such-program"}}}')
+    keep_grant(journey.home.grants, Rule(decision=Verdict.ALLOW, command="make *", source=Source.GRANT))
     client = journey.client([WRITE, SERVE, DONE])
     await journey.open(client, ATTENDED)
     await journey.prompt(client)
@@ -66,7 +75,7 @@ async def test_what_a_file_says_of_itself_is_shown_without_its_escapes(menu):
 
 
 async def test_words_that_begin_so_come_before_those_that_only_have_the_letters(menu):
-    assert texts(await menu.offers("/co"))[:2] == ["/compact ", "/copy "]
+    assert texts(await menu.offers("/co"))[:2] == ["/compact ", "/config "]
     assert texts(await menu.offers("/dpl"))[0] in ("/deploy", "/deep-planning ")
 
 
@@ -86,6 +95,15 @@ async def test_in_a_sentence_only_what_the_model_answers_is_offered(menu):
         ("/jobs stop ", ["job-1"]),
         ("/compact ", ["undo"]),
         ("/resume ", []),
+        ("/config approval", ["approval_mode ", "auto_approve.all_commands "]),
+        ("/config approval_mode ", ["ask", "accept-edits", "auto", "yolo", "default"]),
+        ("/config memory ", ["true", "false", "default"]),
+        ("/settings memory t", ["true", "default"]),
+        ("/agents ", ["finder"]),
+        ("/mcp ", ["files "]),
+        ("/mcp files ", ["tools", "on", "off"]),
+        ("/permissions ", ["forget 1"]),
+        ("/permissions forget ", ["1"]),
     ],
 )
 async def test_what_may_follow_a_word_is_offered(menu, typed, expected):
@@ -115,3 +133,30 @@ def test_names_are_ranked_by_beginning_then_part_then_letters():
     names = ["explain", "plan", "p-l-a", "cost", "Plant"]
     assert rank_names("pla", names) == ["plan", "Plant", "explain", "p-l-a"]
     assert rank_names("", names) == names
+
+
+async def test_what_a_value_means_is_shown_beside_it_without_escapes(menu):
+    meanings = {
+        offer.text: offer.meaning
+        for line in ("/agents ", "/permissions ", "/mcp ")
+        for offer in await menu.offers(line)
+    }
+    assert "Finds" in meanings["finder"]
+    assert "\x1b" not in str(meanings)
+    assert "make *" in meanings["forget 1"]
+    (now, *_others, reset) = await menu.offers("/config approval_mode ")
+    assert (now.meaning, reset.meaning) == ("in force now", "reset it to ask")
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        (
+            {"title": "Big", "window": 200_000, "input": 3.0, "output": 15.0},
+            "Big · 200.0k context · $3.00 in, $15.00 out",
+        ),
+        ({"input": 3.0}, ""),
+    ],
+)
+def test_a_model_is_described_by_what_is_known_of_it(known, shown):
+    assert describe_model(OfferedModel("vendor/big", usable=True, **known)) == shown

@@ -66,6 +66,7 @@ from halocline.protocol.events.settings_changes import (
 )
 from halocline.protocol.events.steps import (
     AssistantMessageCompleted as AssistantMessageCompleted,
+    SideQuestionAnswered as SideQuestionAnswered,
     StepRetried as StepRetried,
     StepStarted as StepStarted,
     TextDelta as TextDelta,
@@ -109,6 +110,7 @@ DurableEvent = (
     | TurnResumed
     | StepStarted
     | UsageReported
+    | SideQuestionAnswered
     | AssistantMessageCompleted
     | ToolCallStarted
     | ToolCallEnded

@@ -35,6 +35,17 @@ class UsageReported(Durable, frozen=True):
     first_token: float | None = None
 
 
+class SideQuestionAnswered(Durable, frozen=True):
+    """The model answered a side question of the user. Neither the question nor the answer is in the conversation.
+
+    `cost` is in US dollars; None if the price is unknown.
+    """
+
+    model: str
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
 class TextDelta(Transient, frozen=True):
     """New text of a reply. `apart` starts a separate message instead of continuing the last one."""
 

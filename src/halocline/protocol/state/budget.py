@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.events.mcp import McpSampled
-from halocline.protocol.events.steps import UsageReported
+from halocline.protocol.events.steps import SideQuestionAnswered, UsageReported
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.events.tool_calls import ToolCallEnded
 from halocline.protocol.kinds import CallStatus
@@ -44,7 +44,7 @@ class BudgetState(Value, frozen=True):
             forgiven_cost=self.cost or 0.0,
         )
 
-    def after_usage(self, event: UsageReported | McpSampled | SubagentEnded) -> "BudgetState":
+    def after_usage(self, event: UsageReported | McpSampled | SideQuestionAnswered | SubagentEnded) -> "BudgetState":
         """Add usage and cost. Other requests than the conversation's say nothing about its size."""
         return replace(
             self,

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.runtime.prompts import command_files as command_files, mcp_prompts as mcp_prompts, uploads as uploads
+    from halocline.runtime.prompts import (
+        command_files as command_files,
+        mcp_prompts as mcp_prompts,
+        side_question as side_question,
+        uploads as uploads,
+    )
 else:
     __getattr__ = load_modules_of(__name__)

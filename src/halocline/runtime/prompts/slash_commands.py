@@ -75,6 +75,12 @@ def _prompt_command(name: str, text: str, prompt: str, rest: str, tool: str = ""
 ROWS = (
     _prompt_command("init", "write or improve AGENTS.md, the project's guide for agents", "init", "[what matters]"),
     _prompt_command(
+        "review",
+        "review changes: those not committed, a branch, a commit or a pull request",
+        "review",
+        "[which changes]",
+    ),
+    _prompt_command(
         "deep-planning",
         "investigate, discuss, write implementation_plan.md, continue in a new task",
         "deep_planning",
@@ -89,6 +95,10 @@ ROWS = (
     _tool_command("explain-changes", "explain a diff line by line", "generate_explanation", "[which changes]"),
     _tool_command("subagents", "have sub-agents investigate several things", "use_subagents", "[what to find out]"),
     _tool_command("reportbug", "prepare a bug report on Halocline; sends nothing", "report_bug", "[what happened]"),
+    SlashCommand(
+        "btw", "ask the model something beside the conversation, which does not keep it", By.CONTROLLER, Section.WORK,
+        "QUESTION", during=True,
+    ),
     SlashCommand("clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
     SlashCommand("add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]"),
     SlashCommand(
@@ -131,7 +141,12 @@ ROWS = (
         during=True,
     ),
     SlashCommand(
-        "model", "show or change the model", By.CONTROLLER, Section.SETTINGS, "[NAME]",
+        "model", "show or change the model, and its reasoning effort", By.CONTROLLER, Section.SETTINGS,
+        "[NAME [EFFORT]]",
+    ),
+    SlashCommand(
+        "config", "show or change your settings, for sessions that start from now on", By.SURFACE, Section.SETTINGS,
+        "[NAME [VALUE]]", aliases=("settings",), during=True,
     ),
     SlashCommand(
         "effort",
@@ -192,7 +207,13 @@ ROWS = (
     SlashCommand(
         "context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True
     ),
-    SlashCommand("mcp", "list the MCP servers of this task and their status", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
+        "mcp", "list the MCP servers of this task, show the tools of one, or turn it on or off", By.SURFACE,
+        Section.LOOK, "[NAME [on | off]]", during=True,
+    ),
+    SlashCommand("agents", "list the agents that files define, or show one", By.SURFACE, Section.LOOK, "[NAME]",
+                 during=True),
+    SlashCommand("hooks", "list the hooks here, and which of them run", By.SURFACE, Section.LOOK, during=True),
     SlashCommand("rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True),
     SlashCommand(
         "skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True

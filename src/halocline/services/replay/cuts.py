@@ -27,6 +27,7 @@ FROM_ELSEWHERE = (
     ev.McpOffered,
     ev.McpReported,
     ev.McpSampled,
+    ev.SideQuestionAnswered,
     SubagentStarted,
     SubagentEnded,
     ev.TaskLabelled,

@@ -90,7 +90,7 @@ def _on_step(facts: Facts, event: ev.StepStarted) -> Facts:
     return _apply_event(facts, event, steps=facts.info.steps + 1, status="unfinished")
 
 
-def _on_usage(facts: Facts, event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
+def _on_usage(facts: Facts, event: ev.UsageReported | ev.McpSampled | ev.SideQuestionAnswered | SubagentEnded) -> Facts:
     cost = None if event.cost is None or facts.info.cost is None else facts.info.cost + event.cost
     return _apply_event(facts, event, cost=cost, tokens=facts.info.tokens + event.usage.total)
 
@@ -142,6 +142,7 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"step_started": _on_step,
     b"usage_reported": _on_usage,
     b"mcp_sampled": _on_usage,
+    b"side_question_answered": _on_usage,
     b"subagent_ended": _on_usage,
     b"assistant_message_completed": _on_answer,
     b"tool_call_started": _on_call,

@@ -23,6 +23,7 @@ from halocline.surfaces.acp.prompt_turns import End, PromptTurns
 from halocline.surfaces.acp.replay import list_standing
 from halocline.surfaces.acp.successor import join_successor, start_successor
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
+from halocline.surfaces.slash.context import SlashAnswer
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
 _LOGGER = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class Session:
         self.options = SessionOptions(client)
         self._turns = PromptTurns()
         self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
-        self._answering: asyncio.Task[str] | None = None
+        self._answering: asyncio.Task[SlashAnswer] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._announcing: asyncio.Task[None] | None = None
         self._prompting = asyncio.Lock()
@@ -135,8 +136,8 @@ class Session:
         if self._answering.cancelled():
             return schema.PromptResponse(stop_reason="cancelled")
         await self._catch_up()
-        if (text := self._answering.result()) or self._shown == shown:
-            await self._send_update(slash.show_answer(text))
+        if (found := self._answering.result()) or self._shown == shown:
+            await self._send_update(slash.show_answer(found))
         return schema.PromptResponse(stop_reason="end_turn")
 
     def cancel(self) -> None:

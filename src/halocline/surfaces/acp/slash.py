@@ -14,7 +14,7 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.surfaces.acp.content import make_block, make_message
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.updates import Send
-from halocline.surfaces.slash.context import SlashDiff
+from halocline.surfaces.slash.context import SlashAnswer, SlashDiff, SlashMarkdown
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 from halocline.surfaces.slash.handlers import HANDLERS
 
@@ -51,17 +51,19 @@ def find_own(content: tuple[UserPart, ...]) -> str:
     return ""
 
 
-async def answer(prompt: str, client: Client, task: str, send: Send, requests: PersonRequests) -> str:
+async def answer(prompt: str, client: Client, task: str, send: Send, requests: PersonRequests) -> SlashAnswer:
     """Answer a slash command that `find_own` has found. An empty answer is a change, whose event says more."""
     row = find_own_command(prompt)
     if row and _needs_terminal(row.name):
         return ELSEWHERE.format(name=row.name)
-    found = await answer_command(prompt, client, task, _EditorView(send, requests))
-    return found.whole if isinstance(found, SlashDiff) else str(found)
+    return await answer_command(prompt, client, task, _EditorView(send, requests))
 
 
-def show_answer(text: str) -> schema.AgentMessageChunk:
+def show_answer(answer: SlashAnswer) -> schema.AgentMessageChunk:
     """Return an answer as a message. Several lines may have columns, so they keep their spaces."""
+    if isinstance(answer, SlashMarkdown):
+        return make_message(f"{answer.text}\n")
+    text = answer.whole if isinstance(answer, SlashDiff) else str(answer)
     return make_message(f"{make_block(text, 'text')}\n" if "\n" in text else text or DONE)
 
 

@@ -86,7 +86,7 @@ class Updates:
                 yield from self._of_reply(event)
             case ev.TodosChanged():
                 yield make_plan(event)
-            case ev.UsageReported() | ev.McpSampled():
+            case ev.UsageReported() | ev.McpSampled() | ev.SideQuestionAnswered():
                 yield from self._of_usage(event)
             case ev.TaskLabelled(name=str(name)) if name:
                 yield schema.SessionInfoUpdate(title=name, session_update="session_info_update")
@@ -118,7 +118,7 @@ class Updates:
                 yield make_thought(part.text)
         self._streamed = {"text": "", "thinking": ""}
 
-    def _of_usage(self, event: ev.UsageReported | ev.McpSampled) -> Iterator[Update]:
+    def _of_usage(self, event: ev.UsageReported | ev.McpSampled | ev.SideQuestionAnswered) -> Iterator[Update]:
         self._add_cost(event.cost)
         if isinstance(event, ev.UsageReported) and event.window and not self.replays:
             yield make_usage(event.usage.total, event.window, self._cost)

@@ -34,6 +34,12 @@ class SlashDiff(Value, frozen=True):
         return "\n".join([self.text, *(diff.text.removesuffix("\n") for diff in self.diffs)])
 
 
+class SlashMarkdown(Value, frozen=True):
+    """An answer in Markdown, which a model wrote."""
+
+    text: str
+
+
 class SlashView(Protocol):
     """The view of a surface, as far as answers need it."""
 
@@ -60,5 +66,5 @@ class SlashContext:
         return Path(self.client.state(self.task).workspace)
 
 
-SlashAnswer = str | LeaveTask | SlashDiff
+SlashAnswer = str | LeaveTask | SlashDiff | SlashMarkdown
 """An empty text shows nothing: the event of the change is shown instead."""

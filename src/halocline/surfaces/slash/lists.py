@@ -1,4 +1,4 @@
-"""Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/mcp`, `/rules`."""
+"""Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/rules`, `/hooks`."""
 
 import textwrap
 from shutil import get_terminal_size
@@ -11,8 +11,7 @@ from halocline.client import (
 from halocline.protocol.kinds import TodoStatus
 from halocline.surfaces.context_report import report_lines
 from halocline.surfaces.costs import by_turn, turns_of
-from halocline.surfaces.figures import format_plural
-from halocline.surfaces.rule_files import describe_files
+from halocline.surfaces.folder_lists import describe_files, describe_hooks
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
@@ -21,7 +20,6 @@ INDENT = 2
 NAMES, WIDE = 24, 70
 """Columns of the names in `/help`, and the width from which texts are beside them."""
 NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME with a SKILL.md file."
-NO_SERVERS = "No MCP servers. To add one: halo mcp add"
 
 
 async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
@@ -71,13 +69,8 @@ async def answer_context(context: SlashContext, rest: str) -> SlashAnswer:
     return "\n".join(report_lines(context.client.context(context.task), get_terminal_size().columns - INDENT))
 
 
-async def answer_mcp(context: SlashContext, rest: str) -> SlashAnswer:
-
-    servers = context.client.mcp_standings(context.task)
-    lines = [f"{clean(each.name)}  {each.state}  {format_plural(each.tools, 'tool')}" for each in servers]
-    lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
-    prompts = [f"/{clean(prompt.command)}" for prompt in context.client.mcp_prompts(context.task)]
-    return "\n".join([*(lines or [NO_SERVERS]), *([f"Prompts: {', '.join(prompts)}"] if prompts else [])])
+async def answer_hooks(context: SlashContext, rest: str) -> SlashAnswer:
+    return describe_hooks(context.client.hooks_of(context.workspace).list())
 
 
 async def answer_rules(context: SlashContext, rest: str) -> SlashAnswer:

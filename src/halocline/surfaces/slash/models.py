@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from halocline.client import Client
+from halocline.client import Client, OfferedModel
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
-from halocline.surfaces.figures import model_name
+from halocline.surfaces.figures import format_count, format_money, model_name
 from halocline.surfaces.row_words import describe_effort
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
@@ -40,23 +40,39 @@ async def answer_effort(context: SlashContext, rest: str) -> SlashAnswer:
 
 async def answer_model(context: SlashContext, rest: str) -> SlashAnswer:
     before = context.client.state(context.task).model.name
-    if rest:
-        await context.client.change_model(context.task, rest)
+    wanted, _, effort = rest.partition(" ")
+    if wanted:
+        await context.client.change_model(context.task, wanted)
+        said = await answer_effort(context, effort.strip()) if effort.strip() else ""
         if context.client.state(context.task).model.name != before:
-            return "\n".join(context.client.remarks(context.task))
-    return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME"
+            return "\n".join([*context.client.remarks(context.task), *([str(said)] if said else [])])
+    return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME [EFFORT]"
 
 
 async def complete_model(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    if given:
-        return {}
-    return {
-        model.name: model.title for model in await client.models.list_models() if model.usable and not model.leaving
-    }
+    match given:
+        case []:
+            models = await client.models.list_models()
+            return {f"{model.name} ": describe_model(model) for model in models if model.usable and not model.leaving}
+        case [model]:
+            return _list_levels(client, task, model)
+    return {}
+
+
+def describe_model(model: OfferedModel) -> str:
+    """Title, context window, and dollars per million tokens, as far as they are known."""
+    facts = [model.title] if model.title else []
+    if model.window:
+        facts.append(f"{format_count(model.window)} context")
+    if model.input is not None and model.output is not None:
+        facts.append(f"{format_money(model.input)} in, {format_money(model.output)} out")
+    return " · ".join(facts)
 
 
 async def complete_effort(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    state = client.state(task)
-    return (
-        {} if given else dict.fromkeys((*client.models.efforts(state.model.name, state.plan.mode).levels, DEFAULT), "")
-    )
+    return {} if given else _list_levels(client, task, client.state(task).model.name)
+
+
+def _list_levels(client: Client, task: str, model: str) -> dict[str, str]:
+    levels = client.models.efforts(model, client.state(task).plan.mode).levels
+    return {**dict.fromkeys(levels, "reasoning effort"), DEFAULT: "as in the settings"} if levels else {}

@@ -1,6 +1,8 @@
 """`/permissions`: list permissions with numbers, and revoke one."""
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
 from halocline.client import Client, GivenGrant, PolicyService, list_grants
 from halocline.protocol import commands as cmd
@@ -25,8 +27,7 @@ async def answer_permissions(context: SlashContext, rest: str) -> SlashAnswer:
         return await answer_approvals(context, rest)
     client, task = context.client, context.task
     service = PolicyService.open()
-    given: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
-    given += service.kept(context.workspace)
+    given = _list_given(client, task, service)
     match rest.split():
         case [] if not given:
             return NONE
@@ -39,6 +40,23 @@ async def answer_permissions(context: SlashContext, rest: str) -> SlashAnswer:
     return USAGE
 
 
+async def complete_permissions(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    listed = _list_given(client, task, PolicyService.open())
+    numbered = {str(at): _describe_given(one) for at, one in enumerate(listed, 1)}
+    match given:
+        case []:
+            return {f"forget {number}": f"revoke: {text}" for number, text in numbered.items()}
+        case ["forget"]:
+            return numbered
+    return {}
+
+
+def _list_given(client: Client, task: str, service: PolicyService) -> list[GivenGrant | Rule]:
+    """Return the permissions of the task, then those of its folder and those for everywhere."""
+    of_task: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
+    return of_task + list(service.kept(Path(client.state(task).workspace)))
+
+
 def _forget_grant(one: GivenGrant | Rule, service: PolicyService, client: Client, task: str) -> str:
     if isinstance(one, GivenGrant):
         client.send(cmd.TakeBack(task=task, grant=one.grant))
@@ -47,15 +65,28 @@ def _forget_grant(one: GivenGrant | Rule, service: PolicyService, client: Client
 
 
 def _grant_line(number: int, one: GivenGrant | Rule) -> str:
+    return f"{number}  {_describe_place(one):<15}  {_describe_subject(one)}"
+
+
+def _describe_given(one: GivenGrant | Rule) -> str:
+    return f"{_describe_place(one)}: {_describe_subject(one)}"
+
+
+def _describe_place(one: GivenGrant | Rule) -> str:
+    if isinstance(one, GivenGrant):
+        return "in this task"
+    return "in this project" if one.workspace else "everywhere"
+
+
+def _describe_subject(one: GivenGrant | Rule) -> str:
     if isinstance(one, GivenGrant):
         when = time.strftime("%H:%M", time.localtime(one.at))
         who = f"{when}, {one.client}" if one.client else when
-        return f"{number}  in this task     {reveal(brief_grant(one.grant))}  ({who})"
-    where = "in this project" if one.workspace else "everywhere"
+        return f"{reveal(brief_grant(one.grant))}  ({who})"
     subject = (
         one.command or " ".join(map(str, (*one.argv, *one.paths, *one.hosts, *_mcp_words(one)))) or ", ".join(one.kinds)
     )
-    return f"{number}  {where:<17}{reveal(subject)}{f'  ({reveal(one.reason)})' if one.reason else ''}"
+    return f"{reveal(subject)}{f'  ({reveal(one.reason)})' if one.reason else ''}"
 
 
 def _mcp_words(rule: Rule) -> tuple[str, ...]:

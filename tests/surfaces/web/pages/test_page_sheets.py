@@ -70,6 +70,12 @@ async def test_no_sheet_over_a_task_has_a_barrier(server, opened):
         problems += await found(screen, name)
         await screen.page.keyboard.press("Escape")
         await screen.page.locator("dialog").wait_for(state="detached")
+    for command, answer in (("/agents", "No agents here."), ("/hooks", "No hooks.")):
+        await screen.say(command)
+        await screen.page.locator("dialog").get_by_text(answer).wait_for()
+        problems += await found(screen, command)
+        await screen.page.keyboard.press("Escape")
+        await screen.page.locator("dialog").wait_for(state="detached")
     await screen.say("/diff")
     await screen.page.locator(".review [data-hunk]").wait_for()
     problems += await found(screen, "review")
@@ -124,3 +130,18 @@ async def test_a_task_that_asks_can_be_seen_in_forced_colours(server, opened):
     }
     assert {name: "solid" in style for name, style in told.items()} == dict.fromkeys(told, True)
     assert not await screen.scrolls_sideways()
+
+
+async def test_a_side_question_is_answered_on_a_sheet_and_leaves_no_row(server, opened):
+    server.model({"text": "Made."}, {"text": "By **hand**."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Make it.")
+    await screen.ended()
+    rows = await screen.page.locator(".row").count()
+    await screen.say("/btw how?")
+    await screen.page.locator("dialog strong", has_text="hand").wait_for()
+    assert await found(screen, "side question") == []
+    await screen.page.keyboard.press("Escape")
+    await screen.page.locator("dialog").wait_for(state="detached")
+    assert await screen.page.locator(".row").count() == rows

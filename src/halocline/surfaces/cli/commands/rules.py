@@ -9,7 +9,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.stderr import print_message
-from halocline.surfaces.rule_files import NONE, describe_files
+from halocline.surfaces.folder_lists import NO_RULES, describe_files
 from halocline.surfaces.sanitize import clean
 
 ALL_OFF = "Rules are disabled (rules = false in settings.toml)."
@@ -48,7 +48,7 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
 
 def _say_why(verdicts: Sequence[InstructionVerdict]) -> None:
     if not verdicts:
-        print(NONE)
+        print(NO_RULES)
     for verdict in sorted(verdicts, key=lambda one: not one.holds):
         print(f"{'applies' if verdict.holds else 'does not apply':<14}  {clean(verdict.path)}: {clean(verdict.reason)}")
 

@@ -1,7 +1,6 @@
 """`halo trust`, `halo hooks`, and the question about folders with their own hooks, MCP servers or rules."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_time
+from halocline.surfaces.folder_lists import describe_hooks
 from halocline.surfaces.sanitize import clean, reveal
 
 RULES_FILE = ".halocline/policy.toml"
@@ -140,14 +140,4 @@ def _list_hooks(hooks: Sequence[HookSetup], *, as_json: bool) -> None:
         for hook in hooks:
             print(json_output.encode(hook).decode())
         return
-    if not hooks:
-        print("No hooks. To add some, see docs/guide/hooks.md.", file=sys.stdout)
-    for text in dict.fromkeys(map(_describe_hook, hooks)):  # one entry of a file may serve two moments of ours
-        print(text)
-
-
-def _describe_hook(hook: HookSetup) -> str:
-    state = f"inactive: {hook.inert}" if hook.inert else "active"
-    where = f" [{hook.matcher}]" if hook.matcher else ""
-    first = f"{clean(hook.event or '?')}{clean(where)}  {' '.join(clean(hook.name).split())}"
-    return f"{first}\n    {hook.source}, {clean(hook.file)} · {clean(state)}"
+    print(describe_hooks(hooks))

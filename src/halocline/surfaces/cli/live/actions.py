@@ -10,7 +10,9 @@ from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.dispatch import find_own_command
 
-PICKERS = ("/model", "/effort", "/resume", "/mode", "/approvals")
+PICKERS = (
+    "/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions", "/config", "/settings", "/agents",
+)  # fmt: skip
 """Commands that open the list of their values; with Enter again they only report."""
 TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""

@@ -29,9 +29,8 @@ from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
+from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, show_answer
 from halocline.surfaces.clipboard import BY_CODE, make_code
-from halocline.surfaces.slash.context import SlashDiff
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
 
@@ -120,6 +119,9 @@ class LiveMode:
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
 
+    def show_reply(self, text: str) -> None:
+        self._screen.show_reply(text)
+
     def copy_text(self, text: str) -> str:
         if code := make_code(text):
             self._app.write_signal(code)
@@ -183,12 +185,8 @@ class LiveMode:
             except HaloclineError as error:
                 self.say(f"{error.text} {error.hint}".rstrip())
             return
-        answer = await answer_command(text, client, task, self)
         self._screen.echo(text)
-        if isinstance(answer, SlashDiff):
-            self.say(answer.text, answer.diffs)
-        elif isinstance(answer, str) and answer:
-            self.say(answer)
+        show_answer(await answer_command(text, client, task, self), self)
 
     def _before_key(self) -> None:
         self._session.notice = ""

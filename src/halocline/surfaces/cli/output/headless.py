@@ -134,6 +134,9 @@ class Silent:
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         print_message(text)
 
+    def show_reply(self, text: str) -> None:
+        print_message(text)
+
     def copy_text(self, text: str) -> str:
         return ""
 

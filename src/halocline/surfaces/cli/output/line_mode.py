@@ -86,6 +86,9 @@ class LineMode:
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
 
+    def show_reply(self, text: str) -> None:
+        self._screen.show_reply(text)
+
     def copy_text(self, text: str) -> str:
         code = make_code(text) if sys.stdout.isatty() else ""
         sys.stdout.write(code)

@@ -144,6 +144,11 @@ class Screen:
         self._out.status.set(None)
         return self._out.passing(body)
 
+    def show_reply(self, text: str) -> None:
+        """Print a reply of a model that is not in the conversation."""
+        self._print_looks()
+        Replies(self._out).print(text)
+
     def _settle(self, event: ev.Event) -> None:
         """Print what this event finished. While a reply is streaming, other rows wait for its end."""
         spoken = False

@@ -10,6 +10,7 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.slash.context import SlashAnswer, SlashDiff, SlashMarkdown
 
 if TYPE_CHECKING:
     from halocline.client import Client
@@ -59,6 +60,9 @@ class View(Protocol):
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Show a message of Halocline itself."""
 
+    def show_reply(self, text: str) -> None:
+        """Show a reply of a model in Markdown that is not in the conversation."""
+
     def copy_text(self, text: str) -> str:
         """Copy a text to the terminal's clipboard. Returns what it was copied with; empty if there is none."""
 
@@ -81,3 +85,14 @@ class View(Protocol):
 
     def offer_background(self, leave: Callable[[], object] | None) -> None:
         """Set the action of Ctrl-B, such as moving a command to the background; None disables the key."""
+
+
+def show_answer(answer: SlashAnswer, view: View) -> None:
+    """Show the answer to a slash command. An empty one is a change, which its event shows."""
+    match answer:
+        case SlashDiff():
+            view.say(answer.text, answer.diffs)
+        case SlashMarkdown():
+            view.show_reply(answer.text)
+        case str() if answer:
+            view.say(answer)

@@ -13,14 +13,14 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
-from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.output.view import View, show_answer
 from halocline.surfaces.cli.session.background_key import BackgroundKey
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.user_shell import OwnCommand
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
-from halocline.surfaces.slash.context import LeaveTask, SlashDiff
+from halocline.surfaces.slash.context import LeaveTask
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
@@ -221,13 +221,9 @@ class Conversation:
         if find_own_command(text) is None:
             return False
         answer = await answer_command(text, self._client, self.task, self._view)
-        match answer:
-            case LeaveTask():
-                self.leaves = answer
-            case SlashDiff():
-                self._view.say(answer.text, answer.diffs)
-            case text if text:
-                self._view.say(text)
+        if isinstance(answer, LeaveTask):
+            self.leaves = answer
+        show_answer(answer, self._view)
         return True
 
     async def _next_prompt(self) -> str:

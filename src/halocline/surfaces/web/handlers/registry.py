@@ -17,13 +17,14 @@ from halocline.surfaces.web.handlers import (
     revert,
     settings,
     sign_ins,
+    slash,
     tasks,
 )
 from halocline.surfaces.web.handlers.handler import Handler
 
 _MODULES = (
     *(tasks, history, revert, commits, composer, settings, mcp, mcp_details, sign_ins),
-    *(instructions, instruction_details, policy, folders, background_jobs),
+    *(instructions, instruction_details, policy, folders, background_jobs, slash),
 )
 _HANDLERS = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Handler)]
 QUERIES: dict[str, Handler[Any]] = {one.name: one for one in _HANDLERS if not one.changes}

@@ -137,6 +137,9 @@ const FACTS = {
     for (const [name, number] of Object.entries(e.usage ?? {})) f.usage[name] = (f.usage[name] ?? 0) + number
     f.cost = e.cost == null || f.cost == null ? null : f.cost + e.cost
   },
+  side_question_answered(f, e) {
+    FACTS.mcp_sampled(f, e)
+  },
   subagent_ended(f, e) {
     FACTS.mcp_sampled(f, { cost: 0, ...e })
   },

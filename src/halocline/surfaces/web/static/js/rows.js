@@ -246,6 +246,10 @@ const FOLDS = {
     t.turn = { ...t.turn, usage: sum(t.turn.usage, e.usage ?? {}), cost }
     add(t, notice(`${e.model} answered the MCP server ${e.server}: ${thousands(allTokens(e.usage))} tokens.`))
   },
+  side_question_answered: (t, e) => {
+    const cost = e.cost == null || t.turn.cost == null ? null : t.turn.cost + e.cost
+    t.turn = { ...t.turn, usage: sum(t.turn.usage, e.usage ?? {}), cost }
+  },
   subagent_started: (t, e) => {
     const { child, name, prompt, agent, model, remarks } = e
     const lane = { child, name, prompt, agent, model, remarks, started_at: e.at }

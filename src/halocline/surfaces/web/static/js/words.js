@@ -69,6 +69,7 @@ const folders = ({ task }, rest) =>
 const todos = ({ task }) =>
   task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('No to-do list yet.')
 const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { only: 'tasks' }))
+const settings = () => go('settings')
 const status = ({ task }) => openSheet('status', { task })
 
 async function copy({ task }, rest) {
@@ -82,6 +83,8 @@ async function copy({ task }, rest) {
 
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
+
+const told = ({ task }, rest, name) => openSheet('answer', { task, text: `/${name} ${rest}`.trim() })
 
 const PAGE = {
   clear: () => go('new'),
@@ -101,6 +104,8 @@ const PAGE = {
   mcp: () => go('mcp'),
   rules: () => go('rules'),
   skills: () => go('rules'),
+  config: settings,
+  settings,
 }
 const TASK = {
   compact,
@@ -118,6 +123,9 @@ const TASK = {
   jobs,
   status,
   copy,
+  btw: told,
+  agents: told,
+  hooks: told,
   diff: () => (reviewOpen.value = true),
   'add-dir': folders,
 }
@@ -129,6 +137,6 @@ export function answered(text, where) {
   const deed = PAGE[name] ?? TASK[name]
   if (!deed) return false
   if (TASK[name] && !where.task) toast(`/${name} needs a task. Start one first.`, { kind: 'error' })
-  else Promise.resolve(deed(where, (found[2] ?? '').trim())).catch(complain)
+  else Promise.resolve(deed(where, (found[2] ?? '').trim(), name)).catch(complain)
   return true
 }

@@ -25,6 +25,7 @@ const SHEETS = {
   policy: () => import('./policy.js'),
   context: () => import('./context.js'),
   status: () => import('./status.js'),
+  answer: () => import('./answer.js'),
   trust: () => import('./trust.js'),
   folders: () => import('./folders.js'),
   recall: () => import('./recall.js'),
