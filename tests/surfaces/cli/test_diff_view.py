@@ -5,6 +5,7 @@ from rich.console import Console, Group
 
 from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.output.diff_view import Line, diff_view, find_marks, parse_diff
+from halocline.surfaces.cli.output.side_by_side import Pair, pair_lines
 from halocline.surfaces.cli.output.theme import THEME
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
@@ -53,6 +54,43 @@ def test_a_long_line_is_cut_for_the_eye_and_wrapped_for_a_decision() -> None:
     diff = Diff("x", "@@ -0,0 +1 @@\n+" + "y" * 100 + "\n")
     assert drawn((diff,)).count("y") < 100
     assert drawn((diff,), whole_lines=True).count("y") == 100
+
+
+WIDE_TEXT = "@@ -8,5 +8,5 @@\n a\n-old one\n-old two\n+new one\n z\n+last\n"
+
+
+def test_in_a_wide_terminal_the_old_is_beside_the_new() -> None:
+    left, right = zip(
+        *(line.split("│") for line in drawn((Diff("x", WIDE_TEXT),), width=120).splitlines()), strict=True
+    )
+    assert [line.strip() for line in left] == ["8   a", "9 - old one", "10 - old two", "11   z", ""]
+    assert [line.strip() for line in right] == ["8   a", "9 + new one", "", "10   z", "11 + last"]
+
+
+def test_in_two_columns_a_decision_still_shows_long_lines_whole() -> None:
+    diff = Diff("x", "@@ -1 +1 @@\n-" + "x" * 150 + "\n+" + "y" * 300 + "\n")
+    shown = drawn((diff,), width=140, whole_lines=True)
+    assert (shown.count("x"), shown.count("y"), max(map(len, shown.splitlines()))) == (150, 300, 139)
+
+
+@pytest.mark.parametrize("text", ["@@ -0,0 +1,2 @@\n+a\n+b\n", "@@ -1,2 +0,0 @@\n-a\n-b\n"])
+def test_a_file_that_is_new_or_gone_needs_no_second_column(text: str) -> None:
+    assert "│" not in drawn((Diff("x", text),), width=160)
+
+
+@pytest.mark.parametrize(
+    ("signs", "pairs"),
+    [
+        ("  ", [(0, 0), (1, 1)]),
+        ("--+", [(0, 2), (1, None)]),
+        ("-++", [(0, 1), (None, 2)]),
+        ("+-", [(None, 0), (1, None)]),
+        ("- +", [(0, None), (1, 1), (None, 2)]),
+        ("", []),
+    ],
+)
+def test_each_removed_run_stands_beside_the_added_run_after_it(signs: str, pairs: list[Pair]) -> None:
+    assert pair_lines(signs) == pairs
 
 
 def test_several_files_are_told_apart_by_their_paths() -> None:

@@ -9,7 +9,7 @@ from halocline.protocol.permission_rules import CommandPart, Effect
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.call_cards import DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
 from halocline.surfaces.cli.output.diff_view import diff_view
-from halocline.surfaces.cli.output.theme import marked, wrapped
+from halocline.surfaces.cli.output.theme import Wide, marked, wrapped
 from halocline.surfaces.figures import (
     EFFECTS,
 )
@@ -29,7 +29,8 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     where += f" · {approval.sandbox}" if approval.sandbox else ""
     reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
-    return Group(head, reason, *_draw_parts(approval.parts), *indent_cards(diffs))
+    body = Group(head, reason, *_draw_parts(approval.parts), *indent_cards(diffs))
+    return Wide(body) if diffs else body
 
 
 def _draw_parts(parts: Sequence[CommandPart]) -> list[RenderableType]:

@@ -10,7 +10,7 @@ from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import output
 from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
-from halocline.surfaces.cli.output.theme import draw_end, line, marked, wrapped
+from halocline.surfaces.cli.output.theme import Wide, draw_end, line, marked, wrapped
 from halocline.surfaces.figures import (
     describe_lane,
     format_plural,
@@ -69,7 +69,8 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
         seen = row.approval is not None and row.approval.diffs == row.diffs and not headed
         explained = any(diff.remarks for diff in row.diffs)
         limit = 0 if seen else (WHOLE if details or explained else DIFF_LINES)
-        return Group(*head, *([draw_end("applied", "good")] if seen else indent_cards(diff_view(row.diffs, limit))))
+        body = [draw_end("applied", "good")] if seen else indent_cards(diff_view(row.diffs, limit))
+        return Wide(Group(*head, *body))
     body = [marked(line(text, "quiet"), "│", "quiet") for text in _split_lines(row.output)] if details else []
     return Group(*head, *body, *([] if headed else [draw_end("done", "good")]))
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from halocline.protocol.kinds import Diff, Remark
+from halocline.surfaces.cli.output.side_by_side import Columns, pair_lines
 from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
 from halocline.surfaces.cli.output.word_marks import Spans, mark_changes
 from halocline.surfaces.figures import format_plural
@@ -20,11 +21,15 @@ _STYLES = {"+": "good", "-": "bad"}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a diff. `sign` is `+`, `-` or a space; a line without a number is a remark."""
+    """A line of a diff. `sign` is `+`, `-` or a space; a line without a number is a remark.
+
+    `old` is the number of an unchanged line in the old text.
+    """
 
     sign: str
     number: int | None
     text: str
+    old: int | None = field(default=None, compare=False)
 
 
 def draw_stat(diffs: Iterable[Diff]) -> Text:
@@ -50,7 +55,7 @@ def parse_diff(text: str) -> Iterator[Line]:
         elif raw.startswith("\\"):
             yield Line(" ", None, raw[2:].lower())
         else:
-            yield Line(raw[:1] or " ", new, raw[1:])
+            yield Line(raw[:1] or " ", new, raw[1:], None if raw[:1] == "+" else old)
             old, new = old + (raw[:1] != "+"), new + 1
 
 
@@ -63,16 +68,33 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
         room = max(0, limit - len(shown))
         if len(diffs) > 1 and room:
             shown.append(Text.assemble(reveal(diff.path), "  ", draw_stat((diff,)), style="title"))
-        width, remarks = _number_width(lines), {remark.line: remark for remark in diff.remarks}
-        marks = find_marks(lines[:room])
-        for at, entry in enumerate(lines[:room]):
-            shown.append(_draw_row(entry, width, whole_lines, marks.get(at, ())))
-            if entry.sign != "-" and entry.number in remarks:
-                shown.append(_draw_remark(remarks[entry.number], width))
+        shown += _draw_lines(lines[:room], diff.remarks, _number_width(lines), whole_lines)
         hidden += len(lines[room:])
     if hidden:
         shown.append(line(f"… {format_plural(hidden, 'more line')}", "quiet"))
     return shown
+
+
+def _draw_lines(
+    lines: Sequence[Line], remarks: Sequence[Remark], width: int, whole_lines: bool
+) -> list[RenderableType]:
+    """Draw lines with their remarks; without any, old beside new where there is room for both."""
+    below, marks = {remark.line: remark for remark in remarks}, find_marks(lines)
+    rows: list[RenderableType] = []
+    for at, entry in enumerate(lines):
+        rows.append(_draw_row(entry, width, whole_lines, marks.get(at, ())))
+        if entry.sign != "-" and entry.number in below:
+            rows.append(_draw_remark(below[entry.number], width))
+    if remarks or not {"+", "-"} <= {entry.sign for entry in lines}:
+        return rows
+
+    def draw(at: int, is_old: bool) -> RenderableType:
+        entry = lines[at]
+        if is_old and entry.old:
+            entry = replace(entry, number=entry.old)
+        return _draw_row(entry, width, whole_lines, marks.get(at, ()))
+
+    return [Columns(rows, pair_lines([entry.sign for entry in lines]), draw)]
 
 
 def _number_width(lines: list[Line]) -> int:

@@ -25,6 +25,7 @@ from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.shortened import ShortenedRows
 from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.cli.output.stream import Stream
+from halocline.surfaces.cli.output.theme import Wide
 from halocline.surfaces.cli.output.view import Foreign
 from halocline.surfaces.rows import fold_event, transcript_of
 from halocline.surfaces.transcript import Transcript, select_last_words
@@ -137,7 +138,8 @@ class Screen:
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Print an answer of Halocline itself, and the changes that it shows."""
-        self._print(Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE))))
+        body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))
+        self._print(Wide(body) if diffs else body)
 
     def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
         """Show something that is erased afterwards."""

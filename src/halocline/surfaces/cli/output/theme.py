@@ -10,7 +10,7 @@ from rich.theme import Theme
 from halocline.surfaces.sanitize import reveal
 
 WIDEST = 110
-"""Most columns used; longer lines are hard to read."""
+"""Most columns used; longer lines are hard to read. A diff may use more, for two columns."""
 
 THEME = Theme(
     {
@@ -57,6 +57,16 @@ class Gutter:
 
 
 @dataclass(frozen=True, slots=True)
+class Wide:
+    """A body that may use all columns."""
+
+    body: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.body
+
+
+@dataclass(frozen=True, slots=True)
 class Safe:
     """Last filter before the terminal: the only escape codes are rich's styles. `apart`: after a blank line."""
 
@@ -64,7 +74,8 @@ class Safe:
     apart: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        narrowed = options.update(width=min(options.max_width, WIDEST))
+        widest = options.max_width if isinstance(self.body, Wide) else WIDEST
+        narrowed = options.update(width=min(options.max_width, widest))
         if self.apart:
             yield Segment.line()
         for segment in console.render(self.body, narrowed):
