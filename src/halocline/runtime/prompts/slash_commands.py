@@ -149,6 +149,9 @@ ROWS = (
         "[NAME [VALUE]]", aliases=("settings",), during=True,
     ),
     SlashCommand(
+        "theme", "show or choose the colors of the terminal", By.SURFACE, Section.SETTINGS, "[NAME]", during=True,
+    ),
+    SlashCommand(
         "effort",
         "show or set the reasoning effort for this task",
         By.CONTROLLER,

@@ -39,18 +39,24 @@ class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
     sampling_tokens: Count = 50_000
 
 
+ThemeName = Literal["terminal", "color-blind", "high-contrast", "plain"]
+
+
 class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Signs of the terminal outside the window's text, while a conversation is on the screen."""
+    """The colors of a conversation, and signs of the terminal outside the window's text while one is on the screen."""
 
     title: bool = True
     progress: bool = True
     notify: Literal["desktop", "bell", "off"] = "desktop"
+    theme: ThemeName = "terminal"
 
 
 TerminalTable = Annotated[
     TerminalSettings,
     Says(
-        description="Signs of the terminal while a conversation is on the screen: `title`, the state in the window's "
+        description="The terminal while a conversation is on the screen: `theme`, its colors: `terminal` (the 16 of "
+        "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim) or "
+        "`plain` (no colors); `title`, the state in the window's "
         "title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it waits or ends and you typed nothing "
         "for 10 s: `desktop` (OSC 9), `bell` or `off`."
     ),

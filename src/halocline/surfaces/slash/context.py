@@ -40,6 +40,13 @@ class SlashMarkdown(Value, frozen=True):
     text: str
 
 
+class SlashTheme(Value, frozen=True):
+    """Draw with a theme from now on, and say so."""
+
+    theme: str
+    text: str
+
+
 class SlashView(Protocol):
     """The view of a surface, as far as answers need it."""
 
@@ -66,5 +73,5 @@ class SlashContext:
         return Path(self.client.state(self.task).workspace)
 
 
-SlashAnswer = str | LeaveTask | SlashDiff | SlashMarkdown
+SlashAnswer = str | LeaveTask | SlashDiff | SlashMarkdown | SlashTheme
 """An empty text shows nothing: the event of the change is shown instead."""

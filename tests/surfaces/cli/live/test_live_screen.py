@@ -183,6 +183,20 @@ def test_what_changed_is_shown_for_the_task_and_for_the_last_turn(halo: Halo, op
     terminal.sees("1 file changed in the last turn: +1 −1", "2 -     return 1", "2 +     return 2")
 
 
+@pytest.mark.parametrize(("theme", "colors"), [("plain", False), ("color-blind", True)])
+def test_a_theme_changes_the_colors_at_once_and_for_later_sessions(
+    halo: Halo, open_terminal: Open, theme: str, colors: bool
+) -> None:
+    (halo.folder / "a.txt").write_text("one\n")
+    write = {"call": [call("write_to_file", path="a.txt", content="two\n")]}
+    terminal = open_terminal().starts("-m", halo.script(write, HI), "--approval-mode", "yolo")
+    terminal.sees(HINT).says(f"/theme {theme}").sees(f"Theme: {theme}").says("go").saw("Hello.")
+    shown = terminal.colored.partition("Theme: ")[2]
+    assert bool(re.search(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])m", shown)) is colors
+    assert not re.search(r"\x1b\[(?:\d+;)*3[12]m", shown)
+    assert f'theme = "{theme}"' in (halo.home / "settings.toml").read_text()
+
+
 def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_terminal: Open) -> None:
     terminal = open_terminal().takes_clipboard().starts("-m", halo.script(CODE)).says("/copy").sees("no reply to copy")
     terminal.says("go").sees("Run it:", "done").says("/copy code").sees("last code block (1 line, 11 characters)")
@@ -469,6 +483,7 @@ def test_on_a_cleared_window_nothing_is_printed_twice(halo: Halo, open_terminal:
     terminal = open_terminal().runs("clear").runs(f"clear; {sys.executable} -m halocline -m {halo.script(HI, HI)}")
     for prompt in ("first prompt", "second prompt"):
         terminal.sees(HINT).says(prompt).sees("Hello.", prompt)
+    terminal.sees(HINT).says("/theme color-blind").sees("Theme: color-blind")
     terminal.presses("C-c").sees("Press Ctrl-C").presses("C-c").sees("halo -r")
     shown = terminal.everything
     assert [shown.count(text) for text in ("❯ first prompt", "❯ second prompt", HINT, "act · ask")] == [1, 1, 0, 0]

@@ -73,6 +73,11 @@ class TmuxTerminal:
         """The screen and what scrolled off."""
         return self._tmux("capture-pane", "-p", "-S", "-", "-t", "t")
 
+    @property
+    def colored(self) -> str:
+        """The same as `everything`, with the codes of its colors."""
+        return self._tmux("capture-pane", "-e", "-p", "-S", "-", "-t", "t")
+
     def takes_clipboard(self) -> "TmuxTerminal":
         """Let programs write the clipboard of this terminal, as many allow."""
         self._tmux("set-option", "-s", "set-clipboard", "on")

@@ -11,8 +11,9 @@ from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.dispatch import find_own_command
 
 PICKERS = (
-    "/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions", "/config", "/settings", "/agents",
-)  # fmt: skip
+    *("/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions"),
+    *("/config", "/settings", "/agents", "/theme"),
+)
 """Commands that open the list of their values; with Enter again they only report."""
 TWICE = 0.6
 """Seconds within which Escape counts as pressed twice."""

@@ -15,8 +15,9 @@ from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindingsBase
 from prompt_toolkit.layout import Layout
 from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import DynamicStyle, Style
 
-from halocline.surfaces.cli.live.layout import STYLE
+from halocline.surfaces.cli.live.layout import build_style
 from halocline.surfaces.cli.live.renderer import LiveOutput, LiveRenderer
 from halocline.surfaces.cli.live.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
 from halocline.surfaces.cli.live.terminal_state import TerminalState
@@ -46,7 +47,8 @@ class LiveApplication:
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
-        self._renderer = LiveRenderer(STYLE, self._output)
+        self._style: Style = build_style("terminal")
+        self._renderer = LiveRenderer(DynamicStyle(lambda: self._style), self._output)
 
     async def start(
         self, layout: Layout, keys: KeyBindingsBase, on_key: Callable[[], None], after_key: Callable[[], None]
@@ -62,7 +64,7 @@ class LiveApplication:
         colors = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT
         app: Application[None] = Application(
             layout=layout,
-            style=STYLE,
+            style=self._renderer.style,
             key_bindings=keys,
             erase_when_done=True,
             editing_mode=EditingMode.EMACS,
@@ -109,6 +111,11 @@ class LiveApplication:
         """Write escape codes that move nothing, such as a title or a bell."""
         self._output.write_raw(codes)
         self._output.flush()
+
+    def choose_style(self, style: Style) -> None:
+        """Draw with these styles from now on."""
+        self._style = style
+        self.request_frame()
 
     def request_frame(self) -> None:
         """Draw a frame soon, at most every `FRAME` seconds."""

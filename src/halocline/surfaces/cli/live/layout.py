@@ -1,6 +1,7 @@
 """The layout of the live screen: lines above the composer, the composer, lines below it."""
 
 from collections.abc import Callable
+from functools import cache
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
@@ -12,24 +13,45 @@ from prompt_toolkit.layout.processors import AfterInput, BeforeInput, Conditiona
 from prompt_toolkit.styles import Style
 
 from halocline.surfaces.cli.live.activity import Fragments
+from halocline.surfaces.cli.output.theme import PLAIN
 
-STYLE = Style.from_dict(
-    {
-        "accent": "fg:ansicyan",
-        "prompt": "fg:ansicyan bold",
-        "quiet": "fg:ansibrightblack",
-        "title": "bold",
-        "good": "fg:ansigreen",
-        "bad": "fg:ansired",
-        "warn": "fg:ansiyellow",
-        "loud": "bg:ansired fg:ansiwhite bold",
-        "search": "nobold",
-        "incsearch": "nobold underline",
-        "incsearch.current": "nobold underline",
-    }
-)
+_STYLES = {
+    "accent": "fg:ansicyan",
+    "prompt": "fg:ansicyan bold",
+    "quiet": "fg:ansibrightblack",
+    "title": "bold",
+    "good": "fg:ansigreen",
+    "bad": "fg:ansired",
+    "warn": "fg:ansiyellow",
+    "loud": "bg:ansired fg:ansiwhite bold",
+    "search": "nobold",
+    "incsearch": "nobold underline",
+    "incsearch.current": "nobold underline",
+}
+_CHANGED_STYLES = {
+    "color-blind": {"good": "fg:ansibrightblue", "bad": "fg:ansiyellow", "warn": "fg:ansimagenta"},
+    "high-contrast": {
+        "accent": "bold",
+        "quiet": "",
+        "good": "fg:ansigreen bold",
+        "bad": "fg:ansired bold",
+        "warn": "bold",
+    },
+    PLAIN: {
+        **dict.fromkeys(("accent", "prompt", "good", "warn"), "bold"),
+        **dict.fromkeys(("quiet", "bad"), ""),
+        "loud": "reverse bold",
+    },
+}
 MOST_TYPED_ROWS = 10
 """Most rows of the text being typed; a longer one scrolls."""
+
+
+@cache
+def build_style(theme: str) -> Style:
+    """Build the styles of a theme, which are those of the rows above the screen."""
+    return Style.from_dict({**_STYLES, **_CHANGED_STYLES.get(theme, {})})
+
 
 Lines = Callable[[int, int], list[Fragments]]
 """Lines for a width, at most so many."""

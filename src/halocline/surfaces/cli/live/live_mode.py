@@ -22,13 +22,14 @@ from halocline.surfaces.cli.live.activity import LiveActivity
 from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.bindings import bind_keys
 from halocline.surfaces.cli.live.composer import LiveComposer
-from halocline.surfaces.cli.live.layout import LivePanes
+from halocline.surfaces.cli.live.layout import LivePanes, build_style
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, show_answer
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
@@ -43,6 +44,7 @@ class LiveMode:
         self._app = LiveApplication(self._print_code)
         self.on_signal: Callable[[int], None] | None = self._app.end_by
         console = build_console(self._app.print_above)
+        self._theme = ThemeChoice(console)
         self._activity = LiveActivity(console, self._app.request_frame)
         self._screen = LiveScreen(console, self._activity, can_leave=True)
         self._session = LiveSession(self.say, self._app.request_frame)
@@ -81,6 +83,8 @@ class LiveMode:
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
         signs = client.terminal_settings
+        if self._theme.begin(signs.theme):
+            self._app.choose_style(build_style(signs.theme))
         folder = client.state(task).workspace
         self._outside.configure(
             folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
@@ -118,6 +122,10 @@ class LiveMode:
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
+
+    def choose_theme(self, name: str) -> None:
+        self._theme.choose(name)
+        self._app.choose_style(build_style(name))
 
     def show_reply(self, text: str) -> None:
         self._screen.show_reply(text)

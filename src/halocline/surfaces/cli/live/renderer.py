@@ -5,7 +5,7 @@ frame is one write, marked as one update for terminals that know the mark.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -52,6 +52,7 @@ class LiveRenderer(Renderer):
         self._live_output = output
         self._rows: list[str] = []
         self._unfinished = ""
+        self._drawn_style: Hashable = None
 
     def print_above(self, text: str) -> None:
         """Queue text for the next frame; a line is printed once it is complete."""
@@ -64,8 +65,9 @@ class LiveRenderer(Renderer):
         with self._live_output.one_write():
             if self._rows:
                 self._print_rows()
-            elif self._last_screen is not None and not is_done and self._is_lower(layout, self._last_screen):
+            elif self._last_screen is not None and not is_done and self._needs_clearing(layout, self._last_screen):
                 self._clear()
+            self._drawn_style = self.style.invalidation_hash()
             super().render(app, layout, is_done)
             if self._last_screen is not None:
                 self._end_update()
@@ -87,6 +89,10 @@ class LiveRenderer(Renderer):
             self._is_updating = False
 
     _is_updating = False
+
+    def _needs_clearing(self, layout: Layout, last: Screen) -> bool:
+        """True if everything will be drawn again: with other styles, or in fewer rows."""
+        return self._drawn_style != self.style.invalidation_hash() or self._is_lower(layout, last)
 
     def _is_lower(self, layout: Layout, last: Screen) -> bool:
         """True if the layout needs fewer rows than were drawn."""

@@ -134,6 +134,9 @@ class Silent:
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         print_message(text)
 
+    def choose_theme(self, name: str) -> None:
+        return None
+
     def show_reply(self, text: str) -> None:
         print_message(text)
 

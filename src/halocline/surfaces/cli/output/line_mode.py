@@ -23,6 +23,7 @@ from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, edit_line
 from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
 from halocline.surfaces.cli.output.screen import Screen
+from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
@@ -42,7 +43,9 @@ class LineMode:
         self.asks = attended
         self.on_signal: Callable[[int], None] | None = None
         width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
-        self._screen = Screen(Console(highlight=False, width=width, height=height), can_leave=attended)
+        console = Console(highlight=False, width=width, height=height)
+        self._theme = ThemeChoice(console)
+        self._screen = Screen(console, can_leave=attended)
         self.draws = self._screen.is_live
         self._composer: Composer | None = None
         self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
@@ -68,7 +71,7 @@ class LineMode:
             self._keyboard.close()
 
     def follow_task(self, client: Client, task: str) -> None:
-        return None
+        self._theme.begin(client.terminal_settings.theme)
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Show the state of a resumed conversation: its modes and last messages."""
@@ -85,6 +88,9 @@ class LineMode:
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
+
+    def choose_theme(self, name: str) -> None:
+        self._theme.choose(name)
 
     def show_reply(self, text: str) -> None:
         self._screen.show_reply(text)

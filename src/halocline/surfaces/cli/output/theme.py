@@ -1,5 +1,7 @@
 """Theme of line mode: one accent, dim for secondary text, green and red only for outcomes and changes."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -36,6 +38,48 @@ THEME = Theme(
         "markdown.table.header": "bold",
     }
 )
+
+
+PLAIN = "plain"
+"""The theme without colors."""
+CHANGED_STYLES: Mapping[str, Mapping[str, str]] = {
+    "color-blind": {"good": "bright_blue", "bad": "yellow", "warn": "magenta"},
+    "high-contrast": {
+        "quiet": "none",
+        "thought": "italic",
+        "accent": "bold",
+        "good": "bold green",
+        "bad": "bold red",
+        "warn": "bold",
+        "markdown.h4": "bold",
+        "markdown.block_quote": "italic",
+        "markdown.table.border": "none",
+        "markdown.table.header": "bold",
+    },
+    PLAIN: {"good": "bold", "accent": "bold"},
+}
+"""The styles of each theme that differ from those above, which only use the terminal's own 16 colors."""
+
+
+class ThemeChoice:
+    """The theme of a console: the one of the settings until the person chooses another."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._is_begun = False
+
+    def begin(self, name: str) -> bool:
+        """Draw with the theme of the settings, unless there is one already. Returns whether this one is new."""
+        if self._is_begun:
+            return False
+        self.choose(name)
+        return True
+
+    def choose(self, name: str) -> None:
+        """Draw with a theme from now on."""
+        self._is_begun = True
+        self._console.push_theme(Theme({**THEME.styles, **CHANGED_STYLES.get(name, {})}, inherit=False))
+        self._console.no_color = name == PLAIN or "NO_COLOR" in os.environ
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.decision import Decision
-from halocline.surfaces.slash.context import SlashAnswer, SlashDiff, SlashMarkdown
+from halocline.surfaces.slash.context import SlashAnswer, SlashDiff, SlashMarkdown, SlashTheme
 
 if TYPE_CHECKING:
     from halocline.client import Client
@@ -60,6 +60,9 @@ class View(Protocol):
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Show a message of Halocline itself."""
 
+    def choose_theme(self, name: str) -> None:
+        """Draw with a theme from now on."""
+
     def show_reply(self, text: str) -> None:
         """Show a reply of a model in Markdown that is not in the conversation."""
 
@@ -94,5 +97,8 @@ def show_answer(answer: SlashAnswer, view: View) -> None:
             view.say(answer.text, answer.diffs)
         case SlashMarkdown():
             view.show_reply(answer.text)
+        case SlashTheme():
+            view.choose_theme(answer.theme)
+            view.say(answer.text)
         case str() if answer:
             view.say(answer)
