@@ -43,7 +43,7 @@ def judge_work(name: str, simple: Simple, ground: Ground) -> Finding | None:
         return None
     if not fault:
         fault = _common_fault(base, texts, is_own="/" in name and not _is_listed(base))
-    return unknown_finding(simple.source, fault) if fault else _ordinary_finding(simple, f"{base} does ordinary work")
+    return unknown_finding(simple.source, fault) if fault else _ordinary_finding(simple, f"{base} may change files")
 
 
 def _ordinary_finding(simple: Simple, reason: str) -> Finding:
