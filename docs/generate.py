@@ -21,7 +21,7 @@ from halocline.hosts.shell.shell import MARK
 from halocline.hosts.web.engines import ENGINES
 from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
-from halocline.protocol.config_locations import NESTED, RULE_ROWS
+from halocline.protocol.config_locations import LOCATIONS, NESTED_ROWS, RULE_ROWS, Row
 from halocline.protocol.values import to_snake_case
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
@@ -296,14 +296,15 @@ def rules() -> str:
             f"`{row.shown}{'/' * bool(row.endings)}`",
             f"`{'`, `'.join(row.endings)}`, recursively" if row.endings else "",
             "user" if row.owner == "person" else row.owner,
-            row.dialect,
+            "names rule files" if row.holds == "names of rules" else row.dialect,
             "yes" if row.imports else "",
+            f"{row.program} {row.since}".rstrip(),
         )
         for row in RULE_ROWS
     ]
-    rows += [(f"`{name}` in any folder", "", "its folder", "plain", "yes") for name in NESTED]
-    rows += [(f"`{name}` above the workspace", "", "project", "plain", "yes") for name in NESTED]
-    head = ("location", "files in the folder", "scope", "front matter", "`@path` includes a file")
+    rows += [_nested_row(row, "in any folder", "its folder") for row in NESTED_ROWS]
+    rows += [_nested_row(row, "above the workspace", "project") for row in NESTED_ROWS if not row.endings]
+    head = ("location", "files in the folder", "scope", "front matter", "`@path` includes a file", "defined by, since")
     means = list(MEANS_OF_FRONT_MATTER.items())
     others = ", ".join(f"`{name}`" for name in sorted(OTHER_THINGS))
     bounds = (
@@ -315,6 +316,32 @@ def rules() -> str:
         "Rules",
         text,
         _table(head, rows) + bounds + "\n## Front matter\n\n" + _table(("kind", "conditions of a rule"), means),
+    )
+
+
+def _nested_row(row: Row, where: str, scope: str) -> tuple[str, ...]:
+    endings = f"`{'`, `'.join(row.endings)}`, recursively" if row.endings else ""
+    return f"`{row.path}` {where}", endings, scope, row.dialect, "yes" if row.imports else "", row.program
+
+
+def locations() -> str:
+    """The page on files of other programs: skills, agents, commands, hooks and servers."""
+    text = (
+        "Files besides [rules](rules.md) that Halocline reads, its own and those of other programs. Of two things with "
+        "one name, the first in its table wins. A task changes none of these files unasked. *Since* is the first "
+        "version of the program that reads it, where its release notes say so."
+    )
+    kinds: dict[str, list[tuple[str, ...]]] = {}
+    for row in LOCATIONS:
+        if row not in RULE_ROWS:
+            use = "`halo import mcp`" if row.imported else "read in place"
+            place = f"`{row.shown}{'/' * (row.holds not in ('hook settings', 'servers'))}`"
+            kinds.setdefault(row.holds, []).append((place, f"{row.program} {row.since}".rstrip(), use))
+    head = ("location", "program, since", "use")
+    return _page(
+        "Files of other programs",
+        text,
+        "\n".join(f"## {holds.capitalize()}\n\n{_table(head, rows)}" for holds, rows in kinds.items()),
     )
 
 
@@ -353,6 +380,7 @@ def web() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "rules.md": rules,
+    "locations.md": locations,
     "command-line.md": command_line,
     "slash-commands.md": words,
     "keys.md": keys,

@@ -48,7 +48,7 @@ def test_agents_of_a_project_are_found_and_their_places_guarded(project, home, p
 @pytest.mark.parametrize("place", [*OWN_AGENTS, "own"])
 def test_a_persons_own_agent_wins_over_a_projects(project, home, place):
     describe(project / PROJECT_AGENTS[0], body="The project's.")
-    describe(home / place, body="My own.")
+    describe(home / place, body="My own.", ending=".agent.md" if place == ".copilot/agents" else ".md")
     found = only(project, home)
     assert (found.prompt, found.own) == ("My own.", True)
     assert place in (*OBEYED_AT_HOME, "own")

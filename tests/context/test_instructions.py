@@ -1,3 +1,4 @@
+import json
 import os
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from halocline.context.budget import RULE, RULES
 from halocline.context.instructions.active import FolderInstructions
 from halocline.context.instructions.files import MOST_FILES, Reader
 from halocline.context.instructions.places import Roots
-from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner, Root
+from halocline.protocol.config_locations import RULE_ROWS, Owner, Root
 from halocline.protocol.events.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state.reducer import reduce_event
@@ -77,7 +78,7 @@ def told(event: InstructionsLoaded | None) -> dict[str, str]:
     return {file.path: file.why for file in event.files} if event else {}
 
 
-@pytest.mark.parametrize("row", RULE_ROWS, ids=lambda row: row.shown)
+@pytest.mark.parametrize("row", [row for row in RULE_ROWS if row.holds == "rules"], ids=lambda row: row.shown)
 def test_every_place_of_the_list_is_read(ground, row):
     name = f"{row.path}/a{row.endings[0]}" if row.endings else row.path
     text = "---\nalwaysApply: true\napplyTo: '**'\n---\nUse tabs."
@@ -433,4 +434,91 @@ def test_a_hostile_pattern_costs_little(ground):
 def test_the_list_names_each_place_once():
     assert len({row.shown for row in RULE_ROWS}) == len(RULE_ROWS)
     assert {row.owner for row in RULE_ROWS} == set(get_args(Owner))
-    assert all(row.endings == MARKDOWN or row.dialect != "plain" or not row.endings for row in RULE_ROWS)
+
+
+NAMES_OF_RULES = {
+    "opencode": '{\n  // shared\n  "instructions": ["docs/style.md", "packages/*/rules.md", "https://example.com/r.md"],\n}',
+    "aider": "read: [docs/style.md]\n",
+    "gemini": '{"context": {"fileName": ["style.md", "docs/style.md"]}}',
+}
+
+
+@pytest.mark.parametrize("row", [row for row in RULE_ROWS if row.holds == "names of rules"], ids=lambda row: row.shown)
+def test_settings_of_other_programs_name_rules(ground, row):
+    ground.write(row.path, NAMES_OF_RULES[row.dialect], root=row.root)
+    folder = ".gemini/" if row.dialect == "gemini" and row.root else ""
+    ground.write(f"{folder}docs/style.md", "Use tabs.", root=row.root if folder else "")
+    _, section, state = ground.begins()
+    (one,) = state.prompt.instructions
+    assert one.file.path.endswith("docs/style.md")
+    assert one.file.of == ("person" if folder else "project")
+    assert "Use tabs." in section
+
+
+def test_a_pattern_in_settings_names_each_file_that_matches(ground):
+    ground.write("opencode.json", NAMES_OF_RULES["opencode"])
+    for name in ("packages/a/rules.md", "packages/b/rules.md", "packages/b/deep/rules.md", "packages/c/other.md"):
+        ground.write(name, f"Rules of {name}.")
+    _, _, state = ground.begins()
+    assert [one.file.path for one in state.prompt.instructions] == ["packages/a/rules.md", "packages/b/rules.md"]
+
+
+@pytest.mark.parametrize("named", ["../outside.md", "~/secret.md", ".env", "/etc/hostname", "link.md"])
+def test_settings_of_a_project_name_nothing_outside_and_no_secrets(ground, tmp_path, named):
+    ground.write("secret.md", "SECRET", root="~")
+    (tmp_path / "outside.md").write_text("SECRET")
+    ground.write(".env", "SECRET")
+    (ground.project / "link.md").symlink_to(tmp_path / "outside.md")
+    ground.write("opencode.json", json.dumps({"instructions": [named]}))
+    _, section, state = ground.begins()
+    assert (section, state.prompt.instructions) == ("", ())
+
+
+def test_settings_that_cannot_be_read_are_told_of(ground):
+    ground.write("opencode.json", "{")
+    rules, _, _ = ground.begins()
+    (remark,) = rules.begins().remarks
+    assert "opencode.json" in remark
+    assert "not valid" in remark
+
+
+def test_an_override_replaces_the_file_beside_it_and_no_other(ground):
+    ground.write("AGENTS.md", "Shared.")
+    ground.write("AGENTS.override.md", "Mine.")
+    ground.write("src/AGENTS.md", "In src.")
+    rules, section, state = ground.begins()
+    assert ("Mine." in section, "Shared." in section) == (True, False)
+    event = rules.collect_changes(called(prompted(state, "go"), "read_file", path="src/a.py"))
+    assert list(told(event)) == ["src/AGENTS.md"]
+
+
+def test_an_empty_override_replaces_nothing(ground):
+    ground.write("AGENTS.md", "Shared.")
+    ground.write("AGENTS.override.md", "")
+    assert "Shared." in ground.begins()[1]
+
+
+NESTED_CURSOR = {
+    "always.mdc": ("alwaysApply: true", {"pkg/a.py", "pkg/a.sql"}),
+    "paths.mdc": ('globs: "*.sql"', {"pkg/a.sql"}),
+    "by-hand.mdc": ("alwaysApply: false", set()),
+}
+
+
+@pytest.mark.parametrize("path", ["pkg/a.py", "pkg/a.sql", "other/a.sql"])
+def test_cursors_rules_in_a_folder_hold_for_that_folder(ground, path):
+    for name, (head, _) in NESTED_CURSOR.items():
+        ground.write(f"pkg/.cursor/rules/{name}", f"---\n{head}\n---\nText of {name}.")
+    rules, section, state = ground.begins()
+    assert section == ""
+    event = rules.collect_changes(called(prompted(state, "go"), "read_file", path=path))
+    expected = {f"pkg/.cursor/rules/{name}" for name, (_, paths) in NESTED_CURSOR.items() if path in paths}
+    assert set(told(event)) == expected
+
+
+@pytest.mark.parametrize("root", ["~/.codex/AGENTS.md", "~/.aider.conf.yml", "~/.config/opencode/opencode.json"])
+def test_a_new_place_opens_no_file_beside_it_to_a_project(ground, root):
+    folder = root.removeprefix("~/").rpartition("/")[0]
+    ground.write(f"{folder}/notes.md".lstrip("/"), "SECRET", root="~")
+    ground.write("AGENTS.md", f"Read @~/{folder}/notes.md".replace("//", "/"))
+    assert "SECRET" not in ground.begins()[1]

@@ -3,17 +3,18 @@ from pathlib import Path
 
 import pytest
 
+from halocline.context.user_files.command_dialects import fill_arguments
 from halocline.context.user_files.commands import (
     DEEPEST,
+    KINDS,
     LONGEST_FILE,
     MOST,
-    OWN,
+    PREFIXES,
     Places,
-    fill_arguments,
     found_words,
     read_word,
 )
-from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
+from halocline.protocol.config_locations import COMMAND_ROWS
 
 
 @pytest.fixture
@@ -30,22 +31,18 @@ def write(path: Path, text: str | bytes = "Do it.\n") -> Path:
     return path
 
 
-def roots(places: Places) -> list[tuple[str, Path]]:
-    return [
-        *((kind, places.workspace / name) for kind, name in PROJECT_WORDS),
-        *((kind, places.own / name) for kind, name in OWN),
-        *((kind, places.person / name) for kind, name in OWN_WORDS),
-    ]
+def folder_of(places: Places, row) -> Path:
+    return {"": places.workspace, "~": places.person, "~/.halocline": places.own}[row.root] / row.path
 
 
-@pytest.mark.parametrize("at", range(len(PROJECT_WORDS) + len(OWN) + len(OWN_WORDS)))
-def test_every_place_gives_words_and_what_is_written_first_wins(places, at):
-    kind, folder = roots(places)[at]
-    mine = write(folder / "deploy.md")
-    for _, later in roots(places)[at + 1 :]:
-        write(later / "deploy.md", "another")
-    found = found_words(places).files["deploy"]
-    assert (found.kind, found.path) == (kind, str(mine))
+@pytest.mark.parametrize("row", COMMAND_ROWS, ids=lambda row: row.shown)
+def test_every_place_gives_words_and_what_is_written_first_wins(places, row):
+    mine = write(folder_of(places, row) / f"deploy{row.endings[0]}")
+    for later in COMMAND_ROWS[COMMAND_ROWS.index(row) + 1 :]:
+        if PREFIXES.get(later.dialect) == PREFIXES.get(row.dialect):
+            write(folder_of(places, later) / f"deploy{later.endings[0]}", "another")
+    found = found_words(places).files[f"{PREFIXES.get(row.dialect, '')}deploy"]
+    assert (found.kind, found.path) == (KINDS[row.holds], str(mine))
 
 
 def test_folders_below_are_part_of_the_name_up_to_a_depth_and_hidden_ones_are_not_looked_into(places):
@@ -158,3 +155,45 @@ def test_a_very_long_file_is_cut_and_bytes_that_are_no_text_do_no_harm(places):
 )
 def test_arguments_are_put_in_once(body, arguments, expected):
     assert fill_arguments(body, arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body", "arguments", "expected"),
+    [
+        (
+            "claude",
+            "[$ARGUMENTS] [$0] [$1] [$2] [$ARGUMENTS[1]]",
+            "alpha beta",
+            "[alpha beta] [alpha] [beta] [] [beta]",
+        ),
+        (
+            "codex",
+            "$1 of $ARGUMENTS costs $$5 for $WHO and $OTHER",
+            "a WHO=me",
+            "a of a WHO=me costs $5 for me and $OTHER",
+        ),
+        ("copilot", "Make ${input:name:a name} in ${input:name}", "a form", "Make a form in a form"),
+        ("copilot", "Make ${input:a} and ${input:b}", "b=2 a=1", "Make 1 and 2"),
+        ("copilot", "Make ${input:a} and ${input:b}", "x", "Make ${input:a} and ${input:b}"),
+        (
+            "gemini",
+            "Review {{args}} by @{docs/my style.md} and !{ls}",
+            "$1",
+            'Review $1 by @"docs/my style.md" and !{ls}',
+        ),
+    ],
+)
+def test_each_program_has_its_own_placeholders(dialect, body, arguments, expected):
+    assert fill_arguments(body, arguments, dialect) == expected
+
+
+def test_a_command_of_gemini_is_a_toml_file(places):
+    text = 'description = "reviews"\nprompt = """\nReview {{args}}\n!{git diff}\n"""\n'
+    write(places.workspace / ".gemini/commands/git/review.toml", text)
+    found = read_word(found_words(places).files["git:review"])
+    assert (found.description, found.body, found.has_commands) == ("reviews", "Review {{args}}\n!{git diff}", True)
+
+
+def test_a_toml_file_that_cannot_be_read_is_all_text(places):
+    write(places.workspace / ".gemini/commands/a.toml", "prompt = ")
+    assert read_word(found_words(places).files["a"]).body == "prompt ="

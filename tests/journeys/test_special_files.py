@@ -11,7 +11,7 @@ from tests.journeys.conftest import LONGEST
 
 from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, RULE_ROWS
-from halocline.store.paths import OTHERS_MCP, PROJECT_RULES
+from halocline.store.paths import PROJECT_RULES
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ PLACES = (
     *(*IGNORE_FILES, PROJECT_RULES, ".halocline/memory.md", "sub/AGENTS.md"),
     *IN_FOLDERS,
     *OF_PROGRAMS,
-    *(f"~/{name}" for name in (*OBEYED_AT_HOME, *OTHERS_MCP, *AT_HOME)),
+    *(f"~/{name}" for name in (*OBEYED_AT_HOME, *AT_HOME)),
     *(f"~/.halocline/{name}" for name in OWN),
 )
 AT_ONCE = 6

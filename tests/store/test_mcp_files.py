@@ -3,9 +3,9 @@ import json
 import pytest
 
 from halocline.ports.mcp_servers import ServerOwner
+from halocline.protocol.config_locations import OTHERS_MCP
 from halocline.protocol.errors import SettingsError
 from halocline.store.mcp.servers import McpPlaces, read_servers, write_server
-from halocline.store.paths import OTHERS_MCP
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_broken_file_is_never_written_over(places):
     assert places.own.read_text() == "{"
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "new\nline", "esc\x1b[31m", "x" * 101])
+@pytest.mark.parametrize("name", ["", " ", "/a", "a/", "a//b", "new\nline", "esc\x1b[31m", "x" * 101])
 def test_a_name_that_nobody_could_write_or_see_is_none(places, name):
     put(places.own, {name: {"command": "x"}})
     (server,) = read_servers(places).servers

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from halocline.protocol.config_locations import Dialect
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 
@@ -59,6 +60,7 @@ class ServerEntry(Value, frozen=True, rename="camel"):
     auto_approve: tuple[str, ...] = ()
     auto_approve_read_only: bool = False
     disabled_tools: tuple[str, ...] = ()
+    enabled_tools: tuple[str, ...] | None = None
     disabled: bool = False
     timeout: Annotated[float, msgspec.Meta(ge=1, le=86_400)] = 60.0
     start_timeout: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 60.0
@@ -69,7 +71,8 @@ class ServerEntry(Value, frozen=True, rename="camel"):
 class Server(Value, frozen=True):
     """One server: its name, file, owner and entry, and any `problem` with it.
 
-    `untrusted` servers are mentioned by the surface when it asks whether to trust the folder.
+    `untrusted` servers are mentioned by the surface when it asks whether to trust the folder. `dialect` is the format
+    of the file; only our own is written.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Server(Value, frozen=True):
     entry: ServerEntry = ServerEntry()
     problem: str = ""
     untrusted: bool = False
+    dialect: Dialect = "plain"
 
     @property
     def transport(self) -> str:
@@ -96,7 +100,7 @@ class Server(Value, frozen=True):
     def essence(self) -> ServerEntry:
         """The parts that a running server depends on: it keeps running when the rest changes."""
         defaults = ServerEntry()
-        apart = ("auto_approve", "auto_approve_read_only", "timeout", "disabled_tools")
+        apart = ("auto_approve", "auto_approve_read_only", "timeout", "disabled_tools", "enabled_tools")
         return replace(self.entry, **{name: getattr(defaults, name) for name in apart})
 
 

@@ -14,6 +14,8 @@ TOO_DEEP = "it is nested too deeply"
 DEEPEST = 128
 """Maximum nesting of lists and objects."""
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_NOTES = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_LAST_COMMAS = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*"?)|,(?=\s*[}\]])', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
 
 
@@ -53,6 +55,14 @@ def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
     if is_deeper(given, DEEPEST):
         raise msgspec.DecodeError(TOO_DEEP)
     return msgspec.json.decode(given, type=type)
+
+
+def without_comments(data: bytes) -> bytes:
+    """Return JSON without what editors allow in their settings: comments, and commas before a closing bracket."""
+    plain = data.removeprefix(b"\xef\xbb\xbf")
+    for extra in (_NOTES, _LAST_COMMAS):
+        plain = extra.sub(lambda found: found[1] or b" ", plain)
+    return plain
 
 
 def is_deeper(data: bytes | str, deepest: int) -> bool:

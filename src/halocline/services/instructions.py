@@ -13,7 +13,7 @@ from halocline.context.instructions.touched_files import folders_of
 from halocline.context.system_prompt.environment import SKIPPED
 from halocline.files.target import hold_target
 from halocline.policy.paths import is_within
-from halocline.protocol.config_locations import NESTED, RULE_ROWS
+from halocline.protocol.config_locations import NESTED, NESTED_ROWS, RULE_ROWS
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
@@ -166,8 +166,9 @@ def _folders_with_rules(workspace: Path) -> Iterator[str]:
     if workspace in (Path.home(), Path(workspace.anchor)):
         return
     for looked, (folder, folders, names) in enumerate(os.walk(workspace), start=1):
+        has_folder = any(row.endings and os.path.isdir(f"{folder}/{row.path}") for row in NESTED_ROWS)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
-        if folder != str(workspace) and not {*NESTED}.isdisjoint(names):
+        if folder != str(workspace) and (has_folder or not {*NESTED}.isdisjoint(names)):
             found += 1
             yield os.path.relpath(folder, workspace)
         if found == MOST_NESTED or looked == MOST_FOLDERS:
@@ -187,7 +188,11 @@ def _list_file(file: RuleFile) -> ListedInstruction:
 
 
 def _describe_scope(file: RuleFile) -> str:
-    if file.folder:
+    return f"{_describe_when(file)}, named by {file.named_by}" if file.named_by else _describe_when(file)
+
+
+def _describe_when(file: RuleFile) -> str:
+    if _covers_folder(file):
         return f"for {file.folder}/"
     match file.rule.when:
         case When.ALWAYS:
@@ -201,12 +206,17 @@ def _describe_scope(file: RuleFile) -> str:
     return "never: its front matter names no path"
 
 
+def _covers_folder(file: RuleFile) -> bool:
+    """True if the file applies to its whole folder."""
+    return bool(file.folder) and file.rule.when in (When.ALWAYS, When.OFFERED)
+
+
 def _judge_file(file: RuleFile, path: str) -> tuple[bool, str]:
     if file.inert:
         return False, file.inert
     if file.rule.when is When.ALWAYS and not file.folder:
         return True, "it always applies"
-    if file.folder:
+    if _covers_folder(file):
         fits_folder = path.startswith(f"{file.folder}/")
         return fits_folder, f"it applies to files in {file.folder}/"
     if path and file.rule.when is When.PATHS:

@@ -6,20 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.config_locations import PROJECT_MCP
+from halocline.protocol.config_locations import OTHERS_MCP, PROJECT_MCP
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 _OTHERS = 0o077
 PROJECT_RULES = ".halocline/policy.toml"
 """Permission rules of a project."""
-OTHERS_MCP = (
-    ".cline/data/settings/cline_mcp_settings.json",
-    ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-    ".vscode-server/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-    "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
-)
-"""Files of Cline with the user's MCP servers, below their home folder."""
 
 
 MANAGED_MCP = Path("/etc/halocline/mcp.json")

@@ -13,7 +13,7 @@ from halocline.context.instructions.front_matter import When
 from halocline.context.instructions.globs import fitting_path
 from halocline.context.instructions.touched_files import Touched, folders_of
 from halocline.context.templates import read_template
-from halocline.protocol.config_locations import NESTED
+from halocline.protocol.config_locations import NESTED_ROWS
 from halocline.protocol.events.instructions import SOURCE, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
 from halocline.protocol.state.state import State
@@ -111,7 +111,7 @@ class FolderInstructions:
 
 def _why_it_holds(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]) -> str:
     """Return why a file applies; empty if it does not."""
-    if file.folder:
+    if file.folder and file.rule.when in (When.ALWAYS, When.OFFERED):
         path = next((path for path in paths if path.startswith(f"{file.folder}/")), "")
     else:
         match file.rule.when:
@@ -132,9 +132,10 @@ def _why_it_holds(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]
 def _folders_with_own(names: Iterable[str], prefix: str) -> Iterator[str]:
     """Yield the folders whose own files applied before."""
     for name in (name.removeprefix(prefix) for name in names):
-        folder, _, last = name.rpartition("/")
-        if folder and last in NESTED and not name.startswith(("~", "/", "../")):
-            yield folder
+        for row in NESTED_ROWS:
+            folder, found, _ = f"{name}/".rpartition(f"/{row.path}/")
+            if folder and found and not name.startswith(("~", "/", "../")):
+                yield folder
 
 
 def _loaded_event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> InstructionsLoaded | None:

@@ -15,21 +15,22 @@ from msgspec.structs import replace
 from halocline.context.budget import RULE
 from halocline.context.instructions.front_matter import Rule, When, rule_in
 from halocline.context.instructions.imports import DEEPEST, MOST, find_target, holds_secrets, may_bring, named_in
-from halocline.context.instructions.places import OTHER_THINGS, Roots, present_rows
+from halocline.context.instructions.named_files import Unreadable, named_files
+from halocline.context.instructions.places import Roots, present_rows
+from halocline.context.instructions.row_files import files_of_row
 from halocline.edits.text import BinaryContent, decode_text, to_lf
 from halocline.files.regular import NotRegular, read_beginning
 from halocline.policy.paths import is_hidden
-from halocline.protocol.config_locations import NESTED, Dialect, Owner, Row
+from halocline.protocol.config_locations import NESTED_ROWS, RULE_ROWS, Dialect, Owner, Row
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
 
 MOST_FILES = 200
-MOST_FOLDERS = 500
-MOST_ENTRIES = 2_000
-"""Entries read in one folder; a project may be hostile."""
 TOO_MANY = f"it and the files after it exceed the limit of {MOST_FILES}"
 LARGEST = 4 * RULE
 """Maximum bytes read from a file."""
+STANDS_FOR = {os.path.basename(row.path): row.stands_for for row in RULE_ROWS if row.stands_for}
+"""Names of files that replace the one beside them."""
 
 Stamp = tuple[int, int, int] | None
 Stamps = tuple[tuple[str, Stamp], ...]
@@ -38,7 +39,8 @@ Stamps = tuple[tuple[str, Stamp], ...]
 class RuleFile(Value, frozen=True):
     """A rules file: its path, display name and content. `inert` says why it does not apply.
 
-    `folder` is the folder it covers, if not the whole project. `stamps` show whether it changed.
+    `folder` is the folder it covers, if not the whole project; `named_by` the settings that name it, if any.
+    `stamps` show whether it changed.
     """
 
     path: str
@@ -47,6 +49,7 @@ class RuleFile(Value, frozen=True):
     rule: Rule = Rule("")
     inert: str = ""
     folder: str = ""
+    named_by: str = ""
     digest: str = ""
     remarks: tuple[str, ...] = ()
     stamps: Stamps = ()
@@ -84,10 +87,10 @@ class Reader:
         """Return the files that cover only these folders, given relative to the project."""
         self._refresh()
         found = [
-            self._load_file(self.roots.workspace / folder / name, "project", "plain", imports=True, folder=folder)
+            self._load_file(path, "project", row.dialect, imports=row.imports, folder=folder)
             for folder in folders
-            for name in NESTED
-            if os.path.exists(self.roots.workspace / folder / name)
+            for row in NESTED_ROWS
+            for path in islice(files_of_row(row, self.roots.workspace / folder / row.path), MOST_FILES)
         ]
         return self._without_duplicates(found)
 
@@ -109,17 +112,50 @@ class Reader:
     def _read_places(self, places: Iterable[tuple[Row, Path]]) -> Iterator[RuleFile]:
         count = 0
         for row, place in places:
-            for path in _files_of_row(row, place):
+            try:
+                paths = self._paths_of_row(row, place)
+            except Unreadable as why:
+                shown, text = self._display_path(place), f"the file is not read, because {why}"
+                yield RuleFile(str(place), shown, row.owner, inert=f"it cannot be read ({why})", remarks=(text,))
+                continue
+            for path in paths:
                 count += 1
                 if count > MOST_FILES:
                     yield RuleFile(str(path), self._display_path(path), row.owner, inert=TOO_MANY)
                     return
-                yield self._load_file(path, row.owner, row.dialect, imports=row.imports)
+                if row.holds == "rules":
+                    yield self._load_file(path, row.owner, row.dialect, imports=row.imports)
+                else:
+                    yield self._load_named(path, row, place)
+
+    def _paths_of_row(self, row: Row, place: Path) -> Iterable[Path]:
+        """Return the files of a row. Raises Unreadable."""
+        return files_of_row(row, place) if row.holds == "rules" else named_files(row.dialect, place, self.roots)
+
+    def _load_named(self, path: Path, row: Row, settings: Path) -> RuleFile:
+        """Load a file that settings name. One in the project is the project's, whoever names it."""
+        inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.roots.workspace)}/")
+        owner: Owner = "project" if inside else row.owner
+        name = self._display_path(settings)
+        if not may_bring(path, owner, self.roots, self._ignored_lines):
+            why = f"{name} names it, but it is outside the project, may hold secrets or is hidden"
+            return RuleFile(str(path), self._display_path(path), owner, inert=why, named_by=name)
+        return replace(self._load_file(path, owner, "plain", imports=False), named_by=name)
 
     def _without_duplicates(self, files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
+        """Mark files that another one replaces or repeats as inert."""
         seen: dict[str, str] = {}
         unique: list[RuleFile] = []
+        files = list(files)
+        replaced = {
+            os.path.join(folder, STANDS_FOR[name]): file.shown
+            for file in files
+            for folder, name in [os.path.split(file.path)]
+            if name in STANDS_FOR and not file.inert
+        }
         for file in files:
+            if file.path in replaced and not file.inert:
+                file = replace(file, inert=f"{replaced[file.path]} replaces it")
             same = seen.get(file.digest, "") if file.digest and not file.inert else ""
             unique.append(replace(file, inert=f"the same as {same}") if same else file)
             if not file.inert:
@@ -171,6 +207,7 @@ class Reader:
         if len(body) > RULE or size > LARGEST:
             found.append(f"only its first {RULE:,} characters are used")
             body = f"{body[:RULE]}\n[The rest of {bare.shown} is omitted; see it with read_file.]"
+        rule = _within_folder(rule, bare.folder)
         inert = "" if body or rule.when is When.OFFERED else "it is empty"
         digest = hashlib.sha256(f"{rule.when}{rule.globs}{bare.folder}\0{body}".encode(errors="replace")).hexdigest()
         return replace(
@@ -235,35 +272,14 @@ def read_text(path: str) -> str:
     return to_lf(decode_text(data).text)
 
 
-def _files_of_row(row: Row, place: Path) -> Iterator[Path]:
-    """Yield the files of a row: the place itself, or all below it by name; each linked folder is entered once."""
-    if not (row.endings and place.is_dir()):
-        if place.exists():
-            yield place
-        return
-    seen: set[str] = set()
-    waiting = [place]
-    while waiting and len(seen) < MOST_FOLDERS:
-        folder = waiting.pop(0)
-        if (real := os.path.realpath(folder)) in seen:
-            continue
-        seen.add(real)
-        inner: list[Path] = []
-        for name, is_folder in _list_entries(folder):
-            if is_folder and not (folder == place and name in OTHER_THINGS):
-                inner.append(folder / name)
-            elif not is_folder and name.endswith(row.endings):
-                yield folder / name
-        waiting[:0] = inner
-
-
-def _list_entries(folder: Path) -> list[tuple[str, bool]]:
-    try:
-        with os.scandir(folder) as entries:
-            seen = islice(entries, MOST_ENTRIES)
-            return sorted((entry.name, entry.is_dir()) for entry in seen if not entry.name.startswith("."))
-    except OSError:
-        return []
+def _within_folder(rule: Rule, folder: str) -> Rule:
+    """Make the patterns of a folder's own rule relative to the project."""
+    if not folder:
+        return rule
+    return replace(
+        rule,
+        globs=tuple(f"!{folder}/{glob[1:]}" if glob.startswith("!") else f"{folder}/{glob}" for glob in rule.globs),
+    )
 
 
 def _is_excluded(excluded: tuple[str, ...], path: Path, shown: str) -> bool:

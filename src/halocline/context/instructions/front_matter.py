@@ -1,4 +1,4 @@
-"""When a rule applies, from its front matter in the format of Cline, Claude Code, Cursor, Copilot or Windsurf.
+"""When a rule applies, from its front matter in the format of the program it was written for.
 
 What must stay true: a rule whose front matter cannot be read always applies, as written, and a remark says so. A rule
 that is silently ignored is worse than one too many.
@@ -151,6 +151,40 @@ def _read_windsurf(given: dict[str, Any], body: str) -> Rule:
     raise ValueError("its trigger is not always_on, glob, model_decision or manual")
 
 
+def _read_kiro(given: dict[str, Any], body: str) -> Rule:
+    match given.get("inclusion", "always"):
+        case "always":
+            return Rule(body)
+        case "fileMatch":
+            return _for_paths(tuple(map(in_any_folder, _read_patterns(given.get("fileMatchPattern"), "pattern"))), body)
+        case "auto":
+            return _on_request(given, body)
+        case "manual":
+            return Rule(body, When.NAMED)
+    raise ValueError("its inclusion is not always, fileMatch, auto or manual")
+
+
+def _read_continue(given: dict[str, Any], body: str) -> Rule:
+    always = given.get("alwaysApply")
+    if always not in (None, True, False):
+        raise ValueError("alwaysApply is neither true nor false")
+    globs = _read_patterns(given.get("globs"), "globs")
+    if always or (always is None and not globs):
+        return Rule(body)
+    return _for_paths(tuple(map(in_any_folder, globs)), body) if globs else _on_request(given, body)
+
+
+def _read_augment(given: dict[str, Any], body: str) -> Rule:
+    match given.get("type", "always_apply"):
+        case "always_apply":
+            return Rule(body)
+        case "agent_requested":
+            return _on_request(given, body)
+        case "manual":
+            return Rule(body, When.NAMED)
+    raise ValueError("its type is not always_apply, agent_requested or manual")
+
+
 def _for_paths(globs: tuple[str, ...], body: str) -> Rule:
     return Rule(body, When.PATHS, globs) if globs else Rule(body, When.NEVER)
 
@@ -184,6 +218,9 @@ MEANINGS: dict[Dialect, str] = {
     "cursor": "`alwaysApply`, else `globs`, else the model decides by `description`; with none, a prompt must name it",
     "copilot": "`applyTo`; without it the model decides by `description`; `excludeAgent: cloud-agent` means never",
     "windsurf": "`trigger`: `always_on`, `glob` with `globs`, `model_decision` with `description`, or `manual`",
+    "kiro": "`inclusion`: `always`, `fileMatch` with `fileMatchPattern`, `auto` with `description`, or `manual`",
+    "continue": "`globs` limit it; without them it always applies, or by `description` if `alwaysApply` is false",
+    "augment": "`type`: `always_apply`, `agent_requested` with `description`, or `manual`",
 }
 """Front matter of each format, for the reference page."""
 _READERS = {
@@ -192,4 +229,7 @@ _READERS = {
     "cursor": _read_cursor,
     "copilot": _read_copilot,
     "windsurf": _read_windsurf,
+    "kiro": _read_kiro,
+    "continue": _read_continue,
+    "augment": _read_augment,
 }

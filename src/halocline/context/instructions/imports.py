@@ -72,7 +72,7 @@ def _is_among_a_persons(path: str, roots: Roots) -> bool:
         place = roots.path(row)
         if row.owner != "person" or not place:
             continue
-        if path.startswith(f"{place}/") if row.endings else os.path.dirname(path) == str(place.parent):
+        if path.startswith(f"{place}/") if row.endings else row.imports and os.path.dirname(path) == str(place.parent):
             return True
     return False
 

@@ -5,9 +5,10 @@ What must stay true: a folder without any rules costs one `stat` for each row an
 
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
-from halocline.protocol.config_locations import NESTED, RULE_ROWS, Root, Row
+from halocline.protocol.config_locations import NESTED_ROWS, RULE_ROWS, Root, Row
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.values import Value
 
@@ -83,6 +84,7 @@ def list_places(roots: Roots) -> tuple[str, ...]:
 def _all_rows(roots: Roots) -> Iterator[tuple[Row, str]]:
     for row in RULE_ROWS:
         if row is FIRST_OF_PROJECT:
-            yield from ((Row("", name, imports=True), f"{folder}/{name}") for folder in roots.above for name in NESTED)
+            above = (one for one in NESTED_ROWS if not one.endings)
+            yield from ((one, f"{folder}/{one.path}") for folder, one in product(roots.above, above))
         if folder := roots.of(row.root):
             yield row, f"{folder}/{row.path}"

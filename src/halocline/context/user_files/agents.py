@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from halocline.context.instructions.markdown_head import read_fields, split_head
+from halocline.context.user_files.agent_dialects import fit_head
 from halocline.context.user_files.skills import Skill
 from halocline.files.regular import read_beginning
-from halocline.protocol.config_locations import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
+from halocline.protocol.config_locations import AGENT_ROWS, Row
 from halocline.protocol.events.subagents import AgentLine
 from halocline.protocol.values import Value
 
@@ -49,6 +50,13 @@ _OURS = {
     "read_files": ("read_file",),
     "search_codebase": ("search_files",),
     "fetch_web_content": ("web_fetch",),
+    "list": ("list_files",),
+    "search": ("search_files",),
+    "codebase": ("search_files",),
+    "execute": ("execute_command",),
+    "shell": ("execute_command",),
+    "fetch": ("web_fetch",),
+    "web": ("web_fetch", "web_search"),
 } | {name: (name,) for name in (*READS, *MORE, SKILLS)}
 """Our tools for the names that other programs use."""
 _ALWAYS = frozenset({FINISHING, "attempt_completion", "submit_and_exit"})
@@ -96,14 +104,14 @@ class _Invalid(Exception):
 def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
     """Look for agents in the folder `own`, the home folder and the workspace; the first of a name wins."""
     inside = os.path.realpath(workspace)
-    places = [(folder, "") for folder in (own, *((home or Path.home()) / place for place in OWN_AGENTS))]
-    places += [(workspace / place, inside) for place in PROJECT_AGENTS]
+    tops = {"~": home or Path.home(), "": workspace}
     agents: dict[str, Agent] = {}
     remarks: list[str] = []
-    for folder, within in dict(places).items():
-        for file in _list_files(folder):
+    for row in AGENT_ROWS:
+        folder = own if row.root == "~/.halocline" else tops[row.root] / row.path
+        for file in _list_files(folder, row.endings):
             try:
-                agent = _read_agent(file, within)
+                agent = _read_agent(file, "" if row.root else inside, row)
             except _Invalid as why:
                 remarks.append(f"The agent {file} is ignored: {why}")
                 continue
@@ -119,18 +127,18 @@ def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
     return (*(name for name in chosen if name != SKILLS or (skills and not preloaded)), FINISHING)
 
 
-def _list_files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files of a folder and of those in it; links to folders are not followed."""
     left = MOST
     for number, (at, folders, names) in enumerate(os.walk(folder)):
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if number < MOST else []
-        wanted = (Path(at, name) for name in sorted(names) if name.endswith(AGENT_ENDINGS) and name[0] != ".")
+        wanted = (Path(at, name) for name in sorted(names) if name.endswith(endings) and name[0] != ".")
         files = [file for file in wanted if file.exists()][:left]
         left -= len(files)
         yield from files
 
 
-def _read_agent(file: Path, within: str) -> Agent:
+def _read_agent(file: Path, within: str, row: Row) -> Agent:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
@@ -140,7 +148,10 @@ def _read_agent(file: Path, within: str) -> Agent:
     if len(text) > LONGEST_FILE:
         raise _Invalid(f"it is longer than {LONGEST_FILE:,} characters.")
     head, body = split_head(text)
-    return _build_agent(file, _parse_head(head), body.strip(), own=not within)
+    given = fit_head(row.dialect, _parse_head(head), file)
+    if given.get("mode") == "primary":
+        raise _Invalid("its mode is primary, so it is not meant as a sub-agent.")
+    return _build_agent(file, given, body.strip(), own=not within)
 
 
 def _parse_head(text: str) -> dict[str, Any]:
@@ -156,7 +167,6 @@ def _parse_head(text: str) -> dict[str, Any]:
 
 
 def _parse_plain(text: str) -> dict[str, Any]:
-
     return dict(read_fields(text))
 
 
@@ -181,7 +191,14 @@ def _build_agent(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool
         skills=_split_names(given["skills"]) if given.get("skills") else None,
         model=_read_model(given),
         steps=_read_steps(given.get("maxturns")),
-        remarks=(f"these tools are not available to sub-agents: {', '.join(unknown)}",) if unknown else (),
+        remarks=(
+            *((f"these tools are not available to sub-agents: {', '.join(unknown)}",) if unknown else ()),
+            *(
+                (f"the model {given['othermodel']} is another program's name; it uses yours",)
+                if given.get("othermodel")
+                else ()
+            ),
+        ),
     )
 
 
@@ -213,6 +230,11 @@ def _read_model(given: Mapping[str, Any]) -> str:
     if model.lower() in _SAME_MODEL:
         return ""
     return f"{provider}/{model}" if provider and "/" not in model else model
+
+
+def _note_model(given: Mapping[str, Any]) -> tuple[str, ...]:
+    other = given.get("othermodel")
+    return (f"the model {other} is a name of another program's; it uses the task's",) if other else ()
 
 
 def _read_steps(said: object) -> int | None:

@@ -5,25 +5,21 @@ out of the project by a link, and the project's file wins over the user's of the
 """
 
 import os
-import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.context.instructions.markdown_head import read_fields, split_head
+from halocline.context.user_files.command_dialects import has_commands, split_command
 from halocline.files.regular import read_beginning, why_not_regular
-from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
+from halocline.protocol.config_locations import COMMAND_ROWS, Dialect, Row
 from halocline.protocol.values import Value
 
-OWN = (("workflow", "workflows"), ("command", "commands"))
-"""Folders in Halocline's home, with the kind of their files."""
+KINDS = {"workflows": "workflow", "commands": "command"}
+PREFIXES: dict[Dialect, str] = {"codex": "prompts:"}
+"""What comes before a command's name in its own program."""
 MOST = 500
 DEEPEST = 4
 LONGEST_NAME = 100
 LONGEST_FILE = 100_000
-
-_PLACE = re.compile(r"\$(?:(?P<all>ARGUMENTS)\b|(?P<one>[1-9])(?!\d))")
-_COMMAND = re.compile(r"!`[^`\n]+`")
 
 
 class Places(Value, frozen=True):
@@ -41,6 +37,7 @@ class WordFile(Value, frozen=True):
     kind: str
     path: str
     shown: str
+    dialect: Dialect = "plain"
 
 
 class WordText(Value, frozen=True):
@@ -66,9 +63,10 @@ def found_words(places: Places) -> FoundWords:
     files: dict[str, WordFile] = {}
     skipped: list[str] = []
     inside = os.path.realpath(places.workspace)
-    for kind, folder, within in _command_folders(places, inside):
-        for path in _files_below(folder):
-            name = ":".join(path.relative_to(folder).with_suffix("").parts)
+    for row in COMMAND_ROWS:
+        folder, within = _folder_of(row, places), "" if row.root else inside
+        for path in _files_below(folder, row.endings):
+            name = _name_of(path.relative_to(folder).as_posix(), row)
             short = shown_path(path, places)
             if within and not os.path.realpath(path).startswith(f"{within}/"):
                 skipped.append(f"{short} is ignored: it is a link that leads out of the project.")
@@ -77,62 +75,46 @@ def found_words(places: Places) -> FoundWords:
             elif not name.isprintable() or len(name) > LONGEST_NAME or any(map(str.isspace, name)):
                 skipped.append(f"{short} is ignored: its name cannot be typed as a command.")
             else:
-                files.setdefault(name, WordFile(name, kind, str(path), short))
+                files.setdefault(name, WordFile(name, KINDS[row.holds], str(path), short, row.dialect))
     return FoundWords(files, tuple(skipped))
 
 
 def read_word(file: WordFile) -> WordText:
     """Read a file. Raises OSError."""
     data = read_beginning(file.path, LONGEST_FILE + 1)
-    head, body = split_head(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
-    said = read_fields(head)
+    said, body = split_command(file.dialect, data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
     return WordText(
         body=body.strip(),
         description=said.get("description", "") or _first_line(body),
         hint=said.get("argument-hint", ""),
         ignored=tuple(name for name in ("allowed-tools", "model") if said.get(name)),
-        has_commands=_COMMAND.search(body) is not None,
+        has_commands=has_commands(file.dialect, body),
         cut=len(data) > LONGEST_FILE,
     )
 
 
-def fill_arguments(body: str, arguments: str, *, is_command: bool = True) -> str:
-    """Fill in `$ARGUMENTS` and `$1` to `$9`; placeholders in the arguments themselves are not expanded.
-
-    A `$2` without a second argument becomes empty in a command; elsewhere it stays, as it is likely part of a script.
-    """
-    words = _split_arguments(arguments)
-
-    def value(match: re.Match[str]) -> str:
-        if match["all"]:
-            return arguments
-        at = int(match["one"]) - 1
-        return words[at] if at < len(words) else "" if is_command else match[0]
-
-    return _PLACE.sub(value, body)
+def _folder_of(row: Row, places: Places) -> Path:
+    match row.root:
+        case "~/.halocline":
+            return places.own / row.path
+        case "~":
+            return places.person / row.path
+    return places.workspace / row.path
 
 
-def _split_arguments(arguments: str) -> list[str]:
-    try:
-        return shlex.split(arguments)
-    except ValueError:  # an unclosed quote, as in don't
-        return arguments.split()
+def _name_of(path: str, row: Row) -> str:
+    ending = max((one for one in row.endings if path.endswith(one)), key=len)
+    return PREFIXES.get(row.dialect, "") + path.removesuffix(ending).replace("/", ":")
 
 
-def _command_folders(places: Places, inside: str) -> Iterator[tuple[str, Path, str]]:
-    yield from ((kind, places.workspace / name, inside) for kind, name in PROJECT_WORDS)
-    yield from ((kind, places.own / name, "") for kind, name in OWN)
-    yield from ((kind, places.person / name, "") for kind, name in OWN_WORDS)
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files in a folder and up to `DEEPEST` levels below, at most `MOST`; links are not entered."""
+def _files_below(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files in a folder and up to `DEEPEST` levels below, at most `MOST`; links are not entered."""
     left = MOST
     for here, folders, names in os.walk(folder):
         deep = len(Path(here).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if deep < DEEPEST else []
         for name in sorted(names):
-            if name.endswith(".md") and not name.startswith(".") and os.path.exists(os.path.join(here, name)):
+            if name.endswith(endings) and not name.startswith(".") and os.path.exists(os.path.join(here, name)):
                 left -= 1
                 yield Path(here, name)
             if not left:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold_case
-from halocline.protocol.config_locations import NESTED, OBEYED
+from halocline.protocol.config_locations import NESTED_ROWS, OBEYED
 from halocline.protocol.private_files import make_private_folder
 
 PROTECTED = (
@@ -25,7 +25,7 @@ PROTECTED = (
     - MADE_BY_TOOLS
 )
 """Case-folded names whose content other programs run or obey; in the workspace's root and a little below."""
-ANYWHERE = frozenset({".git", *map(fold_case, NESTED)})
+ANYWHERE = frozenset({".git", *(fold_case(row.path.partition("/")[0]) for row in NESTED_ROWS)})
 """Names that are obeyed below the root as well."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
 """Parts of `.git` that stay read-only where a command may write the rest."""

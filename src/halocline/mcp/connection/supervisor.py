@@ -91,11 +91,11 @@ class Supervisor:
     @property
     def tools(self) -> tuple[McpTool, ...]:
         """The offered tools that the settings leave on, one per name: vendors refuse duplicate names."""
-        off = self.server.entry.disabled_tools
+        off, on = self.server.entry.disabled_tools, self.server.entry.enabled_tools
         first: dict[str, McpTool] = {}
         for tool in self.offer.tools if self.offer else ():
             first.setdefault(tool.name, tool)
-        return tuple(tool for tool in first.values() if tool.tool not in off)
+        return tuple(tool for tool in first.values() if tool.tool not in off and (on is None or tool.tool in on))
 
     @property
     def repeated_names(self) -> tuple[str, ...]:

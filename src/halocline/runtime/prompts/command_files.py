@@ -13,12 +13,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.context.notes.tool_requests import prompt_request, tool_request
+from halocline.context.user_files.command_dialects import fill_arguments
 from halocline.context.user_files.commands import (
     FoundWords,
     Places,
     WordFile,
     WordText,
-    fill_arguments,
     found_words,
     read_word,
     shown_path,
@@ -218,14 +218,8 @@ def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
     lines = [head, "The user asks you to follow these instructions. Their own message is below."]
     if text.cut:
         lines.append(f"Only the beginning is included; use read_file for the rest: {file.path}")
-    return Expansion(
-        (
-            Note(
-                "\n".join([*lines, "", fill_arguments(text.body, arguments, is_command=file.kind == "command")]),
-                source=file.kind,
-            ),
-        )
-    )
+    body = fill_arguments(text.body, arguments, file.dialect, is_command=file.kind == "command")
+    return Expansion((Note("\n".join([*lines, "", body]), source=file.kind),))
 
 
 def _list_remarks(text: WordText) -> Iterator[str]:

@@ -73,18 +73,19 @@ class FolderHooks:
     def servers(self) -> "list[Server]":
         """The MCP servers configured in the folder; none of a file that cannot be read."""
         found: list[Server] = []
-        for file in server_files(self.places):
+        for file, row in server_files(self.places):
             with suppress(Unreadable):
-                found += servers_in(file, ServerOwner.PROJECT)
+                found += servers_in(file, ServerOwner.PROJECT, row.dialect, self.places.workspace)
         return found
 
     @property
     def problems(self) -> list[str]:
         """Problems with the folder's MCP server files."""
         found: list[str] = []
-        for file in server_files(self.places):
+        for file, row in server_files(self.places):
             try:
-                found += [server.problem for server in servers_in(file, ServerOwner.PROJECT) if server.problem]
+                servers = servers_in(file, ServerOwner.PROJECT, row.dialect, self.places.workspace)
+                found += [server.problem for server in servers if server.problem]
             except Unreadable as error:
                 found.append(str(error))
         return found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.context.instructions.places import Roots, list_places
-from halocline.protocol.config_locations import NESTED
+from halocline.protocol.config_locations import NESTED_ROWS
 from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.state.state import State
@@ -61,7 +61,9 @@ class LiveInstructions:
 
         self._touched = self._touched or Touched()
         folders = set(folders_of(self._touched.of(state)))
-        return any(_is_there(f"{self._roots.workspace}/{folder}/{name}") for folder in folders for name in NESTED)
+        return any(
+            _is_there(f"{self._roots.workspace}/{folder}/{row.path}") for folder in folders for row in NESTED_ROWS
+        )
 
 
 def _is_there(place: str) -> bool:

@@ -21,6 +21,7 @@ from halocline.ports.mcp_servers import Server, ServerEntry, ServerOwner
 from halocline.protocol.errors import SettingsError, ToolFailure, UsageError
 from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.kinds import Mode
+from halocline.protocol.mcp_formats import KEY
 from halocline.protocol.messages import ResultPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.secrets.redaction import redact_text
@@ -117,14 +118,14 @@ class ServerService:
             tuple(prompt.command for prompt in offer.prompts) if offer else (),
             bool(offer and offer.resources),
             _read_config(server.entry),
-            server.owner in OURS,
+            _is_editable(server),
             self._signed_in(name) if server.entry.url else None,
         )
 
     def change(self, name: str, changes: JsonObject) -> Path:
         """Change fields of a server in its file; None removes one. Raises UsageError and SettingsError."""
         server = self._find_server(name)
-        if server.owner not in OURS:
+        if not _is_editable(server):
             raise UsageError(
                 f"The server {name} is configured in {server.file}, which you cannot edit here.", "Edit that file."
             )
@@ -218,10 +219,14 @@ async def _ask_nobody(question: str, options: Sequence[str]) -> str | None:
     return None
 
 
+def _is_editable(server: Server) -> bool:
+    return server.owner in OURS and server.dialect == "plain"
+
+
 def _write_server(server: Server) -> JsonObject:
     """Return a server as it is in its file. Raises SettingsError."""
     try:
-        found: Any = mcp_files.read_raw(server.file).get(mcp_files.KEY, {}).get(server.name, {})
+        found: Any = mcp_files.read_raw(server.file).get(KEY, {}).get(server.name, {})
     except mcp_files.Unreadable as error:
         raise SettingsError(str(error), "Correct the file first; nothing was changed.") from error
     return found if isinstance(found, dict) else {}

@@ -26,6 +26,7 @@ from halocline.services.mcp.trials import CallbackPage, ServerTrial, try_server
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.secrets.store import SecretStore
 
+BUNDLE_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}"
 SIGN_IN_LIMIT = 300.0
 """Seconds to wait for a person to sign in."""
 
@@ -93,7 +94,10 @@ class McpService:
     def add(self, name: str, given: JsonObject, *, project: bool) -> Path:
         """Add a server to the person's file or the project's. Raises UsageError and SettingsError."""
         file = self._folder.workspace / PROJECT_MCP[0] if project else self._folder.home.mcp
-        _require_name(name)
+        try:
+            mcp_files.check_name(name)
+        except ValueError as error:
+            raise UsageError(f"{name!r} is not a valid server name: {error}.", "Choose another name.") from error
         if any(one.name == name for one in self._in(file)):
             raise UsageError(f"{file} already has a server {name}.", f"Remove it first: halo mcp remove {name}")
         mcp_files.check_server(given)
@@ -119,7 +123,8 @@ class McpService:
         self._require_ours(server)
         mcp_files.write_server(server.file, name, None)
         folder = self._folder.home.mcp_bundles / name
-        if server.owner is ServerOwner.USER and server.entry.cwd == str(folder):  # a bundle's files go with it
+        is_bundle = re.fullmatch(BUNDLE_NAME, name) and server.entry.cwd == str(folder)
+        if server.owner is ServerOwner.USER and is_bundle:  # its files go with it
             shutil.rmtree(folder, ignore_errors=True)
         return server.file
 
@@ -207,10 +212,16 @@ class McpService:
                 f"The server {server.name} is configured in Cline's file {server.file}.",
                 "Change it there, or add one with the same name: halo mcp add",
             )
+        if server.dialect != "plain":
+            raise UsageError(
+                f"The server {server.name} is configured in {server.file}, in the format of another program.",
+                "Change it there, or add one with the same name: halo mcp add",
+            )
 
 
 def _require_name(name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", name):
+    """Check the name of a bundle, which is also a folder's. Raises UsageError."""
+    if not re.fullmatch(BUNDLE_NAME, name):
         raise UsageError(f"{name!r} is not a valid server name.", "Use letters, digits, dots, - and _.")
 
 

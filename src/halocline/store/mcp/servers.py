@@ -1,4 +1,4 @@
-"""Configured MCP servers: from the user's file, the project's and Cline's, all in the `mcpServers` format.
+"""Configured MCP servers: from the user's file, the project's and Cline's; a project's in each program's own format.
 
 What must stay true: an invalid server is in the list with its problem, and the others work. If a file cannot be read,
 its servers stay as they were. Keys are `Secret`s; `${VAR}` is expanded when a server starts.
@@ -14,17 +14,17 @@ import msgspec
 from halocline.files.regular import read_regular
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Server, ServerEntry, ServerOwner, Servers
 from halocline.protocol import json_input
-from halocline.protocol.config_locations import PROJECT_MCP
+from halocline.protocol.config_locations import SERVER_ROWS, Dialect
 from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.mcp_formats import KEY, read_tables
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.store.atomic_file import write_whole
 from halocline.store.mcp.managed import bounds_in
-from halocline.store.paths import MANAGED_MCP, OTHERS_MCP
+from halocline.store.paths import MANAGED_MCP
 
 LARGEST = 1_000_000
 LONGEST_NAME = 100
-KEY = "mcpServers"
 _OTHER_NAMES = {"transportType": "type", "httpUrl": "url", "serverUrl": "url", "alwaysAllow": "autoApprove"}
 
 
@@ -43,26 +43,25 @@ class McpPlaces(Value, frozen=True):
     home: Path | None = None
     managed: Path = MANAGED_MCP
 
-    def files(self) -> Iterator[tuple[Path, ServerOwner]]:
+    def files(self) -> Iterator[tuple[Path, ServerOwner, Dialect]]:
         """Yield all files by precedence: only the administrator's overrides the user's."""
-        yield self.managed, ServerOwner.MANAGED
-        yield self.own, ServerOwner.USER
+        yield self.managed, ServerOwner.MANAGED, "plain"
+        yield self.own, ServerOwner.USER, "plain"
         mine = os.path.realpath(self.own)
-        for name in PROJECT_MCP:
-            if os.path.realpath(self.workspace / name) != mine:
-                yield self.workspace / name, ServerOwner.PROJECT
-        if self.home:
-            for name in OTHERS_MCP:
-                yield self.home / name, ServerOwner.CLINE
+        for row in SERVER_ROWS:
+            if not row.root and os.path.realpath(self.workspace / row.path) != mine:
+                yield self.workspace / row.path, ServerOwner.PROJECT, row.dialect
+            elif row.root == "~" and self.home and not row.imported:
+                yield self.home / row.path, ServerOwner.CLINE, row.dialect
 
 
 def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterable[Server] = ()) -> Servers:
     """Read all servers; those `given` without a file come after them. Keep from `before` those of unreadable files."""
     found: dict[str, Server] = {}
     problems: list[str] = []
-    for file, owner in places.files():
+    for file, owner, dialect in places.files():
         try:
-            servers = list(servers_in(file, owner))
+            servers = list(servers_in(file, owner, dialect, places.workspace))
         except Unreadable as error:
             problems.append(str(error))
             servers = [server for server in before.servers if server.file == file] if before else []
@@ -74,14 +73,28 @@ def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterab
     return Servers(tuple(bounds.judged(server) for server in found.values()), tuple(problems))
 
 
-def servers_in(file: Path, owner: ServerOwner) -> Iterator[Server]:
+def servers_in(
+    file: Path, owner: ServerOwner, dialect: Dialect = "plain", workspace: Path | None = None
+) -> Iterator[Server]:
     """Yield the servers of one file; none if it does not exist. Raises Unreadable."""
-    for name, given in _server_tables(file).items():
+    for name, given in read_entries(file, dialect, workspace).items():
         try:
-            _check_name(name)
-            yield Server(name, file, owner, _decode_entry(given))
+            check_name(name)
+            yield Server(name, file, owner, _decode_entry(given), dialect=dialect)
         except (msgspec.ValidationError, ValueError) as error:
-            yield Server(name, file, owner, problem=f"{KEY}.{name} in {file} is invalid: {error}")
+            why = f"the server {name} in {file} is invalid: {error}"
+            yield Server(name, file, owner, problem=why, dialect=dialect)
+
+
+def read_entries(file: Path, dialect: Dialect = "plain", workspace: Path | None = None) -> dict[str, Any]:
+    """Return the entries of a file by name, in our own format. Raises Unreadable."""
+    folder, home = str(workspace or ""), str(Path.home())
+    folders = {"workspaceFolder": folder, "workspaceRoot": folder, "userHome": home, "pathSeparator": "/", "/": "/"}
+    folders["workspaceFolderBasename"] = os.path.basename(folder)
+    try:
+        return read_tables(dialect, read_raw(file, has_comments=dialect != "plain"), folders)
+    except ValueError as error:
+        raise Unreadable(f"{file} is invalid: {error}.") from error
 
 
 def read_given_servers(text: str) -> tuple[Server, ...]:
@@ -93,7 +106,7 @@ def read_given_servers(text: str) -> tuple[Server, ...]:
             file = Path(text).expanduser()
             tables = _server_tables(file) if file.exists() else {}
         for name, entry in tables.items():
-            _check_name(name)
+            check_name(name)
             check_server(entry)
     except (Unreadable, ValueError) as error:
         raise UsageError(str(error), FORMAT) from error
@@ -103,7 +116,7 @@ def read_given_servers(text: str) -> tuple[Server, ...]:
     return tuple(Server(name, place, ServerOwner.EDITOR, _decode_entry(entry)) for name, entry in tables.items())
 
 
-def read_raw(file: Path) -> JsonObject:
+def read_raw(file: Path, *, has_comments: bool = False) -> JsonObject:
     """Read the whole file, including unknown keys; empty if it does not exist. Raises Unreadable."""
     try:
         data = read_regular(file, LARGEST)
@@ -111,6 +124,7 @@ def read_raw(file: Path) -> JsonObject:
         return {}
     except OSError as error:
         raise Unreadable(f"Cannot read {file}: {error}.") from error
+    data = json_input.without_comments(data) if has_comments else data
     return _decode_object(data, file) if data.strip() else {}
 
 
@@ -175,16 +189,16 @@ def _server_tables(file: Path) -> dict[str, JsonObject]:
 
 
 def _tables_in(whole: JsonObject, file: Path) -> dict[str, JsonObject]:
-    tables = whole.get(KEY, {})
-    if not isinstance(tables, dict):
-        raise Unreadable(f"{file} is invalid: {KEY} is not an object.")
-    return tables
+    try:
+        return read_tables("plain", whole, {})
+    except ValueError as error:
+        raise Unreadable(f"{file} is invalid: {error}.") from error
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Check a name, which appears in menus, rules and text for models. Raises ValueError."""
-    if not name or len(name) > LONGEST_NAME or not name.isprintable() or "/" in name:
-        raise ValueError(f"a name must have 1 to {LONGEST_NAME} printable characters and no slash")
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or not name.strip() or not all(name.split("/")):
+        raise ValueError(f"a name must have 1 to {LONGEST_NAME} printable characters, and something beside each slash")
 
 
 def _decode_entry(given: Any) -> ServerEntry:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -20,12 +21,13 @@ from halocline.files.regular import open_regular, read_regular
 from halocline.ports.hooks import Hook
 from halocline.ports.mcp_servers import ServerOwner
 from halocline.protocol import json_input
-from halocline.protocol.config_locations import PROJECT_MCP
+from halocline.protocol.config_locations import SERVER_ROWS, Row
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
+from halocline.protocol.mcp_formats import SHARED
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
-from halocline.store.mcp.servers import Unreadable, servers_in
+from halocline.store.mcp.servers import Unreadable, read_entries, servers_in
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
@@ -122,11 +124,23 @@ class Trust:
             raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "Nothing was changed.") from error
 
 
-def server_files(places: Places) -> list[Path]:
-    """Return the folder's files of MCP servers; none for the home folder, where they are the user's own."""
+def server_files(places: Places) -> list[tuple[Path, Row]]:
+    """Return the folder's files of MCP servers; none for the home folder, where they are the user's own.
+
+    Settings of other programs count if they define servers.
+    """
     if places.user and _real_folder(places.user) == _real_folder(places.workspace):
         return []
-    return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
+    rows = ((places.workspace / row.path, row) for row in SERVER_ROWS if not row.root)
+    return [(file, row) for file, row in rows if file.exists() and (row.dialect not in SHARED or _entries(file, row))]
+
+
+def _entries(file: Path, row: Row) -> dict[str, Any]:
+    """Return the servers of a file; one entry if it cannot be read."""
+    try:
+        return read_entries(file, row.dialect, Path("/"))
+    except Unreadable as error:
+        return {"": str(error)}
 
 
 def parts_of(places: Places) -> dict[str, str]:
@@ -141,7 +155,8 @@ def parts_of(places: Places) -> dict[str, str]:
     if len(programs) > MOST_FILES:
         return {}
     listed = hashlib.sha256(msgspec.json.encode(hooks)).hexdigest()
-    found = {str(file): _file_state(str(file)) for file in (*files, *sorted(programs))}
+    found = {str(file): _file_state(str(file)) for file in sorted(programs)}
+    found |= {str(file): _settings_state(file, row) for file, row in files}
     return {HOOKS: listed} | {os.path.relpath(name, places.workspace): state for name, state in found.items()}
 
 
@@ -162,10 +177,17 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     return ", ".join(said[:MOST_NAMED]) + more or "the folder changed"
 
 
-def _setting_files(places: Places) -> list[Path]:
+def _setting_files(places: Places) -> list[tuple[Path, Row | None]]:
     """Return the files that switch things on: rules and lists of servers. Hooks are compared in parsed form."""
     rules = places.workspace / PROJECT_RULES
-    return [*([rules] if rules.exists() else []), *server_files(places)]
+    return [*([(rules, None)] if rules.exists() else []), *server_files(places)]
+
+
+def _settings_state(file: Path, row: Row | None) -> str:
+    """Return the state of a file of settings; of one that holds much else, only of its servers."""
+    if row is None or row.dialect not in SHARED:
+        return _file_state(str(file))
+    return f"{os.path.realpath(file)} {hashlib.sha256(msgspec.json.encode(_entries(file, row))).hexdigest()}"
 
 
 def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
@@ -175,17 +197,17 @@ def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
         folders = [*folders, places.workspace / ".claude" / "hooks"]
     served = {
         name
-        for file in server_files(places)
-        for command, folder in _server_commands(file, places.workspace)
+        for file, row in server_files(places)
+        for command, folder in _server_commands(file, row, places.workspace)
         for name in run_by(command, folder)
     }
     return find_programs(hooks, folders, places.workspace) | with_code_beside(served)
 
 
-def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
+def _server_commands(file: Path, row: Row, workspace: Path) -> Iterator[tuple[str, Path]]:
     """Yield the commands of the folder's servers, each with its working folder."""
     try:
-        for server in servers_in(file, ServerOwner.PROJECT):
+        for server in servers_in(file, ServerOwner.PROJECT, row.dialect, workspace):
             words = [word for word in (server.entry.command, *server.entry.args) if word and "\0" not in word]
             if words:
                 yield shlex.join(words), workspace / server.entry.cwd

@@ -1,0 +1,94 @@
+"""Rule files that another program's settings name: opencode's `instructions`, aider's `read`, Gemini's `fileName`.
+
+What must stay true: a pattern of an untrusted project costs a bounded search, and settings that cannot be read name
+nothing.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halocline.context.instructions.globs import matches_glob
+from halocline.context.instructions.places import Roots
+from halocline.files.regular import NotRegular, read_regular
+from halocline.protocol import json_input
+from halocline.protocol.config_locations import Dialect
+
+LARGEST = 1_000_000
+MOST_NAMES = 50
+MOST_FILES = 100
+MOST_FOLDERS = 200
+_WILD = frozenset("*?[{")
+
+
+class Unreadable(Exception):
+    """Settings that cannot be read; the text says why."""
+
+
+def named_files(dialect: Dialect, settings: Path, roots: Roots) -> tuple[Path, ...]:
+    """Return the existing files that settings name. Raises Unreadable.
+
+    Relative names are relative to the workspace; of the user's own settings of Gemini, to the folder of these.
+    """
+    names = _names_in(dialect, _read_settings(settings))
+    return tuple(_find_named(dialect, settings, roots, names))
+
+
+def _find_named(dialect: Dialect, settings: Path, roots: Roots, names: Iterable[str]) -> Iterator[Path]:
+    at_home = roots.home is not None and settings.is_relative_to(roots.home)
+    base = settings.parent if dialect == "gemini" and at_home else roots.workspace
+    for name in islice(names, MOST_NAMES):
+        if "\0" in name or "://" in name:
+            continue
+        path = Path(os.path.normpath((roots.home or base) / name[2:] if name.startswith("~/") else base / name))
+        if _WILD.isdisjoint(name):
+            yield from (path,) if path.is_file() else ()
+        else:
+            yield from islice(_matching_files(path), MOST_FILES)
+
+
+def _names_in(dialect: Dialect, given: dict[str, Any]) -> Iterable[str]:
+    match dialect:
+        case "opencode":
+            named = given.get("instructions")
+        case "aider":
+            named = given.get("read")
+        case _:
+            context = given.get("context")
+            named = context.get("fileName") if isinstance(context, dict) else given.get("contextFileName")
+    names = named if isinstance(named, list) else [named]
+    return (name for name in names if isinstance(name, str) and name.strip())
+
+
+def _read_settings(settings: Path) -> dict[str, Any]:
+    """Return the settings, empty if they are not a table. Raises Unreadable."""
+    from msgspec import yaml
+
+    try:
+        data = read_regular(settings, LARGEST)
+        is_yaml = settings.suffix in (".yml", ".yaml")
+        given = yaml.decode(data) if is_yaml else json_input.decode(json_input.without_comments(data))
+    except NotRegular as error:
+        raise Unreadable(str(error)) from error
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.DecodeError) as error:
+        raise Unreadable(f"it is not valid: {str(error).partition(chr(10))[0]}") from error
+    return given if isinstance(given, dict) else {}
+
+
+def _matching_files(pattern: Path) -> Iterator[Path]:
+    """Yield the files that match a pattern, without entering hidden folders that it does not name."""
+    parts = pattern.parts
+    fixed = next((at for at, part in enumerate(parts) if not _WILD.isdisjoint(part)), len(parts))
+    top, rest = Path(*parts[:fixed]), "/".join(parts[fixed:])
+    for folder, folders, names in islice(os.walk(top), MOST_FOLDERS):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if matches_glob(rest, path.relative_to(top).as_posix()):
+                yield path
