@@ -12,11 +12,12 @@ class Mentions(Protocol):
     """Resolves mentions; a failure becomes a note that says why, never an exception."""
 
     async def resolve(
-        self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = (), files: Sequence[str] = ()
     ) -> tuple[UserPart, ...]:
         """Return the content of the mentions, in order; the first line of each note says what it is. May be empty.
 
-        `visible` is what the model still reads: a file whose text is in it is not repeated.
+        `words` are a person's, `files` the texts of commands: these bring only files, and only where reading them
+        needs no approval. `visible` is what the model still reads: a file whose text is in it is not repeated.
         """
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:

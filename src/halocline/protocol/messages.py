@@ -53,6 +53,10 @@ class Text(Tagged, frozen=True):
         return self.text
 
 
+FROM_FILES = frozenset({"workflow", "command", "skill"})
+"""Sources of notes with the text of a file that a person named by its slash command."""
+
+
 class Note(Tagged, frozen=True):
     """Text that Halocline adds for the model (environment, reminders); it comes from neither a person nor a tool."""
 

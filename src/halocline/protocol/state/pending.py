@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from halocline.protocol.events.approvals import ApprovalRequested, ApprovalResolved
 from halocline.protocol.events.context_updates import TurnResumed
 from halocline.protocol.events.questions import QuestionAnswered, QuestionAsked
-from halocline.protocol.messages import AssistantMessage, Text, ToolCall, UserPart
+from halocline.protocol.messages import FROM_FILES, AssistantMessage, Note, Text, ToolCall, UserPart
 from halocline.protocol.values import Value
 
 
@@ -19,7 +19,8 @@ class OpenCall(Value, frozen=True):
 
 
 class PendingState(Value, frozen=True):
-    """Open calls, approvals and questions. `unheard` is a person's text that no request has included yet.
+    """Open calls, approvals and questions. `unheard` is a person's text that no request has included yet,
+    `unheard_files` the texts of its commands and skills.
 
     `gap` (a note on a process that died) and `interjected` (messages sent instead of an answer) reach the model once
     the open calls have ended. `declined` means that a person refused a call of the latest reply, `nobody_answered` that
@@ -32,15 +33,16 @@ class PendingState(Value, frozen=True):
     gap: tuple[UserPart, ...] = ()
     interjected: tuple[UserPart, ...] = ()
     unheard: tuple[str, ...] = ()
+    unheard_files: tuple[str, ...] = ()
     declined: bool = False
     nobody_answered: bool = False
 
-    def after_prompt(self, content: Iterable[UserPart]) -> "PendingState":
-        return replace(self, nobody_answered=False, unheard=(*self.unheard, *_texts(content)))
+    def after_prompt(self, content: tuple[UserPart, ...]) -> "PendingState":
+        return replace(self._hear(content), nobody_answered=False)
 
     def after_steering(self, content: tuple[UserPart, ...]) -> "PendingState":
         """Hold a message back while calls are open, since nothing may come between a call and its result."""
-        heard = replace(self, unheard=(*self.unheard, *_texts(content)))
+        heard = self._hear(content)
         if not self.calls:
             return heard
         declined = self.declined or bool(self.approvals or self.questions)
@@ -53,7 +55,7 @@ class PendingState(Value, frozen=True):
         return replace(self, approvals=(), questions=(), calls=opened, gap=event.content)
 
     def after_request(self) -> "PendingState":
-        return replace(self, unheard=()) if self.unheard else self
+        return replace(self, unheard=(), unheard_files=()) if self.unheard or self.unheard_files else self
 
     def after_reply(self, message: AssistantMessage) -> "PendingState":
         return replace(self, declined=False, calls=self.calls + tuple(map(OpenCall, message.tool_calls)))
@@ -79,6 +81,10 @@ class PendingState(Value, frozen=True):
         return replace(
             self, questions=left, unheard=(*self.unheard, event.answer) if event.by == "user" else self.unheard
         )
+
+    def _hear(self, content: tuple[UserPart, ...]) -> "PendingState":
+        files = (part.text for part in content if isinstance(part, Note) and part.source in FROM_FILES)
+        return replace(self, unheard=(*self.unheard, *_texts(content)), unheard_files=(*self.unheard_files, *files))
 
     def find_call(self, call: str) -> ToolCall | None:
         """Return the open call with an id."""

@@ -49,9 +49,9 @@ class LazyMentions:
         self._home = home
 
     async def resolve(
-        self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = (), files: Sequence[str] = ()
     ) -> tuple[UserPart, ...]:
-        return await self._resolver.resolve(words, state, visible)
+        return await self._resolver.resolve(words, state, visible, files)
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
         return await self._resolver.sizes(words, state)

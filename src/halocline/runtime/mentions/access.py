@@ -32,13 +32,17 @@ class Hides(Exception):
 
 
 class Ground(Value, frozen=True):
-    """One resolution: the task host, the state, the current policy, and the messages the model still sees."""
+    """One resolution: the task host, the state, the current policy, and the messages the model still sees.
+
+    `by_person`: the mentions are a person's, so they are an approval to read.
+    """
 
     host: TaskHost
     state: State
     policy_context: Callable[[], PolicyContext]
     blobs: Blobs
     visible: tuple[Message, ...] = ()
+    by_person: bool = True
 
     @property
     def workspace(self) -> Path:
@@ -57,6 +61,8 @@ class Ground(Value, frozen=True):
             raise Hides
         if decision.verdict is Verdict.DENY:
             raise ToolFailure(f"not included: {decision.reason} (rule {decision.rule})")
+        if decision.verdict is Verdict.ASK and not self.by_person:
+            raise ToolFailure("not included: a file names it, and reading it needs the user's approval")
         if decision.verdict is Verdict.ASK and self._place_of(path, now) is Place.SECRET:
             raise ToolFailure(
                 "not included: it may hold secrets, so a mention is not enough; ask the model to read it, then approve"
@@ -75,7 +81,7 @@ class Ground(Value, frozen=True):
         """True if a file that was not named may be included too, for example one `within` a folder that was named."""
         now = self.policy_context()
         decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (str(path),), tool="read_file"), now)
-        if decision.verdict is not Verdict.ASK or within is None:
+        if decision.verdict is not Verdict.ASK or within is None or not self.by_person:
             return decision.verdict is Verdict.ALLOW
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(within))
         return inside and decision.rule == "outside" and self._place_of(str(path), now) is Place.OUTSIDE

@@ -2,6 +2,9 @@
 
 A mention permits reading the thing once: where the gate would ask, the mention is the approval. It does not override
 ignore files, denying rules or a *never*, and does not permit reading files that may hold secrets.
+
+The text of a command or skill is a file's, not the person's: what it mentions is read only where that needs no
+approval, and nothing but files of this machine.
 """
 
 import asyncio
@@ -43,11 +46,19 @@ class Resolver:
         self._home = home
         self._past = past
 
-    async def resolve(self, words: Sequence[str], state: State, visible: Sequence[Message] = ()) -> Parts:
+    async def resolve(
+        self, words: Sequence[str], state: State, visible: Sequence[Message] = (), texts: Sequence[str] = ()
+    ) -> Parts:
         ground, shown = self._ground(state, visible), _pictures_sent(state)
         given: list[UserPart] = []
-        for mention in mentions_in(words):
+        said = mentions_in(words)
+        for mention in said:
             given += self._fit_parts(await self._resolve_one(mention, ground), mention, given, shown)
+        known = {one.target for one in said}
+        strict = replace(ground, by_person=False)
+        for mention in mentions_in(texts):
+            if mention.kind in (Kind.PATH, Kind.COMMIT) and mention.target not in known:
+                given += self._fit_parts(await self._resolve_one(mention, strict), mention, given, shown)
         return tuple(given)
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
@@ -93,7 +104,7 @@ class Resolver:
 
     async def _path_or_commit(self, mention: Mention, ground: Ground) -> Parts:
         """Resolve hexadecimal digits to a file, else to a commit, else to nothing."""
-        if parts := await files.read_path(mention, ground):
+        if (parts := await files.read_path(mention, ground)) or not ground.by_person:
             return parts
         try:
             return await things.read_commit(mention, ground)

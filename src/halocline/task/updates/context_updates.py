@@ -16,7 +16,7 @@ from halocline.protocol.events import (
     OwnCommandsReported,
     RulesChanged,
 )
-from halocline.protocol.messages import Message
+from halocline.protocol.messages import Message, UserPart
 from halocline.protocol.state.state import State
 from halocline.task.host import TaskHost
 from halocline.task.updates.jobs import collect_updates as news_of_jobs
@@ -38,10 +38,19 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
     if late := host.sources.diagnostics.late():
         note = notes.diagnostics.note_new_problems(late, Path(state.workspace), notes.diagnostics.LATE)
         news.append(DiagnosticsReported(content=(note,)))
-    texts = [text for text in state.pending.unheard if "@" in text]
-    if texts and host.sources.mentions and (content := await host.sources.mentions.resolve(texts, state, visible())):
+    if content := await _resolve_mentions(state, host, visible):
         news.append(MentionsResolved(content=content))
     return news
+
+
+async def _resolve_mentions(
+    state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]
+) -> tuple[UserPart, ...]:
+    pending = state.pending
+    said, files = ([text for text in texts if "@" in text] for texts in (pending.unheard, pending.unheard_files))
+    if not (said or files) or host.sources.mentions is None:
+        return ()
+    return await host.sources.mentions.resolve(said, state, visible(), files)
 
 
 def _report_withdrawn_tools(state: State, host: TaskHost) -> list[Event]:
