@@ -3,14 +3,16 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from halocline.mcp.tool_names import name_for
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
-from halocline.protocol.kinds import ApprovalMode, Choice, Mode, Scope
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, Scope
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -495,3 +497,35 @@ async def test_a_program_that_is_not_there_is_named(journey):
     journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": {"command": "no-such-program"}}}))
     await journey.run(DONE)
     assert "program not found: no-such-program; install it" in told(journey)
+
+
+NAMES = ("github.com/owner/repo", "github.com/owner_repo", "with space", "with.dot", "a/b", "a_b", "9", "ümlaut")
+
+
+async def test_servers_of_any_name_have_tools_with_legal_names_of_their_own(journey, servers):
+    servers(**dict.fromkeys(NAMES, ""))
+    call = echo(name=name_for("github.com/owner/repo", "echo"))
+    await journey.run(call, DONE, options=TaskOptions(approval_mode=ApprovalMode.YOLO))
+    tools = [tool for event in journey.of(ev.McpOffered) for tool in event.server.tools if tool.tool == "echo"]
+    assert {tool.server for tool in tools} == set(NAMES)
+    assert len({tool.name for tool in tools}) == len(NAMES)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", tool.name) for tool in tools)
+    assert journey.of(ev.ToolCallEnded)[0].status is CallStatus.COMPLETED
+
+
+@pytest.mark.parametrize(("name", "denied"), [("a/b", True), ("a", False)])
+async def test_a_rule_for_a_server_with_a_slash_binds_it_and_no_other(journey, servers, name, denied):
+    servers(**{"a/b": "", "a": ""})
+    journey.home.policy.write_text('[[rule]]\ndecision = "deny"\nmcp = "a/b/*"\nreason = "no"\n')
+    call = echo(name=name_for(name, "echo"))
+    await journey.run(call, DONE, options=TaskOptions(approval_mode=ApprovalMode.YOLO))
+    assert (journey.of(ev.ToolCallEnded)[0].status is not CallStatus.COMPLETED) == denied
+
+
+async def test_a_prompt_of_a_server_with_a_slash_in_its_name_is_found(journey, servers):
+    servers(**{"github.com/owner/repo": ""})
+    client = journey.client([DONE])
+    await journey.open(client)
+    (said,) = await client.mcp_prompt(journey.task, "/mcp:github.com/owner/repo:greet the world")
+    await client.close()
+    assert said.text.endswith("Greet the world.")

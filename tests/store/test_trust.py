@@ -267,3 +267,30 @@ def test_somebody_who_works_in_their_home_folder_has_no_projects_hooks_there(pla
     at_home = Places(places.user, places.user)
     assert hooks_in(at_home, HookSource.PROJECT) == []
     assert len(hooks_in(at_home, HookSource.USER)) == 1
+
+
+@pytest.mark.parametrize("name", ["opencode.json", ".gemini/settings.json", ".zed/settings.json"])
+def test_settings_of_another_program_need_trust_only_for_their_servers(places, trust, name):
+    put(places, name, '{"theme": "dark"}', 0o644)
+    assert trust.standing(places) is Standing.NOTHING
+    put(places, name, json.dumps(servers_of_all("node")), 0o644)
+    assert trust.standing(places) is Standing.UNKNOWN
+    trust.say(places, trusted=True)
+    put(places, name, json.dumps({**servers_of_all("node"), "theme": "light"}), 0o644)
+    assert trust.standing(places) is Standing.TRUSTED
+    put(places, name, json.dumps(servers_of_all("sh")), 0o644)
+    assert trust.standing(places) is Standing.CHANGED
+
+
+def servers_of_all(program):
+    one = {"a": {"command": program}}
+    return {"mcpServers": one, "context_servers": one, "mcp": {"a": {"command": [program]}}}
+
+
+def test_a_script_that_a_server_names_by_the_folders_variable_is_part_of_what_is_trusted(places, trust):
+    put(places, "server.py", "print(1)\n", 0o644)
+    given = {"servers": {"a": {"command": "python3", "args": ["${workspaceFolder}/server.py"]}}}
+    put(places, ".vscode/mcp.json", json.dumps(given), 0o644)
+    trust.say(places, trusted=True)
+    put(places, "server.py", "print(2)\n", 0o644)
+    assert trust.standing(places) is Standing.CHANGED
