@@ -41,14 +41,16 @@ class ListedInstruction(Value, frozen=True, omit_defaults=False):
     inert: str
     remarks: tuple[str, ...]
     size: int
+    program: str = ""
 
 
 class InstructionVerdict(Value, frozen=True, omit_defaults=False):
-    """Result for one file: `holds` if it applies to the path, and the reason."""
+    """Result for one file: `holds` if it applies to the path, the reason, and the program it was written for."""
 
     path: str
     holds: bool
     reason: str
+    program: str = ""
 
 
 class Made(Value, frozen=True, omit_defaults=False):
@@ -77,7 +79,9 @@ class InstructionService:
     def places(self) -> list[str]:
         """Places where rules are looked for, on this machine."""
         found = ((row, self._roots.path(row)) for row in RULE_ROWS)
-        return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
+        shown = ((self._roots.shown(str(path)) if path else row.shown, row) for row, path in found)
+        fixed = [f"{path}{'/' * bool(row.endings)} ({row.program})" for path, row in shown]
+        return [*fixed, *(f"{row.path} in any project folder ({row.program})" for row in NESTED_ROWS)]
 
     def found(self) -> list[ListedInstruction]:
         """Return every rule file, including those that do not apply."""
@@ -87,7 +91,7 @@ class InstructionService:
         """Return a verdict on every file for a path; with an empty path, on what always applies."""
         inside = self._inside(path) if path else ""
         files = self._files() if not inside else [*self._reader.all(), *_nested_for(self._reader, inside)]
-        return [InstructionVerdict(file.shown, *_judge_file(file, inside)) for file in files]
+        return [InstructionVerdict(file.shown, *_judge_file(file, inside), file.program) for file in files]
 
     def examples(self) -> dict[str, str]:
         """Return the names of the examples, each with its title."""
@@ -183,7 +187,14 @@ def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
 
 def _list_file(file: RuleFile) -> ListedInstruction:
     return ListedInstruction(
-        file.shown, file.path, file.owner, _describe_scope(file), file.inert, file.remarks, len(file.rule.text)
+        file.shown,
+        file.path,
+        file.owner,
+        _describe_scope(file),
+        file.inert,
+        file.remarks,
+        len(file.rule.text),
+        file.program,
     )
 
 

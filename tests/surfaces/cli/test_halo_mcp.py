@@ -97,7 +97,7 @@ async def test_a_server_that_fails_says_why_and_where_more_is(halo):
     [
         (("test", "nobody"), "There is no MCP server 'nobody'."),
         (("add", "x"), "No command or URL."),
-        (("add", "a b", "--", "x"), "'a b' is not a valid server name."),
+        (("add", "a//b", "--", "x"), "'a//b' is not a valid server name"),
         (("add", "x", "--env", "novalue", "--", "y"), "'novalue' is not NAME=VALUE."),
         (("add", "x", "--type", "smoke", "--", "y"), "unknown type 'smoke'"),
         (("login", "nobody"), "There is no MCP server 'nobody'."),

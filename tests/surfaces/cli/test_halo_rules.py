@@ -64,12 +64,18 @@ async def test_the_list_as_json_has_an_object_a_line(halo: Halo) -> None:
         "inert": "",
         "remarks": [],
         "size": 12,
+        "program": "Cline",
     }
 
 
 async def test_all_names_the_places_too(halo: Halo) -> None:
     places = [line.strip() for line in (await said(halo, "list", "--all")).splitlines()]
-    assert {"~/home/rules/", "~/.claude/CLAUDE.md", ".cursor/rules/", "/etc/halocline/AGENTS.md"} <= set(places)
+    assert {
+        "~/home/rules/ (Halocline)",
+        "~/.claude/CLAUDE.md (Claude Code)",
+        ".cursor/rules/ (Cursor)",
+        "AGENTS.md in any project folder (AGENTS.md)",
+    } <= set(places)
 
 
 async def test_why_says_for_a_path_what_holds_and_what_does_not(halo: Halo) -> None:
@@ -77,10 +83,12 @@ async def test_why_says_for_a_path_what_holds_and_what_does_not(halo: Halo) -> N
     put(halo, "src/AGENTS.md", "Of src.")
     put(halo, "docs/AGENTS.md", "Of docs.")
     assert (await said(halo, "why", "src/api/users.py")).splitlines() == [
-        "applies         .clinerules/api.md: src/api/users.py matches src/api/**",
+        "applies         .clinerules/api.md (Cline): src/api/users.py matches src/api/**",
         "applies         src/AGENTS.md: it applies to files in src/",
     ]
-    assert "does not apply  .clinerules/api.md: it applies only for src/api/**" in await said(halo, "why", "docs/a.md")
+    assert "does not apply  .clinerules/api.md (Cline): it applies only for src/api/**" in await said(
+        halo, "why", "docs/a.md"
+    )
     assert "does not apply  src/AGENTS.md" in await said(halo, "why")
     assert "is not in" in await refused(halo, "why", "../elsewhere.py")
 

@@ -89,7 +89,7 @@ async def test_servers_are_given_for_a_run(halo: Halo, how: str) -> None:
         ("{", "Cannot read --mcp-config"),
         ("{}", "names no MCP server"),
         ('{"mcpServers": {"a": {}}}', "it needs a command or a url"),
-        ('{"mcpServers": {"a/b": {"command": "x"}}}', "no slash"),
+        ('{"mcpServers": {"a//b": {"command": "x"}}}', "beside each slash"),
         ('{"mcpServers": 1}', "is not an object"),
     ],
 )

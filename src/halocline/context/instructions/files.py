@@ -39,7 +39,8 @@ Stamps = tuple[tuple[str, Stamp], ...]
 class RuleFile(Value, frozen=True):
     """A rules file: its path, display name and content. `inert` says why it does not apply.
 
-    `folder` is the folder it covers, if not the whole project; `named_by` the settings that name it, if any.
+    `folder` is the folder it covers, if not the whole project; `named_by` the settings that name it, if any;
+    `program` the one that its place is from.
     `stamps` show whether it changed.
     """
 
@@ -50,6 +51,7 @@ class RuleFile(Value, frozen=True):
     inert: str = ""
     folder: str = ""
     named_by: str = ""
+    program: str = ""
     digest: str = ""
     remarks: tuple[str, ...] = ()
     stamps: Stamps = ()
@@ -87,7 +89,9 @@ class Reader:
         """Return the files that cover only these folders, given relative to the project."""
         self._refresh()
         found = [
-            self._load_file(path, "project", row.dialect, imports=row.imports, folder=folder)
+            replace(
+                self._load_file(path, "project", row.dialect, imports=row.imports, folder=folder), program=row.program
+            )
             for folder in folders
             for row in NESTED_ROWS
             for path in islice(files_of_row(row, self.roots.workspace / folder / row.path), MOST_FILES)
@@ -124,7 +128,8 @@ class Reader:
                     yield RuleFile(str(path), self._display_path(path), row.owner, inert=TOO_MANY)
                     return
                 if row.holds == "rules":
-                    yield self._load_file(path, row.owner, row.dialect, imports=row.imports)
+                    file = self._load_file(path, row.owner, row.dialect, imports=row.imports)
+                    yield replace(file, program=row.program)
                 else:
                     yield self._load_named(path, row, place)
 
@@ -140,7 +145,7 @@ class Reader:
         if not may_bring(path, owner, self.roots, self._ignored_lines):
             why = f"{name} names it, but it is outside the project, may hold secrets or is hidden"
             return RuleFile(str(path), self._display_path(path), owner, inert=why, named_by=name)
-        return replace(self._load_file(path, owner, "plain", imports=False), named_by=name)
+        return replace(self._load_file(path, owner, "plain", imports=False), named_by=name, program=row.program)
 
     def _without_duplicates(self, files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
         """Mark files that another one replaces or repeats as inert."""

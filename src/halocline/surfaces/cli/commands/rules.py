@@ -12,6 +12,8 @@ from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.folder_lists import NO_RULES, describe_files
 from halocline.surfaces.sanitize import clean
 
+UNNAMED = ("", "Halocline", "AGENTS.md")
+"""Programs that say nothing about a rule file beyond its name."""
 ALL_OFF = "Rules are disabled (rules = false in settings.toml)."
 
 
@@ -42,15 +44,17 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
     if with_places:
         print("\nPlaces for rules:" if files else "Places for rules:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))
-        print("  AGENTS.md and CLAUDE.md in any project folder, once a file in it is read or edited,")
-        print("  and in parent folders up to the repository's root")
+        print("Those in a project folder apply once a file in it is read or edited. Files among them also apply")
+        print("in parent folders, up to the repository's root.")
 
 
 def _say_why(verdicts: Sequence[InstructionVerdict]) -> None:
     if not verdicts:
         print(NO_RULES)
     for verdict in sorted(verdicts, key=lambda one: not one.holds):
-        print(f"{'applies' if verdict.holds else 'does not apply':<14}  {clean(verdict.path)}: {clean(verdict.reason)}")
+        whose = f" ({verdict.program})" if verdict.program not in UNNAMED else ""
+        applies = "applies" if verdict.holds else "does not apply"
+        print(f"{applies:<14}  {clean(verdict.path)}{whose}: {clean(verdict.reason)}")
 
 
 def _make_rule(desk: InstructionService, arguments: argparse.Namespace) -> None:
