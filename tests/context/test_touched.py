@@ -91,3 +91,17 @@ def test_who_asks_after_each_message_hears_the_same_as_who_asks_once(messages, l
     for messages_then in (*(messages[:end] for end in range(len(messages) + 1)), messages[:left], messages):
         state = State(workspace="/w", messages=tuple(messages_then), files=FilesState(changed=frozenset({"old.py"})))
         assert list(known.of(state).items()) == list(Touched().of(state).items())
+
+
+def test_files_that_are_open_in_an_editor_count_until_the_editor_says_otherwise():
+    def told(*lines: str) -> UserMessage:
+        return UserMessage((Note("\n".join(lines), "environment"),))
+
+    first = told("Visible in the editor: src/a.py", "Open in the editor: src/a.py, /w/src/b.py, /elsewhere/c.py")
+    shown = "open in the editor"
+    assert of(first) == {"src/a.py": shown, "src/b.py": shown}
+    assert of(first, call("read_file", path="src/b.py"), told("Open in the editor: nothing")) == {
+        "src/b.py": "read",
+        "src/a.py": shown,
+    }
+    assert of(first, told("Visible in the editor: nothing", "Open in the editor: nothing")) == {}

@@ -1,4 +1,4 @@
-"""The files a task is about: those the user just named, and those that calls read, edited or asked for.
+"""The files a task is about: those the user just named, those that calls read, edited or asked for, and open ones.
 
 Pure. Newest first, at most a hundred; they decide which rules apply.
 """
@@ -6,9 +6,10 @@ Pure. Newest first, at most a hundred; they decide which rules apply.
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
-from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
+from halocline.context.system_prompt.environment import SOURCE, editor_paths
+from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, UserMessage
 from halocline.protocol.state.state import State
 
 MOST = 100
@@ -44,6 +45,7 @@ class Touched:
         self._last: Message | None = None
         self._found: dict[str, tuple[int, str]] = {}  # newest last
         self._said: tuple[int, Sequence[str]] = (-1, ())
+        self._open: dict[str, tuple[str, ...]] = {}
 
     def of(self, state: State) -> dict[str, str]:
         """Return paths relative to the workspace with what was done to each; the same however often it is called."""
@@ -66,6 +68,9 @@ class Touched:
                 while len(self._found) > MOST:
                     del self._found[next(iter(self._found))]
             case UserMessage():
+                for part in message.content:
+                    if isinstance(part, Note) and part.source == SOURCE:
+                        self._open |= editor_paths(part.text)
                 if words := [part.text for part in message.content if isinstance(part, Text)]:
                     self._said = at, [_relative_path(path, workspace) for path in named_in("\n".join(words))]
 
@@ -81,7 +86,8 @@ class Touched:
             (_relative_path(path, state.workspace) for path in sorted(state.files.changed)), "edited"
         )
         # Order and deed of a path come from the first list that has it.
-        found = {**newer, **said, **older, **long_ago} | older | said | newer
+        open_now = {_relative_path(path, state.workspace): "open in the editor" for path in chain(*self._open.values())}
+        found = {**newer, **said, **older, **long_ago, **open_now} | long_ago | older | said | newer
         found.pop("", None)
         return found if len(found) <= MOST else dict(islice(found.items(), MOST))
 

@@ -159,6 +159,16 @@ def _editor_lines(editor: EditorState | None, workspace: Path, known: dict[str, 
             yield f"{name}: {listed}"
 
 
+def editor_paths(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the files that a note says are open in an editor, by its two lists of them."""
+    facts = dict(_parse_facts(text))
+    return {
+        name: tuple(path for path in facts[name].split(", ") if path != "nothing")
+        for name in (_VISIBLE, _OPEN)
+        if name in facts
+    }
+
+
 def _shown_path(path: str, workspace: Path) -> str:
     """Return a path relative to the workspace if it is inside."""
     return str(Path(path).relative_to(workspace)) if Path(path).is_relative_to(workspace) else path
