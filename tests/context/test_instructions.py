@@ -482,6 +482,13 @@ def test_settings_that_cannot_be_read_are_told_of(ground):
     assert "not valid" in remark
 
 
+def test_a_rule_that_settings_name_as_well_keeps_its_own_conditions(ground):
+    ground.write(".config/opencode/opencode.json", '{"instructions": [".cursor/rules/*.mdc"]}', root="~")
+    ground.write(".cursor/rules/a.mdc", "---\nglobs: '*.py'\n---\nUse tabs.")
+    files = {file.named_by: file.rule.globs for file in ground.reader.all() if not file.inert}
+    assert files == {"~/.config/opencode/opencode.json": (), "": ("**/*.py",)}
+
+
 def test_an_override_replaces_the_file_beside_it_and_no_other(ground):
     ground.write("AGENTS.md", "Shared.")
     ground.write("AGENTS.override.md", "Mine.")

@@ -77,7 +77,7 @@ class Reader:
         self._excluded = excluded
         self._lines: tuple[str, ...] | None = None
         self._switched_off: frozenset[str] = frozenset()
-        self._known: dict[str, RuleFile] = {}
+        self._known: dict[tuple[str, Dialect], RuleFile] = {}
 
     def all(self) -> tuple[RuleFile, ...]:
         """Return the files in the configured places, in the order in which the model reads them."""
@@ -171,9 +171,9 @@ class Reader:
         bare = RuleFile(str(path), self._display_path(path), owner, folder=folder)
         if why := self._why_not(path, owner):
             return replace(bare, inert=why)
-        known = self._known.get(str(path))
+        known = self._known.get((str(path), dialect))
         if known is None or any(stamp_of(name) != stamp for name, stamp in known.stamps):
-            known = self._known[str(path)] = self._read_rule(bare, dialect, imports=imports)
+            known = self._known[str(path), dialect] = self._read_rule(bare, dialect, imports=imports)
         return known
 
     def _why_not(self, path: Path, owner: Owner) -> str:

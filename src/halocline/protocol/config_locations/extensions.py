@@ -19,7 +19,7 @@ SKILL_ROWS = (
     Row("", ".codex/skills", "Codex", holds="skills"),
     Row("", ".opencode/skills", "opencode", holds="skills"),
     Row("", ".cursor/skills", "Cursor", holds="skills", since="2.4"),
-    Row("", ".github/skills", "Copilot", holds="skills", since="VS Code 1.108"),
+    Row("", ".github/skills", "Copilot", holds="skills", since="(VS Code 1.108)"),
     Row("", ".gemini/skills", "Gemini CLI", holds="skills"),
 )
 _AGENTS = (".md", ".yaml", ".yml")
@@ -37,7 +37,7 @@ AGENT_ROWS = (
     Row("", ".opencode/agents", "opencode", "opencode", (".md",), "agents"),
     Row("", ".opencode/agent", "opencode", "opencode", (".md",), "agents"),
     Row("", ".cursor/agents", "Cursor", "cursor", (".md",), "agents", "2.4"),
-    Row("", ".github/agents", "Copilot", "copilot", (".md",), "agents", "VS Code 1.106"),
+    Row("", ".github/agents", "Copilot", "copilot", (".md",), "agents", "(VS Code 1.106)"),
 )
 _TEXT = (".md",)
 COMMAND_ROWS = (
@@ -51,7 +51,7 @@ COMMAND_ROWS = (
     Row("", ".opencode/commands", "opencode", "plain", _TEXT, "commands"),
     Row("", ".opencode/command", "opencode", "plain", _TEXT, "commands"),
     Row("", ".roo/commands", "Roo Code", "plain", _TEXT, "commands"),
-    Row("", ".github/prompts", "Copilot", "copilot", (".prompt.md",), "commands", "VS Code 1.100"),
+    Row("", ".github/prompts", "Copilot", "copilot", (".prompt.md",), "commands", "(VS Code 1.100)"),
     Row("", ".gemini/commands", "Gemini CLI", "gemini", (".toml",), "commands"),
     Row("~/.halocline", "workflows", "Halocline", endings=_TEXT, holds="workflows"),
     Row("~/.halocline", "commands", "Halocline", "plain", _TEXT, "commands"),

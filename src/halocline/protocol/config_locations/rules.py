@@ -68,7 +68,7 @@ _PROJECT = (
     Row("", ".augment/rules", "Augment", "augment", (".md",)),
     Row("", ".trae/rules", "Trae", "cursor", (".md",)),
     Row("", ".github/copilot-instructions.md", "Copilot"),
-    Row("", ".github/instructions", "Copilot", "copilot", (".instructions.md",), since="VS Code 1.100"),
+    Row("", ".github/instructions", "Copilot", "copilot", (".instructions.md",), since="(VS Code 1.100)"),
     Row("", "opencode.json", "opencode", "opencode", holds="names of rules"),
     Row("", "opencode.jsonc", "opencode", "opencode", holds="names of rules"),
     Row("", ".opencode/opencode.json", "opencode", "opencode", holds="names of rules"),
