@@ -232,11 +232,6 @@ def _read_model(given: Mapping[str, Any]) -> str:
     return f"{provider}/{model}" if provider and "/" not in model else model
 
 
-def _note_model(given: Mapping[str, Any]) -> tuple[str, ...]:
-    other = given.get("othermodel")
-    return (f"the model {other} is a name of another program's; it uses the task's",) if other else ()
-
-
 def _read_steps(said: object) -> int | None:
     text = str(said or "").strip()
     return int(text) if text.isdecimal() and int(text) > 0 else None
