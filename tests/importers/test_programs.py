@@ -88,7 +88,7 @@ def test_a_session_of_clines_newer_core_is_read(tmp_path):
     found, events, ground = read("cline", transcripts.cline_session(tmp_path, "/p"))
     hold_the_laws(events)
     assert (found.id, found.workspace, found.started) == ("s-1", "/p", transcripts.STARTED)
-    assert calls(events) == [("run_commands", {"commands": ["ls"]})]
+    assert calls(events) == [("execute_command", {"command": "ls"})]
     assert usages(events)[0] == (Usage(input=40, output=5, cache_read=10), 0.25)
     assert not ground.lost
 

@@ -121,6 +121,8 @@ CLINE: Mapping[str, Theirs] = {
         for name in ("read_file", "write_to_file", "replace_in_file", "search_files", "attempt_completion")
     },
     "execute_command": Theirs("execute_command", dropped=("task_progress", "timeout")),
+    "plan_mode_respond": Theirs("plan_mode_respond", dropped=("task_progress",)),
+    "plan_mode_response": Theirs("plan_mode_respond", dropped=("task_progress",)),
 }
 CLAUDE: Mapping[str, Theirs] = {
     "Bash": Theirs("execute_command", dropped=("description", "timeout", "run_in_background")),

@@ -4,21 +4,35 @@ import re
 from collections.abc import Iterator
 
 from halocline.importers.transcript import Ground
-from halocline.protocol.messages import AssistantPart, Note, Text, ToolCall, UserPart
+from halocline.protocol.messages import AssistantPart, Note, Text, Thinking, ToolCall, UserPart
 
 TOOLS = (
     r"execute_command|read_file|write_to_file|replace_in_file|search_files|list_files|list_code_definition_names|"
     r"browser_action|use_mcp_tool|access_mcp_resource|ask_followup_question|attempt_completion|plan_mode_respond|"
-    r"new_task|condense|new_rule|load_mcp_documentation|web_fetch|report_bug|apply_diff"
+    r"new_task|condense|new_rule|load_mcp_documentation|web_fetch|web_search|report_bug|apply_diff|apply_patch|"
+    r"use_skill|use_subagents|generate_explanation|summarize_task|focus_chain|plan_mode_response|inspect_site"
 )
 """Tools that were called in the text, before native tool calls."""
 _CALL = re.compile(rf"<({TOOLS})>(.*)</\1>\s*$", re.DOTALL)
+_THINKING = re.compile(r"\s*<(thinking|think)>\s*(.*?)\s*</\1>\s*", re.DOTALL)
 _PARAMETER = re.compile(r"<(\w{1,40})>\n?(.*?)\n?</\1>", re.DOTALL)
 _RESULT = re.compile(r"\[(\w{1,60})(?: for .*?)?\] Result:\n?", re.DOTALL)
 _ENVIRONMENT = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n]{1,1000}?)\)")
 _SAID = re.compile(r"<(task|feedback|user_message|user_input|answer)(?: [^>\n]{0,200})?>\n?(.*?)\n?</\1>", re.DOTALL)
 _OWN_WORDS = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "# task_progress", "Respond with your")
+
+
+def extract_thinking(parts: Iterator[AssistantPart]) -> Iterator[AssistantPart]:
+    """Convert thinking at the beginning of a reply's text, where models without thinking of their own wrote it."""
+    for part in parts:
+        if not isinstance(part, Text) or not (found := _THINKING.match(part.text)):
+            yield part
+            continue
+        if found[2]:
+            yield Thinking(found[2])
+        if after := part.text[found.end() :]:
+            yield Text(after)
 
 
 def extract_call(parts: Iterator[AssistantPart], number: int, ground: Ground) -> Iterator[AssistantPart]:

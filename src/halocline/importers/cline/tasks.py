@@ -7,8 +7,10 @@ The conversation is in `api_conversation_history.json`; times, costs and the pla
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.importers import content_blocks, json_stream
-from halocline.importers.cline import markup
+from halocline.importers.cline import core_tools, markup
 from halocline.importers.cline.costs import Request, by_place, read_metrics, read_request
 from halocline.importers.cline.screen import read_screen
 from halocline.importers.transcript import (
@@ -195,16 +197,18 @@ def _read_conversation(
 ) -> Iterator[Said]:
     known, in_order = by_place(requests)
     in_text = ""
+    counts: dict[str, int] = {}
     for number, message in enumerate(messages):
         if message is None:
             ground.lost[UNREADABLE] += 1
         elif message.get("role") == "assistant":
             asked = known.get(number - 2) or (next(in_order, None) if not known else None)
             reply = _read_reply(message, number, asked, model, ground)
+            reply = replace(reply, content=tuple(core_tools.split_calls(iter(reply.content), counts)))
             in_text = next((call.id for call in _list_calls(reply) if call.id.startswith(markup.IN_TEXT)), "")
             yield reply
         else:
-            yield from _read_person(message, in_text, ground)
+            yield from _read_person(message, in_text, counts, ground)
             in_text = ""
 
 
@@ -213,7 +217,8 @@ def _list_calls(reply: Reply) -> Iterator[ToolCall]:
 
 
 def _read_reply(message: JsonObject, number: int, asked: Request | None, model: str, ground: Ground) -> Reply:
-    content = tuple(markup.extract_call(content_blocks.reply_parts(message.get("content"), ground), number, ground))
+    parts = markup.extract_thinking(content_blocks.reply_parts(message.get("content"), ground))
+    content = tuple(markup.extract_call(parts, number, ground))
     told = as_table(message.get("modelInfo"))
     provider, name = (as_text(told.get(one)) or as_text(told.get(other)) for one, other in MODEL_FIELDS)
     at = parse_time(message.get("ts")) or (asked.at if asked else 0.0)
@@ -226,7 +231,7 @@ def _read_reply(message: JsonObject, number: int, asked: Request | None, model: 
 MODEL_FIELDS = (("providerId", "provider"), ("modelId", "id"))
 
 
-def _read_person(message: JsonObject, in_text: str, ground: Ground) -> Iterator[Said]:
+def _read_person(message: JsonObject, in_text: str, counts: Mapping[str, int], ground: Ground) -> Iterator[Said]:
     """Yield the results first, as in our own logs; then the user's message."""
     at = parse_time(message.get("ts"))
     told: list[UserPart] = []
@@ -234,7 +239,7 @@ def _read_person(message: JsonObject, in_text: str, ground: Ground) -> Iterator[
     for block in content_blocks.list_blocks(message.get("content")):
         match block.get("type"):
             case "tool_result":
-                yield from _read_result(block, at, ground)
+                yield from _read_result(block, counts.get(as_text(block.get("tool_use_id")), 1), at, ground)
             case "image":
                 told.append(content_blocks.read_image(block, ground))
             case "text":
@@ -259,10 +264,10 @@ def _result_words(text: str) -> str:
     return text[head.end() :] if head else text
 
 
-def _read_result(block: JsonObject, at: float, ground: Ground) -> Iterator[Said]:
-    """Yield a result; the user's feedback on a finished task is inside one, and starts a new turn."""
-    answer = content_blocks.tool_answer(block, at, ground)
-    yield answer
-    said = "\n".join(part.text for part in answer.content if isinstance(part, Text))
+def _read_result(block: JsonObject, count: int, at: float, ground: Ground) -> Iterator[Said]:
+    """Yield the results of a call; the user's feedback on a finished task is inside one, and starts a new turn."""
+    answers = list(core_tools.split_answer(block, count, at, ground))
+    yield from answers
+    said = "\n".join(part.text for answer in answers for part in answer.content if isinstance(part, Text))
     if "<feedback>" in said and (text := markup.feedback_in(said)):
         yield Prompt((Text(text),), at)
