@@ -30,6 +30,7 @@ from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
 from halocline.runtime.models.vendors import list_vendors
 from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
 from halocline.store.settings.load import VARIABLES
+from halocline.store.settings.project import RIGHTS, ProjectRight
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.args.command_line import build_parser
@@ -111,7 +112,21 @@ def settings() -> str:
         "\nTo set timeouts for one provider, in seconds; they override the general timeouts in the file:\n\n"
         "```toml\n[timeouts.ollama]\nfirst_byte = 7200\nstall = 1800\n```\n"
     )
-    return _page("Settings", text, _table(("setting", "description", "default", "variable"), rows) + prices + times)
+    table = _table(("setting", "description", "default", "variable"), rows)
+    return _page("Settings", text, table + prices + times + _describe_project_settings())
+
+
+def _describe_project_settings() -> str:
+    """The part of the settings page about `.halocline/settings.toml`."""
+    rows = [
+        (right.value, ", ".join(f"`{name}`" for name, given in RIGHTS.items() if given is right))
+        for right in ProjectRight
+    ]
+    return (
+        "\n## Settings of a project\n\nA project's `.halocline/settings.toml` can make your settings stricter; the "
+        "rest needs trust (`halo trust add`), or stays yours. Variables and flags override it.\n\n"
+        + _table(("a project may set", "settings"), rows)
+    )
 
 
 def variables() -> str:

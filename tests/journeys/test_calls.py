@@ -81,7 +81,7 @@ async def test_the_log_knows_every_file_before_and_after(journey):
     await journey.run(Turn(calls=(edit("one", "two"), new)), DONE)
     changes = [(e.path, e.before is None, e.after is None) for e in journey.of(ev.FileChanged)]
     assert changes == [("a.txt", False, False), ("sub/new.txt", True, False)]
-    blobs = journey.client([])._controller.assembly.blobs
+    blobs = journey.client([])._controller.assemblies.own.blobs
     assert blobs.get(journey.of(ev.FileChanged)[0].before) == b"one\n"
 
 

@@ -58,7 +58,7 @@ def _turn(*asked):
 
 async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_task_that_gave_it(journey, tmp_path):
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE, touch("c3"), DONE])
-    desk = PolicyService(client._controller.assembly)
+    desk = PolicyService(client._controller.assemblies.own)
     await journey.open(client, ASKING)
     await journey.prompt(client, answer=always(journey, Scope.PROJECT))
     await journey.prompt(client, answer=always(journey))
@@ -78,7 +78,7 @@ async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_t
 async def test_leave_for_everywhere_that_is_taken_out_is_gone_for_a_task_that_is_resumed(journey):
     await journey.run(touch("c1"), DONE, options=ASKING, answer=always(journey, Scope.EVERYWHERE))
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE])
-    desk = PolicyService(client._controller.assembly)
+    desk = PolicyService(client._controller.assemblies.own)
     (rule,) = desk.kept(journey.workspace)
     assert desk.take_out(rule)
     await journey.run(client=client, resume=journey.task, options=ASKING, answer=always(journey))

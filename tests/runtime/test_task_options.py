@@ -19,4 +19,4 @@ def test_who_watches_is_asked_also_after_the_settings_were_read_again(
     monkeypatch.setenv("HALOCLINE_HOME", str(tmp_path))
     client = open_client(Choices(), "web", lambda: False)
     client.reload(Choices())
-    assert client._controller.assembly.is_watched() is False
+    assert client._controller.assemblies.own.is_watched() is False

@@ -66,7 +66,7 @@ class Client(TaskQueries):
 
     def without_secrets(self, text: str) -> str:
         """Return text for others to read, with stored keys and what looks like one replaced."""
-        return self._controller.assembly.secrets.redact_for_others(text)
+        return self._controller.assemblies.own.secrets.redact_for_others(text)
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""
@@ -140,7 +140,8 @@ class Client(TaskQueries):
         """Switch an open task to another model. Raises UsageError, also while a turn runs."""
         from halocline.runtime.models.switch import change_model
 
-        await change_model(self._controller.opened(task), self._controller.assembly, model)
+        opened = self._controller.opened(task)
+        await change_model(opened, self._controller.assemblies.of(opened.task.state.workspace), model)
 
     async def ask_aside(self, task: str, question: str) -> AsyncIterator[str]:
         """Yield the answer to a side question as far as it is written; the conversation does not keep it.
@@ -158,25 +159,30 @@ class Client(TaskQueries):
                 yield text
 
     def reload(self, choices: Choices) -> None:
-        """Reload the settings for tasks that start from now on. Raises SettingsError and then keeps the old ones."""
+        """Read the settings and keys again, with these options. Raises SettingsError and then keeps the old ones."""
         assembly = Assembly.of(choices)
         assembly.is_watched = self._is_watched or assembly.is_watched
-        self._controller.assembly = assembly
+        self._controller.assemblies.replace(assembly)
 
     @property
     def tasks(self) -> "services.tasks.TaskService":
         """Tasks as a whole, open or not: their list, summaries and writers, and the trash."""
-        return services.tasks.TaskService(self.home, self._controller.assembly.settings.keep_deleted)
+        return services.tasks.TaskService(self.home, self._controller.assemblies.own.settings.keep_deleted)
 
     @property
     def models(self) -> "services.models.service.ModelService":
         """Models that can be used, their connections, and the API keys of their providers."""
-        return services.models.service.ModelService(self._controller.assembly)
+        return services.models.service.ModelService(self._controller.assemblies.own)
 
     @property
     def settings(self) -> "services.settings.SettingsService":
-        """Read and change the settings. Open tasks keep the settings they started with."""
+        """Read and change the settings. Open tasks take over limits and approvals, and keep the rest."""
         return services.settings.SettingsService(self.home, os.environ)
+
+    def settings_in(self, workspace: Path) -> "services.settings.SettingsService":
+        """Return the settings in force in a folder."""
+        layer = self._controller.assemblies.own.project_layer(workspace)
+        return services.settings.SettingsService(self.home, os.environ, layer)
 
     @property
     def time(self) -> "TaskHistory":
@@ -186,12 +192,12 @@ class Client(TaskQueries):
     @property
     def committing(self) -> "services.commits.Committing":
         """Commit what tasks changed, with the project's own git, and have messages written for it."""
-        return services.commits.Committing(self.time, self.tasks, self._controller.assembly)
+        return services.commits.Committing(self.time, self.tasks, self._controller.assemblies.own)
 
     @property
     def handing(self) -> "prompts.uploads.Handing":
         """Uploads for prompts, stored images, and mentions where no task is open."""
-        return prompts.uploads.Handing(self._controller.assembly, self._controller.task)
+        return prompts.uploads.Handing(self._controller.assemblies.own, self._controller.task)
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
         """Turn an image into prompt parts for an open task. Raises UsageError."""
@@ -206,7 +212,7 @@ class Client(TaskQueries):
 
     @property
     def _reports(self) -> "services.context_report.ContextService":
-        return services.context_report.ContextService(self._controller.assembly)
+        return services.context_report.ContextService(self._controller.assemblies.own)
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """Return the state a new task would have just before its first prompt. Raises as `start` does."""
@@ -232,14 +238,14 @@ class Client(TaskQueries):
         """
         return await services.replay.replay.run_replay(
             services.replay.replay.recording_of(what, self.past),
-            self._controller.assembly,
+            self._controller.assemblies.own,
             strict=strict,
             folder=folder,
         )
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
         """Return the checkpoints of a workspace."""
-        return self._controller.assembly.shadow_git(workspace, BY_HAND)
+        return self._controller.assemblies.of(workspace).shadow_git(workspace, BY_HAND)
 
     def with_code(self, workspace: Path, wanted: Sequence[str], known: Sequence[str] | None) -> list[Path]:
         """Return the task's folders that may have their own hooks or MCP servers. A quick check.
@@ -247,15 +253,15 @@ class Client(TaskQueries):
         In addition to the workspace, it checks the `wanted` folders and the `known` ones. With `known` None it is a new
         task, which takes them from the settings. Raises UsageError.
         """
-        return with_code(workspace, wanted, self._controller.assembly.settings, known)
+        return with_code(workspace, wanted, self._controller.assemblies.of(workspace).settings, known)
 
     def rule_problems(self, workspace: Path) -> tuple[str, ...]:
         """Return why rule files of a workspace cannot be read; empty if all can."""
-        return self._controller.assembly.rule_files(workspace).book().problems
+        return self._controller.assemblies.of(workspace).rule_files(workspace).book().problems
 
     def hooks_of(self, workspace: Path) -> "rules.hooks.FolderHooks":
         """Return the hooks configured for a folder, and whether they may run."""
-        return self._controller.assembly.hooks_of(workspace)
+        return self._controller.assemblies.of(workspace).hooks_of(workspace)
 
     def agents_of(self, workspace: Path) -> "Found":
         """Return the agents that files define for a folder, and what of these files is ignored."""
@@ -263,14 +269,15 @@ class Client(TaskQueries):
 
     def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""
-        return rules.memory.Memory(workspace, self.home.memory, on=self._controller.assembly.settings.memory)
+        settings = self._controller.assemblies.of(workspace).settings
+        return rules.memory.Memory(workspace, self.home.memory, on=settings.memory)
 
     @property
     def terminal_settings(self) -> "TerminalSettings":
-        return self._controller.assembly.settings.terminal
+        return self._controller.assemblies.own.settings.terminal
 
     @property
     def shows_foreign(self) -> tuple[bool, bool]:
         """Two booleans: show results of MCP servers as Markdown, and show only their beginning."""
-        mcp = self._controller.assembly.settings.mcp
+        mcp = self._controller.assemblies.own.settings.mcp
         return mcp.display == "markdown", mcp.collapse

@@ -22,6 +22,7 @@ from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime import history, prompts
 from halocline.runtime.apply_command import apply_command
 from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.assembly.in_force import AssembliesInForce
 from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
@@ -36,8 +37,10 @@ from halocline.runtime.resume import edits_cut_short, resume_task
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
 from halocline.runtime.start import (
     OpenTask,
+    adjust_limits,
     adjust_task,
     adopt_task,
+    build_task,
     close_on_failure,
     model_of,
     offer_tools,
@@ -64,7 +67,7 @@ class Controller:
 
     def __init__(self, assembly: Assembly) -> None:
         self.home = assembly.home
-        self.assembly = assembly
+        self.assemblies = AssembliesInForce(assembly)
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.pass_on)
         self._program_log = ProgramLog(assembly.home.logs)
@@ -78,26 +81,23 @@ class Controller:
 
         `name` sets the id when another task hands over to this one.
         """
-        new = State(roots=roots_of(workspace, options.roots, self.assembly.settings))
-        model: Model = (chosen := Chosen(await self.assembly.model(options.model or "")))
-        recorder = self.assembly.recorder(options.record) if options.record else None
+        assembly = self.assemblies.of(workspace, trusted=options.trusted)
+        new = State(roots=roots_of(workspace, options.roots, assembly.settings))
+        model: Model = (chosen := Chosen(await assembly.model(options.model or "")))
+        recorder = assembly.recorder(options.record) if options.record else None
         name = name or new_task_id()
         skills = found_skills(workspace)
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
-            task = self._build_task(log, new, workspace, model, options)
+            task = build_task(assembly, log, new, workspace, model, options)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
-            started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
+            started = start_event(assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
-            tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
+            tools = assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
             odd = offer_tools(task, tools)
             repairs = await task.host.tools.files.mend()
-        return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), repairs)
-
-    def _build_task(self, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
-        return self.assembly.task(
-            log, state, workspace, model, attended=options.attended, trusted=options.trusted, editor=options.editor
-        )
+        remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd)
+        return self._serve(name, task, chosen, remarks, repairs)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Resume a task. What a crash left open is closed first; nothing is rerun automatically.
@@ -113,20 +113,22 @@ class Controller:
                 raise TaskNotFound(
                     f"Task {name} cannot be resumed: its log has no beginning.", "See the damage: halo doctor"
                 )
-            wanted = self.assembly.model(options.model) if options.model else model_of(self.assembly, state)
-            model: Model = (chosen := Chosen(await wanted))
-            model = with_recording(model, self.assembly.recorder(options.record) if options.record else None, log, past)
             place = Path(state.workspace)
+            assembly = self.assemblies.of(place, trusted=options.trusted)
+            wanted = assembly.model(options.model) if options.model else model_of(assembly, state)
+            model: Model = (chosen := Chosen(await wanted))
+            model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
             resumed = resume_roots(state, options.roots)
-            task = self._build_task(log, resumed.state, place, model, options)
+            task = build_task(assembly, log, resumed.state, place, model, options)
             repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
             if not state.prompt.system:  # imported, and opened for the first time
-                adopt_task(task, self.assembly, options, chosen.names)
-            adjust_task(task, options, chosen.names, self.assembly)
+                adopt_task(task, assembly, options, chosen.names)
+            adjust_task(task, options, chosen.names, assembly)
             task.emit(*resumed.events)
-            odd = offer_tools(task, self.assembly.offered(task.state, options.attended, task.state.prompt.tools))
-        served = self._serve(name, task, chosen, odd, (*resumed.notices, *repairs))
+            odd = offer_tools(task, assembly.offered(task.state, options.attended, task.state.prompt.tools))
+        remarks = (*self.assemblies.remarks(assembly), *odd)
+        served = self._serve(name, task, chosen, remarks, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at
         return served
 
@@ -156,12 +158,13 @@ class Controller:
         task = self.task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
+                adjust_limits(task, self.assemblies.of(task.state.workspace))
                 expanded = content if verbatim else expand_prompt(task, content, self._words_of(task), only=True)
                 task.inbox.prompt(build_prompt(self._open[command.task], expanded, command))
             case cmd.Steer(content=content, client=client):
                 self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
-                if not apply_command(self._open[command.task], command, self.assembly):
+                if not apply_command(self._open[command.task], command, self.assemblies.of(task.state.workspace)):
                     return False
                 self._steering.say_what_became(task, answer, self._words_of(task))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
@@ -169,7 +172,7 @@ class Controller:
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
             case _:
-                return apply_command(self._open[command.task], command, self.assembly)
+                return apply_command(self._open[command.task], command, self.assemblies.of(task.state.workspace))
         return True
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
@@ -178,7 +181,7 @@ class Controller:
 
     def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
-        return prompts.command_files.slash_commands_of(workspace, self.home, self.assembly.settings)
+        return prompts.command_files.slash_commands_of(workspace, self.home, self.assemblies.of(workspace).settings)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
         return lambda: self.words(Path(task.state.workspace))
@@ -211,13 +214,13 @@ class Controller:
         """History of tasks: inspect, rewind, fork."""
 
         def settle(name: str) -> None:
-            opened = self._open[name]
-            switch_mode(opened.task, opened.task.state.plan.mode, opened.model.names, self.assembly)
+            opened, assembly = self._open[name], self.assemblies.of(self.task(name).state.workspace)
+            switch_mode(opened.task, opened.task.state.plan.mode, opened.model.names, assembly)
 
         return history.actions.TaskHistory(
             self.home,
             lambda: {name: opened.task for name, opened in self._open.items()},
-            self.assembly.shadow_git,
+            self.assemblies.own.shadow_git,
             settle,
         )
 
@@ -242,7 +245,7 @@ class Controller:
         served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         while self._open:
             await self._open.popitem()[1].close()
-        await self.assembly.close()
+        await self.assemblies.own.close()
         self._program_log.close()
         for outcome in (*served, *lost):
             if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
@@ -277,7 +280,7 @@ class Controller:
     def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":
         from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
 
-        runtime = TaskRuntime(lambda: self.assembly, self._serve, self.let_go)
+        runtime = TaskRuntime(lambda: self.assemblies.of(task.state.workspace), self._serve, self.let_go)
         return Subtasks(task, runtime, trusted=trusted)
 
     def attached(self, name: str) -> "Attached | None":

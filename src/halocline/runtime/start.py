@@ -126,6 +126,13 @@ def start_event(
     )
 
 
+def build_task(assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
+    """Build a task with the options that it was opened with."""
+    return assembly.task(
+        log, state, workspace, model, attended=options.attended, trusted=options.trusted, editor=options.editor
+    )
+
+
 async def model_of(assembly: Assembly, state: State) -> Model:
     """Open the model of a resumed task. Raises UsageError."""
     if assembly.settings.plan.model:
@@ -157,6 +164,14 @@ def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], as
     chosen, own = (options.effort, options.thinking_budget), (task.state.model.effort, task.state.model.thinking_budget)
     if chosen != (None, None) and own not in ((None, None), chosen):
         task.emit(EffortChanged(effort=options.effort, budget=options.thinking_budget))
+
+
+def adjust_limits(task: Task, assembly: Assembly) -> None:
+    """Apply the limits of the settings as they are now to an open task. Its requests do not depend on these."""
+    now, before = assembly.limits(), task.state.budget.limits or assembly.limits()
+    limits = msgspec.structs.replace(before, steps=now.steps, cost=now.cost, seconds=now.seconds, failures=now.failures)
+    if limits != before:
+        task.emit(LimitsChanged(limits=limits))
 
 
 def adopt_event(begins: TaskStarted) -> TaskAdopted:

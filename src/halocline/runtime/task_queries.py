@@ -106,7 +106,8 @@ class TaskQueries:
         """Return notices about an open task's model, skills and search engine; usually none."""
         if self.is_attached(task):
             return ()
-        opened, assembly = self._controller.opened(task), self._controller.assembly
+        opened = self._controller.opened(task)
+        assembly = self._controller.assemblies.of(opened.task.state.workspace)
         notices = (assembly.remark(opened.task.model.name), assembly.search_remark)
         return (*filter(None, notices), *opened.remarks)
 

@@ -32,7 +32,7 @@ class ContextService:
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
-        assembly, skills = self._assembly, found_skills(workspace)
+        assembly, skills = self._assembly.in_folder(workspace), found_skills(workspace)
         names = await assembly.names(options.model or "")
         followed = assembly.instructions(workspace)
         rules = followed.begins() if followed else Beginning()

@@ -73,7 +73,7 @@ class InstructionService:
     @classmethod
     def open(cls, workspace: Path) -> "InstructionService":
         """Read the home and the settings. Raises UsageError and SettingsError."""
-        return cls(workspace, Assembly.of(Choices()), dict(os.environ))
+        return cls(workspace, Assembly.of(Choices()).in_folder(workspace), dict(os.environ))
 
     @property
     def places(self) -> list[str]:

@@ -6,7 +6,7 @@ What must stay true: a value that looks like a key is not shown, and what was no
 import enum
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -14,10 +14,11 @@ import msgspec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
-from halocline.store.paths import Home
+from halocline.store.paths import PROJECT_SETTINGS, Home
 from halocline.store.settings.edit import change_setting
 from halocline.store.settings.invalid import suggest_name
-from halocline.store.settings.load import VARIABLES, load_settings, read_settings
+from halocline.store.settings.load import VARIABLES, ProjectLayer, finish_settings, read_own, read_settings
+from halocline.store.settings.project import LoadedSettings, apply_project
 from halocline.store.settings.settings import Settings
 
 SECTIONS: dict[str, list[str]] = {
@@ -110,16 +111,23 @@ class Setting(Value, frozen=True, omit_defaults=False):
 
 
 class SettingsService:
-    """The settings of one home."""
+    """The settings of one home, or with `project` those in force in a folder."""
 
-    def __init__(self, home: Home, env: Mapping[str, str]) -> None:
+    def __init__(self, home: Home, env: Mapping[str, str], project: ProjectLayer | None = None) -> None:
         self._home = home
         self._env = env
+        self._project = project
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why settings of the folder are not in force. Raises SettingsError."""
+        return self._load().refused
 
     def listed(self) -> list[Setting]:
         """Return all settings by section. Raises SettingsError if the file is invalid."""
-        now = load_settings(self._home.settings, self._env)
-        sources = dict(self._sources(now))
+        loaded = self._load()
+        now = loaded.settings
+        sources = dict(self._sources(now, loaded.taken))
         fields = {field.name: field for field in msgspec.structs.fields(Settings)}
         return [
             row
@@ -156,9 +164,16 @@ class SettingsService:
             )
         change_setting(self._home.settings, name, value)
 
-    def _sources(self, now: Settings) -> Iterator[tuple[str, str]]:
+    def _load(self) -> LoadedSettings:
+        own = read_own(self._home.settings, self._env)
+        if self._project:
+            return apply_project(own, self._project, self._env)
+        return LoadedSettings(finish_settings(own, str(self._home.settings), self._env))
+
+    def _sources(self, now: Settings, of_folder: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield from ((name, self._home.settings.name) for name in _setting_names(read_settings(self._home.settings)))
         yield from ((name, f"profile {now.profile}") for name in _setting_names(now.profiles.get(now.profile, {})))
+        yield from ((name, PROJECT_SETTINGS) for name in of_folder)
         yield from ((name, variable) for variable, name in VARIABLES.items() if self._env.get(variable))
 
 

@@ -13,6 +13,8 @@ from halocline.protocol.values import Value
 _OTHERS = 0o077
 PROJECT_RULES = ".halocline/policy.toml"
 """Permission rules of a project."""
+PROJECT_SETTINGS = ".halocline/settings.toml"
+"""Settings of a project."""
 
 
 MANAGED_MCP = Path("/etc/halocline/mcp.json")

@@ -73,3 +73,19 @@ async def test_no_key_is_shown(halo: Halo, file) -> None:
     file.write_text('[providers.work]\nbase_url = "http://x"\nheaders = { x-key = "hunter2hunter2" }\n')
     listed = await halo.run("config", "list", "--json")
     assert "hunter2" not in listed.out
+
+
+async def test_settings_of_the_folder_say_where_they_are_from_and_which_are_not_in_force(halo: Halo, file) -> None:
+    own = halo.folder / ".halocline/settings.toml"
+    own.parent.mkdir()
+    own.write_text('max_steps = 7\napproval_mode = "yolo"\nmodel = "openai/z"\n')
+    steps = await halo.run("config", "get", "max_steps", "--explain")
+    assert (steps.out, steps.err) == ("7  (.halocline/settings.toml)\n", "")
+    listed = await halo.run("config", "--explain")
+    assert "model = openai/x  (settings.toml)\n" in listed.out
+    assert [line.split(" ")[1] for line in listed.err.splitlines()] == ["approval_mode", "model"]
+    trusted = await halo.run("trust", "add")
+    assert '  setting           model = "openai/z"\n' in trusted.out
+    assert (await halo.run("config", "get", "model", "--explain")).out == "openai/z  (.halocline/settings.toml)\n"
+    changed = await halo.run("config", "set", "max_steps", "9")
+    assert ".halocline/settings.toml is set and overrides it" in changed.out

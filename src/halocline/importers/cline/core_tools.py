@@ -119,8 +119,5 @@ def _list_results(content: object) -> list[JsonObject]:
 def _read_result(call: str, result: JsonObject, at: float, ground: Ground) -> Answer:
     failed = result.get("success") is False
     shown = result.get("error") if failed and result.get("error") else result.get("result")
-    return content_blocks.tool_answer(
-        {"tool_use_id": call, "content": shown if isinstance(shown, str | list) else ground.text(shown), "is_error": failed},
-        at,
-        ground,
-    )
+    content = shown if isinstance(shown, str | list) else ground.text(shown)
+    return content_blocks.tool_answer({"tool_use_id": call, "content": content, "is_error": failed}, at, ground)

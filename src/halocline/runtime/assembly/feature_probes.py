@@ -16,14 +16,14 @@ from halocline.protocol.config_locations import (
     PROJECT_AGENTS,
     PROJECT_MCP,
 )
-from halocline.store.paths import Home, mcp_files
+from halocline.store.paths import PROJECT_SETTINGS, Home, mcp_files
 from halocline.store.settings.settings import Settings
 
 
 def may_run_code(settings: Settings, workspace: Path) -> bool:
-    """True if a folder may have its own hooks or MCP servers."""
-    servers = PROJECT_MCP if settings.mcp.enabled else ()
-    return has_hooks(settings, workspace) or any(os.path.exists(workspace / name) for name in servers)
+    """True if a folder may have its own hooks or MCP servers, or settings of its own."""
+    places = (PROJECT_SETTINGS, *(PROJECT_MCP if settings.mcp.enabled else ()))
+    return has_hooks(settings, workspace) or any(os.path.exists(workspace / name) for name in places)
 
 
 def any_hooks(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:

@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+import msgspec
 
 from halocline.checkpoints.saved import Limits as CheckpointLimits
 from halocline.checkpoints.shadow_git import ShadowGit
@@ -11,10 +14,12 @@ from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.grid import rules_of
 from halocline.protocol.permission_rules import Rule
 from halocline.runtime import assembly, rules
-from halocline.runtime.assembly.model_access import ModelAccess
+from halocline.runtime.assembly.model_access import Layers, ModelAccess
 from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices
+from halocline.store.paths import PROJECT_SETTINGS
 from halocline.store.permissions.rule_files import RuleFiles
+from halocline.store.settings.load import ProjectLayer
 
 if TYPE_CHECKING:
     from halocline.hosts.sandbox.sandbox import Sandbox
@@ -24,21 +29,54 @@ if TYPE_CHECKING:
     from halocline.runtime.mcp import FolderServers
 
 
+class SharedParts(msgspec.Struct):
+    """Parts that the same tasks use whatever folder they are in, and after the settings were loaded again."""
+
+    pool: "Pool | None" = None
+    """The pool of MCP servers, once there is one."""
+
+
 class FolderAccess(ModelAccess):
     """Builds what tasks and services share in a folder. The pool of MCP servers is closed with it."""
 
-    _mcp_pool: "Pool | None" = None
+    by_folder: "Callable[[Path], FolderAccess] | None" = None
+    """Returns what applies in a folder by the settings as they are now, if they are read again."""
     given_rules: tuple[Rule, ...] = ()
     """Rules for this run alone, besides those in files and settings."""
 
+    @cached_property
+    def shared(self) -> SharedParts:
+        """What tasks share."""
+        return SharedParts()
+
     @classmethod
-    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> Self:
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
         """Read the home and the settings, and the rules among the choices. Raises UsageError and SettingsError."""
-        access = super().of(choices, env)
+        access = super().of(choices, env, layers=layers)
         if choices.allowed_tools or choices.disallowed_tools:
             patterns = (choices.allowed_tools or (), choices.disallowed_tools or ())
             access.given_rules = rules.tool_patterns.read_patterns(*patterns)
         return access
+
+    def in_folder(self, workspace: Path, *, trusted: bool = False) -> Self:
+        """Return what applies in a folder: this, or the same with the settings of the folder's own file.
+
+        `trusted` trusts the folder for this run. Raises SettingsError.
+        """
+        if self.choices is None or (layer := self.project_layer(workspace, trusted=trusted)) is None:
+            return self
+        own = dict(self.own)
+        loaded = rules.project_settings.apply_project(own, layer, self.env)
+        access = type(self).of(self.choices, self.env, layers=Layers(own, loaded.settings, loaded.refused))
+        access.is_watched, access.given_rules, access.shared = self.is_watched, self.given_rules, self.shared
+        return access
+
+    def project_layer(self, workspace: Path, *, trusted: bool = False) -> ProjectLayer | None:
+        """Return a folder's settings file with the trust in the folder; None if it has none."""
+        if not os.path.lexists(workspace / PROJECT_SETTINGS):
+            return None
+        own = self.home.settings
+        return rules.project_settings.find_layer(workspace, own, lambda: trusted or self.hooks_of(workspace).is_trusted)
 
     def rule_files(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
         """Return the permanent rules and grants of a workspace, and of a task's other folders."""
@@ -47,9 +85,13 @@ class FolderAccess(ModelAccess):
             self.home.grants,
             workspace,
             trusted=lambda: self.hooks_of(workspace).is_trusted,
-            extra=(*rules_of(self.settings.auto_approve), *self.given_rules),
+            extra=lambda: self._settings_rules(workspace),
             roots=roots,
         )
+
+    def _settings_rules(self, workspace: Path) -> tuple[Rule, ...]:
+        settings = self.by_folder(workspace).settings if self.by_folder else self.settings
+        return (*rules_of(settings.auto_approve), *self.given_rules)
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """Return the rule files of a folder and other roots; None if rules are turned off."""
@@ -63,10 +105,10 @@ class FolderAccess(ModelAccess):
         """Return the MCP servers configured for a folder, and those `given` for one task."""
         from halocline.runtime.mcp import FolderServers, build_pool
 
-        self._mcp_pool = self._mcp_pool or build_pool(self.env)
+        pool = self.shared.pool = self.shared.pool or build_pool(self.env)
         hooks, keys = self.hooks_of(workspace), self.key_variables()
         return FolderServers(
-            hooks, self.home, self.settings, self.env, keys, self.blobs, self.catalogue, self._mcp_pool, given=given
+            hooks, self.home, self.settings, self.env, keys, self.blobs, self.catalogue, pool, given=given
         )
 
     def shell_facts(self) -> LocalShellFacts:
@@ -88,5 +130,5 @@ class FolderAccess(ModelAccess):
 
     async def close(self) -> None:
         """Close what tasks share."""
-        if self._mcp_pool:
-            await self._mcp_pool.close()
+        if self.shared.pool:
+            await self.shared.pool.close()

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from halocline.net.network import Network
 from halocline.ports.model import Model
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.values import Value
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.wrappers.per_mode import Switching
@@ -22,12 +23,27 @@ from halocline.runtime.prompts.system_prompt import list_model_names
 from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.settings.load import load_settings, with_overrides
+from halocline.store.settings.load import finish_settings, read_own, with_overrides
 from halocline.store.settings.settings import Settings
+
+
+class Layers(Value, frozen=True):
+    """The person's raw settings, those in force with a folder's, and why others of the folder are not."""
+
+    own: dict[str, Any]
+    settings: Settings
+    refused: tuple[str, ...] = ()
 
 
 class ModelAccess:
     """Opens models. `is_watched` returns True while a person could decide about an outage."""
+
+    choices: Choices | None = None
+    """Options of this run, with which the settings can be loaded again; None if these settings are fixed."""
+    own: Mapping[str, Any] = {}
+    """The person's raw settings."""
+    refused: tuple[str, ...] = ()
+    """Why settings of the folder's own file are not in force."""
 
     def __init__(
         self,
@@ -47,11 +63,14 @@ class ModelAccess:
         self._search_keys = Keys(home, env, base_url=settings.web_search.url)
 
     @classmethod
-    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ) -> Self:
-        """Read the home and the settings. Raises UsageError and SettingsError."""
+    def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
+        """Read the home and the settings; `layers` are settings already read. Raises UsageError and SettingsError."""
         home = Home.of(env)
-        settings = choices.over(load_settings(home.settings, env, choices.profile))
-        return cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
+        own = read_own(home.settings, env, choices.profile) if layers is None else layers.own
+        settings = choices.over(layers.settings if layers else finish_settings(own, str(home.settings), env))
+        access = cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
+        access.choices, access.own, access.refused = choices, own, layers.refused if layers else ()
+        return access
 
     @cached_property
     def blobs(self) -> DiskBlobs:

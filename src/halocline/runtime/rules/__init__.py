@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         hooks as hooks,
         memory as memory,
         multi_root as multi_root,
+        project_settings as project_settings,
         tool_patterns as tool_patterns,
     )
 else:

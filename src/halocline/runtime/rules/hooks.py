@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -17,7 +17,15 @@ from halocline.store.mcp.servers import Unreadable, servers_in
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.rules import Unreadable as UnreadableRules, read_rules
-from halocline.store.permissions.trust import Standing, Trust, TrustDecision, describe_change, parts_of, server_files
+from halocline.store.permissions.trust import (
+    Standing,
+    Trust,
+    TrustDecision,
+    describe_change,
+    parts_of,
+    read_trusted_settings,
+    server_files,
+)
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
 
@@ -97,6 +105,11 @@ class FolderHooks:
             rules = read_rules(self.places.workspace / PROJECT_RULES, Source.PROJECT)
             return [rule for rule in rules if rule.decision is Verdict.ALLOW]
         return []
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The folder's own settings that apply only while it is trusted, by dotted name."""
+        return read_trusted_settings(self.places).rows
 
     def say(self, *, trusted: bool) -> None:
         """Trust the folder as it is now, or refuse it. Raises SettingsError."""

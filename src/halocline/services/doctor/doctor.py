@@ -86,7 +86,7 @@ def _check_settings(env: Mapping[str, str]) -> Finding:
 def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     """Check that rule files can be read; empty if the settings cannot."""
     try:
-        book = Assembly.of(Choices(), env).rule_files(workspace).book()
+        book = Assembly.of(Choices(), env).in_folder(workspace).rule_files(workspace).book()
     except HaloclineError:
         return []
     hint = "Until the file can be read, every call needs approval. Correct it and check it with: halo policy test"
@@ -175,7 +175,7 @@ def _check_browser(env: Mapping[str, str]) -> list[Finding]:
 async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     """Try the sandbox and report what it enforces; empty if the settings cannot be read."""
     try:
-        assembly = Assembly.of(Choices(), env)
+        assembly = Assembly.of(Choices(), env).in_folder(workspace)
     except HaloclineError:
         return []
     with tempfile.TemporaryDirectory(prefix="halocline-") as folder:

@@ -103,7 +103,7 @@ class ServerService:
     @classmethod
     def open(cls, workspace: Path) -> "ServerService":
         """Read the home and the settings. Raises UsageError and SettingsError."""
-        assembly = Assembly.of(Choices())
+        assembly = Assembly.of(Choices()).in_folder(workspace)
         return cls(assembly.mcp_of(workspace), PolicyService(assembly))
 
     def detail(self, name: str) -> ServerDetail:

@@ -60,7 +60,7 @@ class McpService:
     @classmethod
     def open(cls, workspace: Path) -> "McpService":
         """Read the home and the settings. Raises UsageError and SettingsError."""
-        return cls(Assembly.of(Choices()).mcp_of(workspace))
+        return cls(Assembly.of(Choices()).in_folder(workspace).mcp_of(workspace))
 
     @property
     def problems(self) -> Sequence[str]:

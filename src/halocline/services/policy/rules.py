@@ -70,7 +70,7 @@ class PolicyService:
         With `approval_mode` None, the settings decide. In addition to the workspace, it covers the `wanted` folders and
         either the `known` ones or those of the settings. Raises UsageError.
         """
-        assembly = self._assembly
+        assembly = self._assembly.in_folder(workspace)
         roots = roots_of(workspace, wanted, assembly.settings, known)
         book = with_switches(self.book(workspace, roots), switches)
         return PolicyContext(
@@ -85,7 +85,7 @@ class PolicyService:
 
     def book(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleBook:
         """Return the rules in force in a workspace and in a task's other folders."""
-        return self._assembly.rule_files(workspace, roots).book()
+        return self._assembly.in_folder(workspace).rule_files(workspace, roots).book()
 
     def rules_left_out(self, workspace: Path) -> list[Rule]:
         """Return the project's allowing rules, which are ignored while the folder is not trusted."""
@@ -117,7 +117,7 @@ class PolicyService:
 
     def mcp_tools(self, posture: PolicyContext) -> JudgedTools:
         """Return the decisions on the tools of the workspace's MCP servers."""
-        return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
+        return JudgedTools(self._assembly.in_folder(posture.workspace).mcp_of(posture.workspace), posture)
 
     def grid(self, posture: PolicyContext) -> dict[str, str]:
         """Return allow, ask or deny for each kind of act."""

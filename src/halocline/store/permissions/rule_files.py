@@ -24,7 +24,7 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class RuleFiles:
-    """`ports.permissions.Permissions` for one workspace. `extra` are rules from settings.
+    """`ports.permissions.Permissions` for one workspace. `extra` returns the rules from settings.
 
     `trusted` returns true if the project's own rules may allow things; they may always forbid. `roots` are the task's
     additional folders, whose rules may only forbid.
@@ -37,7 +37,7 @@ class RuleFiles:
         workspace: Path,
         *,
         trusted: Callable[[], bool] = lambda: False,
-        extra: Sequence[Rule] = (),
+        extra: Callable[[], tuple[Rule, ...]] = lambda: (),
         roots: Sequence[str] = (),
         managed: Path = MANAGED,
     ) -> None:
@@ -50,22 +50,22 @@ class RuleFiles:
         self._grants = grants
         self._workspace = workspace
         self._trusted = trusted
-        self._extra = tuple(extra)
+        self._extra = extra
         self._roots = tuple(map(Path, roots))
         ignores = (folder / name for folder in (workspace, *self._roots) for name in IGNORE_FILES)
         others = (root / PROJECT_RULES for root in self._roots)
         self._places = tuple(map(str, (*(path for path, _ in self._sources), *others, *ignores)))
         self._included: tuple[Path, ...] = ()
-        self._read: tuple[Stamps, bool, RuleBook] | None = None
+        self._read: tuple[tuple[Stamps, bool, tuple[Rule, ...]], RuleBook] | None = None
 
     def book(self) -> RuleBook:
         """Return the rules in force."""
         trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
-        stamps = self._stamps()
-        if self._read is None or self._read[:2] != (stamps, trusted):
-            book = self._assemble_book(trusted)
-            self._read = (self._stamps(), trusted, book)
-        return self._read[2]
+        extra = self._extra()
+        if self._read is None or self._read[0] != (self._stamps(), trusted, extra):
+            book = self._assemble_book(trusted, extra)
+            self._read = ((self._stamps(), trusted, extra), book)
+        return self._read[1]
 
     def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
         """Save a grant for one folder or for all. Raises OSError, also if the file cannot be read."""
@@ -78,7 +78,7 @@ class RuleFiles:
         book, rule = self.book(), rule_for(grant, workspace)
         return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
 
-    def _assemble_book(self, trusted: bool) -> RuleBook:
+    def _assemble_book(self, trusted: bool, extra: tuple[Rule, ...]) -> RuleBook:
         rules: list[Rule] = []
         permissions: list[tuple[Source, CommandPermissions]] = []
         problems: list[str] = []
@@ -100,7 +100,7 @@ class RuleFiles:
             permissions += bounded
             if lines := self._read_ignored(root, problems):
                 others.append(OtherRoot(str(root), lines))
-        return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions), tuple(others))
+        return RuleBook((*rules, *extra), ignored, tuple(problems), tuple(permissions), tuple(others))
 
     def _read_ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
         try:

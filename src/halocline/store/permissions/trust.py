@@ -28,9 +28,10 @@ from halocline.protocol.mcp_formats import SHARED
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
 from halocline.store.mcp.servers import Unreadable, read_entries, servers_in
-from halocline.store.paths import PROJECT_RULES
+from halocline.store.paths import PROJECT_RULES, PROJECT_SETTINGS
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
+from halocline.store.settings.project import read_project
 
 MOST_FILES = 1_000
 """Maximum programs in a folder; one with more cannot be trusted."""
@@ -57,6 +58,13 @@ class TrustDecision(Value, frozen=True, omit_defaults=False):
     parts: dict[str, str] = {}
 
 
+class TrustedSettings(Value, frozen=True):
+    """Settings of a folder that need trust, by dotted name, and their file."""
+
+    file: str = ""
+    rows: dict[str, Any] = {}
+
+
 class Trusted(Value, frozen=True):
     """Content of the file."""
 
@@ -71,9 +79,7 @@ class Trust:
 
     def standing(self, places: Places) -> Standing:
         """Return the trust in a folder. Raises SettingsError."""
-        if not (
-            hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or server_files(places)
-        ):
+        if not (hooks_in(places, HookSource.PROJECT) or _setting_files(places)):
             return Standing.NOTHING
         said = self.folders().get(_real_folder(places.workspace))
         if said is None:
@@ -129,7 +135,7 @@ def server_files(places: Places) -> list[tuple[Path, Row]]:
 
     Settings of other programs count if they define servers.
     """
-    if places.user and _real_folder(places.user) == _real_folder(places.workspace):
+    if _is_home(places):
         return []
     rows = ((places.workspace / row.path, row) for row in SERVER_ROWS if not row.root)
     return [(file, row) for file, row in rows if file.exists() and (row.dialect not in SHARED or _entries(file, row))]
@@ -178,9 +184,11 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 
 def _setting_files(places: Places) -> list[tuple[Path, Row | None]]:
-    """Return the files that switch things on: rules and lists of servers. Hooks are compared in parsed form."""
+    """Return the files that switch things on: rules, settings, lists of servers. Hooks are compared in parsed form."""
     rules = places.workspace / PROJECT_RULES
-    return [*([(rules, None)] if rules.exists() else []), *server_files(places)]
+    own = [rules] if rules.exists() else []
+    own += [Path(file) for file in (read_trusted_settings(places).file,) if file]
+    return [*((file, None) for file in own), *server_files(places)]
 
 
 def _settings_state(file: Path, row: Row | None) -> str:
@@ -188,6 +196,16 @@ def _settings_state(file: Path, row: Row | None) -> str:
     if row is None or row.dialect not in SHARED:
         return _file_state(str(file))
     return f"{os.path.realpath(file)} {hashlib.sha256(msgspec.json.encode(_entries(file, row))).hexdigest()}"
+
+
+def read_trusted_settings(places: Places) -> TrustedSettings:
+    """Return the settings of a folder that need trust; `file` is empty if there are none."""
+    file = places.workspace / PROJECT_SETTINGS
+    if not os.path.lexists(file) or _is_home(places):
+        return TrustedSettings()
+    project = read_project(file)
+    rows = {name: project.rows[name] for name in project.wants_trust}
+    return TrustedSettings(str(file), rows) if rows else TrustedSettings()
 
 
 def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
@@ -226,6 +244,10 @@ def _file_content(file: str) -> str:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError as error:
         return error.strerror or "unreadable"
+
+
+def _is_home(places: Places) -> bool:
+    return bool(places.user) and _real_folder(Path(str(places.user))) == _real_folder(places.workspace)
 
 
 def _real_folder(folder: Path) -> str:

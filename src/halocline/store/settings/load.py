@@ -1,6 +1,6 @@
-"""Loads settings: `settings.toml`, then `HALOCLINE_*` variables, then flags (from surfaces); the last one wins.
+"""Loads settings: `settings.toml`, its profile, a folder's, `HALOCLINE_*` variables, then flags (from surfaces).
 
-An unknown key is an error that names it.
+The last one wins; a folder's count only as far as `project` lets them. An unknown key is an error that names it.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
+from halocline.protocol.values import Value
 from halocline.store import settings as settings_modules
 from halocline.store.settings.provider_settings import Timeouts
 from halocline.store.settings.sections import PlanSettings
@@ -44,24 +45,43 @@ VARIABLES = {
 """Environment variables and the settings they set."""
 
 
+class ProjectLayer(Value, frozen=True):
+    """A folder's settings file, and whether the folder is trusted."""
+
+    file: Path
+    trusted: bool = False
+
+
 def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None) -> Settings:
     """Load the effective settings, with those of `profile`, or of the one that the variable or the file names.
 
     Raises:
         SettingsError: the file, a variable or the profile is invalid; names it, the key and the problem.
     """
+    return finish_settings(read_own(path, env, profile), str(path), env)
+
+
+def read_own(path: Path, env: Mapping[str, str], profile: str | None = None) -> dict[str, Any]:
+    """Read the person's raw settings with those of their profile, checked. Raises as `load_settings`."""
     given = read_settings(path)
     settings = check_settings(given, str(path))
     if name := profile or env.get("HALOCLINE_PROFILE", "") or settings.profile:
-        settings = check_settings(
-            given | _read_profile(settings, name, path) | {"profile": name}, f"profile {name} of {path}"
-        )
-    named = {
+        given = given | _read_profile(settings, name, path) | {"profile": name}
+        check_settings(given, f"profile {name} of {path}")
+    return given
+
+
+def finish_settings(raw: dict[str, Any], source: str, env: Mapping[str, str]) -> Settings:
+    """Return the settings of raw ones from `source`, with those of variables. Raises SettingsError."""
+    return with_overrides(check_settings(raw, source), _read_variables(env))
+
+
+def _read_variables(env: Mapping[str, str]) -> dict[str, Any]:
+    return {
         setting: getattr(check_settings({setting: env[name]}, f"the variable {name}"), setting)
         for name, setting in VARIABLES.items()
         if env.get(name)
     }
-    return with_overrides(settings, named)
 
 
 def _read_profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:

@@ -1,24 +1,39 @@
 """`halo config`: show and change the settings. The file keeps its comments; what looks like a key is not shown."""
 
 import argparse
+from pathlib import Path
 
-from halocline.client import Choices, Setting, open_client
+from halocline.client import Choices, Setting, SettingsService, open_client
 from halocline.protocol import json_output
+from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.config import change_setting, format_setting
 
 DEFAULT = "default"
 
 
 def command(arguments: argparse.Namespace) -> int:
-    service = open_client(Choices()).settings
+    service = open_client(Choices()).settings_in(Path.cwd())
     match arguments.action:
         case "get":
-            _print_rows(service.find(arguments.name), arguments, is_named=False)
+            rows = service.find(arguments.name)
+            _print_rows(rows, arguments, is_named=False)
+            _report_refused(service, arguments, [row.name for row in rows])
         case "set" | "unset":
             print(change_setting(service, arguments.name, arguments.value if arguments.action == "set" else None))
         case _:
-            _print_rows(_search(service.listed(), arguments.words), arguments)
+            rows = _search(service.listed(), arguments.words)
+            _print_rows(rows, arguments)
+            _report_refused(service, arguments, None if not arguments.words else [row.name for row in rows])
     return 0
+
+
+def _report_refused(service: SettingsService, arguments: argparse.Namespace, names: list[str] | None) -> None:
+    """Say on stderr which settings of the folder are not in force, and why; with `names` only of these."""
+    if arguments.explain:
+        for text in service.refused:
+            if names is None or text.partition(" ")[0] in names:
+                print_message(clean(text))
 
 
 def _search(rows: list[Setting], words: list[str]) -> list[Setting]:

@@ -1,6 +1,7 @@
-"""`halo trust`, `halo hooks`, and the question about folders with their own hooks, MCP servers or rules."""
+"""`halo trust`, `halo hooks`, and the question about folders with their own hooks, MCP servers, rules or settings."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from halocline.surfaces.figures import format_time
 from halocline.surfaces.folder_lists import describe_hooks
 from halocline.surfaces.sanitize import clean, reveal
 
-RULES_FILE = ".halocline/policy.toml"
+RULES_FILE, SETTINGS_FILE = ".halocline/policy.toml", ".halocline/settings.toml"
 OFF = "They stay off. To enable them: halo trust add, or --trust for one run."
 
 
@@ -52,6 +53,8 @@ def settle_trust(client: Client, folder: Path, *, attended: bool) -> None:
     )
     if hooks.allowing_rules:
         files[RULES_FILE] = None
+    if hooks.settings:
+        files[SETTINGS_FILE] = None
     for problem in hooks.problems:
         print_message(f"{clean(problem)} Its servers are off until you fix it.")
     if not files:
@@ -93,7 +96,8 @@ def _show_servers(hooks: FolderHooks) -> None:
 def _describe_kinds(hooks: FolderHooks) -> str:
     """Name the kinds of things that trust would enable."""
     rules = ("rules that allow", hooks.allowing_rules)
-    kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules)
+    settings = ("settings", hooks.settings)
+    kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules, settings)
     names = [name for name, found in kinds if found]
     return " and ".join((", ".join(names[:-1]), names[-1]) if names[1:] else names) or "rules"
 
@@ -103,9 +107,14 @@ def _show_rules(hooks: FolderHooks) -> None:
         print(f"  {'rule':<16}  allow {reveal(describe_conditions(rule))}")
 
 
+def _show_settings(hooks: FolderHooks) -> None:
+    for name, value in hooks.settings.items():
+        print(f"  {'setting':<16}  {reveal(name)} = {reveal(json.dumps(value, default=str))}")
+
+
 def _trust_folder(hooks: FolderHooks, folder: Path) -> None:
     if hooks.standing == "nothing":
-        text = f"{folder} has no hooks and no MCP servers, so there is nothing to trust."
+        text = f"{folder} has no hooks, MCP servers, rules or settings that need trust."
         raise UsageError(text, "See: halo hooks list, halo mcp list")
     hooks.say(trusted=True)
     print(f"{clean(str(folder))} is trusted as it is now:")
@@ -117,6 +126,7 @@ def _show_all(hooks: FolderHooks) -> None:
     _show_hooks(_project_hooks(hooks.list()))
     _show_servers(hooks)
     _show_rules(hooks)
+    _show_settings(hooks)
     for problem in hooks.problems:
         print(f"  {'cannot be read':<16}  {clean(problem)}")
 
@@ -124,7 +134,7 @@ def _show_all(hooks: FolderHooks) -> None:
 def _distrust_folder(hooks: FolderHooks, folder: Path) -> None:
     if not hooks.forget(folder):
         raise UsageError(f"No decision is stored for {folder.resolve()}.", "See: halo trust list")
-    print(f"{clean(str(folder.resolve()))} is not trusted any more; its hooks and MCP servers are off.")
+    print(f"{clean(str(folder.resolve()))} is not trusted any more; its hooks, MCP servers and settings are off.")
 
 
 def _list_folders(hooks: FolderHooks) -> None:

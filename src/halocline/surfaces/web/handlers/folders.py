@@ -85,4 +85,5 @@ def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
     return [
         *found,
         *({"kind": "mcp", "name": one.name, "runs": one.runs, "file": str(one.file)} for one in servers),
+        *({"kind": "setting", "name": name, "runs": str(value), "file": ""} for name, value in hooks.settings.items()),
     ]

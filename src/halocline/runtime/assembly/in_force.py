@@ -1,0 +1,68 @@
+"""The assembly in force for each folder: settings files that changed are read again, without a restart.
+
+What must stay true: a file that cannot be used changes nothing; the settings before it stay in force, with a notice.
+"""
+
+from pathlib import Path
+
+from halocline.files.stamp import read_stamp
+from halocline.protocol.errors import SettingsError
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.store.paths import PROJECT_SETTINGS
+
+Stamps = tuple[tuple[int, int, int] | None, ...]
+Key = tuple[Path, bool]
+KEPT = "{text} The settings from before stay in force."
+
+
+class AssembliesInForce:
+    """Assemblies of one process. `own` is that of the person's settings, outside any folder."""
+
+    def __init__(self, own: Assembly) -> None:
+        self._own = own
+        own.by_folder = self.of
+        self._read = self._stamp_own()
+        self._folders: dict[Key, tuple[Stamps, Assembly]] = {}
+        self.problem = ""
+        """Why a changed settings file is not in force; empty if it is."""
+
+    @property
+    def own(self) -> Assembly:
+        """The assembly of the person's settings as they are now."""
+        if self._own.choices is not None and (stamps := self._stamp_own()) != self._read:
+            self._read, self.problem = stamps, ""
+            try:
+                self.replace(Assembly.of(self._own.choices, self._own.env))
+            except SettingsError as error:
+                self.problem = KEPT.format(text=error.text)
+        return self._own
+
+    def replace(self, new: Assembly) -> None:
+        """Use another assembly from now on; what tasks share, such as MCP servers, goes on."""
+        new.is_watched, new.shared = self._own.is_watched, self._own.shared
+        self._own, new.by_folder, self._read = new, self.of, self._stamp_own()
+        self._folders.clear()
+
+    def of(self, folder: Path | str, *, trusted: bool = False) -> Assembly:
+        """Return the assembly for a folder, with the settings of its own file."""
+        own, workspace = self.own, Path(folder)
+        key = (workspace, trusted)
+        stamps = (read_stamp(workspace / PROJECT_SETTINGS), read_stamp(own.home.trust))
+        if stamps[0] is None:
+            return own
+        read = self._folders.get(key)
+        if read is None or read[0] != stamps:
+            read = self._folders[key] = (stamps, self._read_folder(workspace, own, trusted=trusted))
+        return read[1]
+
+    def remarks(self, assembly: Assembly) -> tuple[str, ...]:
+        """Return what of the settings is not in force, for the person."""
+        return (*filter(None, (self.problem,)), *assembly.refused)
+
+    def _read_folder(self, workspace: Path, own: Assembly, *, trusted: bool) -> Assembly:
+        found = own.in_folder(workspace, trusted=trusted)
+        found.by_folder = self.of
+        return found
+
+    def _stamp_own(self) -> Stamps:
+        return (read_stamp(self._own.home.settings),)
