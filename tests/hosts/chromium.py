@@ -2,8 +2,9 @@
 
 import pytest
 
-from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
+from halocline.hosts.browser.browser import LocalBrowser
 from halocline.hosts.browser.discovery import find_browser
+from halocline.hosts.browser.setup import BrowserSetup
 from halocline.net.network import DIRECT, Network
 from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.protocol.errors import ToolFailure
@@ -29,7 +30,7 @@ class Judge:
 
 
 def new_browser(way=lambda url: DIRECT, ca_files: tuple[str, ...] = (), own_ports=lambda: (), **setup) -> LocalBrowser:
-    return LocalBrowser(BrowserSetup(FOUND.program, ca_files=ca_files, **setup), way, own_ports)
+    return LocalBrowser(BrowserSetup(**{"executable": FOUND.program, "ca_files": ca_files, **setup}), way, own_ports)
 
 
 class User:

@@ -136,10 +136,20 @@ async def test_a_browser_that_runs_already_is_used_through_the_gate_and_left_run
         running.wait()
 
 
-async def test_a_remote_browser_that_does_not_run_is_told_with_what_to_do():
-    user = User(new_browser(remote="127.0.0.1:1"))
+async def test_a_remote_browser_that_does_not_run_is_told_with_what_to_do_where_no_other_is():
+    user = User(new_browser(remote="127.0.0.1:1", executable=""))
     with pytest.raises(ToolFailure, match=r"Nothing answers at 127.0.0.1:1.*--remote-debugging-port"):
         await user.launch("http://localhost:2/")
+
+
+async def test_a_remote_browser_that_does_not_answer_is_replaced_by_one_here_with_a_notice():
+    user = User(new_browser(remote="127.0.0.1:1"))
+    async with Site({"/": "<title>Near</title>"}) as site:
+        first, second = await user.launch(site.url()), await user.launch(site.url())
+    await user.browser.close()
+    assert (first.title, second.title) == ("Near", "Near")
+    assert "Nothing usable answered at 127.0.0.1:1" in first.happened[0]
+    assert not second.happened
 
 
 LAUNCHED = """

@@ -242,3 +242,37 @@ async def test_files_of_every_folder_are_offered_for_mentions_but_hidden_ones(jo
     assert f"{library}/secret.txt" not in found.files
     await journey.prompt(client)
     await client.close()
+
+
+async def test_a_path_may_begin_with_the_name_of_a_folder_of_the_task(journey, library):
+    await journey.run(
+        turn("", Call("read_file", {"path": "@library:lib.py"}), Call("list_files", {"path": "@library:"})),
+        turn("", write("@library:new.py", "new\n"), Call("read_file", {"path": f"@{journey.workspace.name}:gone.py"})),
+        turn("done"),
+        options=both(library),
+    )
+    read, listed, written, gone = journey.results
+    assert "one" in read
+    assert "lib.py" in listed
+    assert (library / "new.py").read_text() == "new\n", written
+    assert "gone.py does not exist" in gone
+    assert not list(journey.workspace.iterdir())
+
+
+async def test_a_folders_name_leads_no_further_than_a_path_does(journey, library, tmp_path):
+    (tmp_path / "outside.txt").write_text("secret")
+    (journey.workspace / ".halocline").mkdir()
+    (library / ".haloclineignore").write_text("hidden.txt\n")
+    (library / "hidden.txt").write_text("secret")
+    calls = [Call("read_file", {"path": f"@library:{name}"}) for name in ("hidden.txt", "../outside.txt")]
+    await journey.run(turn("", *calls), turn("done"), options=both(library, mode=ASKS))
+    assert not any("secret" in text for text in journey.results)
+
+
+async def test_a_name_that_two_folders_share_is_a_path_like_any_other(journey, library, tmp_path):
+    twin = tmp_path / "other/library"
+    twin.mkdir(parents=True)
+    (twin / "lib.py").write_text("twin\n")
+    read = turn("", Call("read_file", {"path": "@library:lib.py"}))
+    await journey.run(read, turn("done"), options=both(library, twin))
+    assert "does not exist" in journey.results[0]

@@ -144,3 +144,46 @@ async def test_a_window_that_was_given_is_not_that_of_the_other_mode(journey, sc
     seen.append(client.state(journey.task).model.window)
     await client.close()
     assert seen == [None, 9_000]
+
+
+async def test_a_model_that_is_picked_is_that_of_the_present_mode_and_the_other_keeps_its_own(journey, script):
+    thinker, doer = script("thinker", "a plan"), script("doer", "never", "never", "done")
+    picked = script("picked", "never", "a new plan", "never", "a newer one")
+    client = client_of(journey, model=doer, plan=PlanSettings(model=thinker))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
+    await journey.prompt(client)
+    await client.change_model(journey.task, picked)
+    await journey.prompt(client)
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
+    await journey.prompt(client)
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.PLAN))
+    await journey.prompt(client)
+    await client.close()
+    assert speakers(journey) == [thinker, picked, doer, picked]
+
+
+async def test_what_was_picked_for_each_mode_is_so_after_a_resume(journey, script):
+    thinker, doer, picked = script("thinker", "never"), script("doer", "never", "done"), script("picked", "a plan")
+    client = client_of(journey, model=doer, plan=PlanSettings(model=thinker))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
+    await client.change_model(journey.task, picked)
+    await client.close()
+    client = client_of(journey, model=doer)
+    await journey.open(client, TaskOptions(), resume=journey.task)
+    await journey.prompt(client)
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
+    await journey.prompt(client)
+    await client.close()
+    assert speakers(journey) == [picked, doer]
+
+
+async def test_where_both_modes_have_one_model_a_picked_one_is_for_both(journey, script):
+    first, picked = script("first", "never"), script("picked", "one", "two")
+    client = client_of(journey, model=first)
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
+    await client.change_model(journey.task, picked)
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
+    await journey.prompt(client)
+    await client.close()
+    assert speakers(journey) == [picked]
+    assert not journey.state.model.by_mode

@@ -134,7 +134,10 @@ def build_task(assembly: Assembly, log: Log, state: State, workspace: Path, mode
 
 
 async def model_of(assembly: Assembly, state: State) -> Model:
-    """Open the model of a resumed task. Raises UsageError."""
+    """Open the model of a resumed task, or one for each mode as chosen before. Raises UsageError."""
+    if chosen_before := state.model.by_mode:
+        with suppress(UsageError):
+            return await assembly.model_pair(chosen_before[Mode.ACT], chosen_before[Mode.PLAN])
     if assembly.settings.plan.model:
         with suppress(UsageError):
             chosen = await assembly.model("")
@@ -233,7 +236,8 @@ def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: As
 
 def model_change(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
     """Build the event that switches to the model of a mode."""
-    return ModelChanged(model=models[mode], window=known_window(mode, models, assembly))
+    by_mode = dict(models) if len({*models.values()}) > 1 else {}
+    return ModelChanged(model=models[mode], window=known_window(mode, models, assembly), by_mode=by_mode)
 
 
 def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> int | None:

@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.hosts.browser.proxy import BrowserGate
+from halocline.hosts.browser.setup import FELL_BACK, BrowserSetup
 from halocline.hosts.shell.descriptors import open_scratch_file
 from halocline.hosts.shell.processes import Process, Processes
 from halocline.hosts.shell.readiness import listened_on
@@ -28,7 +29,6 @@ from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.ports.reach import Reach
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.values import Value
 
 T = TypeVar("T")
 PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -39,15 +39,6 @@ LONGEST_DEED = 45.0
 END = 4.0
 MOST_REFUSALS = 5
 NONE_OPEN = "No page is open. Use the launch action first."
-
-
-class BrowserSetup(Value, frozen=True):
-    """`executable` is Chromium; `remote` is a debugging address on this machine to use instead."""
-
-    executable: str = ""
-    remote: str = ""
-    viewport: tuple[int, int] = (900, 600)
-    ca_files: tuple[str, ...] = ()
 
 
 class LocalBrowser:
@@ -90,15 +81,32 @@ class LocalBrowser:
         return await self._do(self._session, act)
 
     async def _launch(self, act: BrowserAct, reach: Reach) -> PageView:
-        if self._session is None:
-            session = self._session = _Session(self._setup, self._network_for, self._ports)
-            try:
-                await self._await_or_close(session.open(), START, "The browser did not start")
-            except ToolFailure:
-                await self.close()
+        notes = () if self._session else await self._start()
+        session = self._session
+        if session is None:
+            raise ToolFailure(NONE_OPEN)
+        session.admit(reach)
+        view = await self._do(session, act)
+        return replace(view, happened=(*notes, *view.happened))
+
+    async def _start(self) -> tuple[str, ...]:
+        """Start a browser: a remote one, or one here if that does not answer. Return notes. Raises ToolFailure."""
+        try:
+            await self._open(self._setup)
+        except ToolFailure:
+            if not (self._setup.remote and self._setup.executable):
                 raise
-        self._session.admit(reach)
-        return await self._do(self._session, act)
+            await self._open(replace(self._setup, remote=""))
+            return (FELL_BACK.format(remote=self._setup.remote),)
+        return ()
+
+    async def _open(self, setup: BrowserSetup) -> None:
+        session = self._session = _Session(setup, self._network_for, self._ports)
+        try:
+            await self._await_or_close(session.open(), START, "The browser did not start")
+        except ToolFailure:
+            await self.close()
+            raise
 
     async def _do(self, session: "_Session", act: BrowserAct) -> PageView:
         return await self._await_or_close(session.do(act), LONGEST_DEED, "The browser did not answer")

@@ -6,10 +6,14 @@ from halocline.protocol.messages import Effort
 
 
 class ModelChanged(Durable, frozen=True):
-    """The model changed; `window` is its context window in tokens, if known."""
+    """The model changed; `window` is its context window in tokens, if known.
+
+    `by_mode` has the models chosen for each mode, when they differ; empty: one model for both, or not recorded.
+    """
 
     model: str
     window: int | None = None
+    by_mode: dict[Mode, str] = {}
 
 
 class EffortChanged(Durable, frozen=True):

@@ -1,6 +1,12 @@
 """The model, and what it is given besides the messages."""
 
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
 from halocline.protocol.events.instructions import ActiveInstruction
+from halocline.protocol.events.settings_changes import ModelChanged
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
 
@@ -9,6 +15,7 @@ class ModelState(Value, frozen=True):
     """The model, with its reasoning effort: a level, or tokens. Neither: as in the settings.
 
     `window` is its context window in tokens; `limit` is the size that its server turned out to accept. None: unknown.
+    `by_mode` has the person's choice for each mode, if they differ.
     """
 
     name: str = ""
@@ -16,6 +23,11 @@ class ModelState(Value, frozen=True):
     thinking_budget: int | None = None
     window: int | None = None
     limit: int | None = None
+    by_mode: Mapping[Mode, str] = {}
+
+    def after_change(self, event: ModelChanged) -> "ModelState":
+        """Return the state with another model, whose limit is unknown."""
+        return replace(self, name=event.model, window=event.window, limit=None, by_mode=event.by_mode)
 
 
 class PromptState(Value, frozen=True):

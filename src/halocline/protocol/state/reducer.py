@@ -249,7 +249,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.AnswerRefused: _answer_refused,
     ev.LimitExtended: _limit_extended,
     ev.RootsChanged: lambda state, e: replace(state, roots=e.roots),
-    ev.ModelChanged: _change("model", lambda model, e: replace(model, name=e.model, window=e.window, limit=None)),
+    ev.ModelChanged: _change("model", lambda model, e: model.after_change(e)),
     ev.EffortChanged: _change("model", lambda model, e: replace(model, effort=e.effort, thinking_budget=e.budget)),
     ev.LimitsChanged: _change("budget", lambda budget, e: replace(budget, limits=e.limits)),
     ev.CompactionStarted: _change("compaction", lambda compaction, e: replace(compaction, running=e)),

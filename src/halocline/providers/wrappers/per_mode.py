@@ -10,6 +10,7 @@ class Switching:
     """Several models as one. `names` gives each mode's model; a request for any other name goes to act mode's."""
 
     def __init__(self, by_mode: Mapping[Mode, Model]) -> None:
+        self._by_mode = dict(by_mode)
         self.names = {mode: model.name for mode, model in by_mode.items()}
         self._models = {model.name: model for model in by_mode.values()}
         self._first = by_mode[Mode.ACT]
@@ -17,6 +18,10 @@ class Switching:
     @property
     def name(self) -> str:
         return self._first.name
+
+    def replaced(self, mode: Mode, model: Model) -> "tuple[Switching, Model]":
+        """Return these models with another one for a mode, and the one that it replaces."""
+        return Switching({**self._by_mode, mode: model}), self._by_mode[mode]
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         return self._models.get(request.model, self._first).stream(request)
@@ -26,7 +31,7 @@ class Switching:
         return any(model.ask_now() for model in self._models.values() if isinstance(model, Waits))
 
     async def close(self) -> None:
-        for model in self._models.values():
+        for model in self._by_mode.values():
             await model.close()
 
 

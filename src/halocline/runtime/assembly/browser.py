@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
+from halocline.hosts.browser.browser import LocalBrowser
 from halocline.hosts.browser.discovery import FoundBrowser, find_browser
+from halocline.hosts.browser.setup import BrowserSetup
 from halocline.net.network import Network
 from halocline.runtime.assembly.network import ca_files
 from halocline.store.settings.settings import Settings
@@ -14,9 +15,8 @@ class ConfiguredBrowser:
 
     def __init__(self, settings: Settings, env: Mapping[str, str], network: Callable[[str], Network]) -> None:
         self.found: FoundBrowser = find_browser(settings.browser_executable, remote=settings.browser_remote)
-        self._setup = BrowserSetup(
-            self.found.program, settings.browser_remote, settings.viewport, ca_files(settings, env)
-        )
+        here = find_browser(settings.browser_executable).program if settings.browser_remote else self.found.program
+        self._setup = BrowserSetup(here, settings.browser_remote, settings.viewport, ca_files(settings, env))
         self._network = network
 
     def open(self) -> LocalBrowser | None:

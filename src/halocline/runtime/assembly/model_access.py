@@ -92,7 +92,14 @@ class ModelAccess:
         if named or wanted in ("", act.name):
             return act
 
-        return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
+        return await self._pair(act, wanted)
+
+    async def model_pair(self, act: str, plan: str) -> Model:
+        """Open a model for each mode. Raises UsageError."""
+        return await self._pair(await self._with_fallback(await self._open(act, self.settings, self.keys)), plan)
+
+    async def _pair(self, act: Model, plan: str) -> Model:
+        return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(plan, act))})
 
     async def _with_fallback(self, model: Model) -> Model:
         names = [name for name in map(self._full_name, self.settings.fallback_models) if name != model.name]

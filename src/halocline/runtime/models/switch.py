@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import UsageError
+from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime.start import model_change
 
 if TYPE_CHECKING:
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
 
 
 async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> None:
-    """Use this model from the next request on, in both modes. Raises UsageError and then keeps the old one."""
+    """Use this model from the next request on. Raises UsageError and then keeps the old one.
+
+    If each mode has its own model, only the present mode's changes, so that each keeps its choice.
+    """
     _refuse_in_a_turn(opened)
     new = await assembly.model(named)
     try:
@@ -19,8 +23,11 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
     except UsageError:
         await new.close()
         raise
-    old, opened.model.now = opened.model.now, new
-    state = opened.task.state
+    state, old = opened.task.state, opened.model.now
+    if isinstance(old, Switching):
+        opened.model.now, old = old.replaced(state.plan.mode, new)
+    else:
+        opened.model.now = new
     if opened.model.names[state.plan.mode] != state.model.name:
         opened.task.emit(model_change(state.plan.mode, opened.model.names, assembly))
     await old.close()

@@ -1,6 +1,6 @@
 """`/model` and `/effort`: show or change the model of this task, and its reasoning effort."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from halocline.client import Client, OfferedModel
 from halocline.protocol import commands as cmd
@@ -45,8 +45,16 @@ async def answer_model(context: SlashContext, rest: str) -> SlashAnswer:
         await context.client.change_model(context.task, wanted)
         said = await answer_effort(context, effort.strip()) if effort.strip() else ""
         if context.client.state(context.task).model.name != before:
-            return "\n".join([*context.client.remarks(context.task), *([str(said)] if said else [])])
+            lines = [*_describe_other_mode(context), *context.client.remarks(context.task)]
+            return "\n".join([*lines, *([str(said)] if said else [])])
     return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME [EFFORT]"
+
+
+def _describe_other_mode(context: SlashContext) -> Iterator[str]:
+    state = context.client.state(context.task)
+    for mode, name in state.model.by_mode.items():
+        if mode is not state.plan.mode:
+            yield f"This is the model of {state.plan.mode} mode; {mode} mode keeps {model_name(name)}."
 
 
 async def complete_model(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:

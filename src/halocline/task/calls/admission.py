@@ -29,7 +29,7 @@ from halocline.task.calls.events import (
     todos_changed,
 )
 from halocline.task.calls.pending_approvals import Pending, name_changes
-from halocline.task.calls.policy_input import summary_of
+from halocline.task.calls.policy_input import summary_of, with_roots
 from halocline.task.calls.tool_context import ToolContexts
 from halocline.task.host import TaskHost
 
@@ -115,6 +115,7 @@ class Admission:
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
+        call = replace(call, arguments=with_roots(call.arguments, self._state()))
         try:
             given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:

@@ -1,5 +1,6 @@
 """Input of the gate, from a task's state: what a call touches, and what else the decision depends on."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from halocline.protocol.kinds import Mode, Scope
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
 from halocline.task.calls.arguments import input_of
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 OUTPUTS = "outputs"
 """Folder, inside the task's own, with copies of its commands' output."""
+PATHS = ("path", "file_path", "absolutePath", "folder")
+"""Arguments that may name a folder of the task."""
 NO_PAGE = "No web page is open in the browser. Launch one first."
 
 
@@ -37,9 +41,27 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
         msgspec.ValidationError: the arguments do not fit.
         ToolFailure: there is nothing to act on.
     """
-    given = input_of(call.arguments, tool, model)
+    given = input_of(with_roots(call.arguments, state), tool, model)
     actor = state.subagents.subtask.actor if state.subagents.subtask else ""
     return given, with_shell_folder(replace(tool.summary(given), tool=tool.name, agent=actor), state)
+
+
+def with_roots(arguments: JsonObject, state: State) -> JsonObject:
+    """Replace `@NAME:path` by the path in the task's folder of that name, as in mentions; the gate judges that path."""
+    if not state.roots:
+        return arguments
+    return {
+        key: _resolve_root(value, state) if key in PATHS and isinstance(value, str) else value
+        for key, value in arguments.items()
+    }
+
+
+def _resolve_root(text: str, state: State) -> str:
+    name, colon, rest = text.removeprefix("@").partition(":")
+    found = [root for root in (state.workspace, *state.roots) if os.path.basename(root) == name]
+    if not (text.startswith("@") and colon and len(found) == 1):
+        return text
+    return os.path.join(found[0], rest.lstrip("/"))
 
 
 def with_shell_folder(summary: Summary, state: State) -> Summary:

@@ -70,7 +70,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             _refuse_another_prompt(arguments)
         prompt, piped = prompt_text(arguments.prompt, needed=not resumes, piped=piped_text)
         piped = (*arguments.along, *piped)
-        if not (prompt or stays or resumes):
+        if not (prompt or stays or resumes or arguments.images):
             raise UsageError("No prompt.", 'Add one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:
             arguments.images = read_images(arguments.images)
@@ -174,7 +174,8 @@ async def _run_conversation(
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
                 conversation.attend()
-                code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
+                first = _first_prompt(client.state(task), prompt, needed=not (stays or along))
+                code = await conversation.run(first, after)
             except UsageError:
                 await forget_empty(client, task)
                 raise
@@ -200,13 +201,13 @@ async def _attach_images(client: Client, arguments: argparse.Namespace, task: st
         raise
 
 
-def _first_prompt(state: State, prompt: str, *, stays: bool) -> str:
+def _first_prompt(state: State, prompt: str, *, needed: bool) -> str:
     """Return the first prompt; a task that was cut short or has an open turn needs none. Raises UsageError."""
     if prompt or state.turn is not None:
         return prompt
     if state.last_end is not None and state.last_end.reason in CUT_SHORT:
         return CARRY_ON
-    if not stays:
+    if needed:
         raise UsageError(
             f"Task {state.task} is finished and needs a prompt.", f'Use: halo -r {state.task} "what to do"'
         )

@@ -142,6 +142,8 @@ class Conversation:
 
         True also when another client has started a turn meanwhile.
         """
+        if not prompt and self._along and not self._stays:  # images alone
+            return await self._send_prompt("", typed=False)
         if not prompt:
             prompt, typed = await self._next_prompt(), True
         while prompt and not self._leaving:
@@ -167,7 +169,7 @@ class Conversation:
                 return False
             command = cmd.SubmitPrompt(
                 task=self.task,
-                content=(*ahead, Text(prompt), *self._along),
+                content=(*ahead, *map(Text, filter(None, (prompt,))), *self._along),
                 output_schema=self._schema,
                 verbatim=bool(ahead) or not typed,
             )
