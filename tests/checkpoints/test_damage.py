@@ -54,3 +54,16 @@ async def test_a_list_ends_a_restore_that_was_cut_short(bench: Bench) -> None:
     assert "was interrupted" in again.mended
     assert not (bench.repository / JOURNAL).exists()
     await again.close()
+
+
+async def test_a_checkpoint_that_is_lost_hides_no_other_in_the_list(bench: Bench) -> None:
+    bench.write("f1", "one")
+    shadow = await bench.begun()
+    bench.write("f1", "two")
+    await seen(shadow)
+    await shadow.close()
+    again = bench.shadow()
+    lost = (await again.list("t1"))[-1].sha
+    (bench.repository / "objects" / lost[:2] / lost[2:]).unlink()
+    assert [info.n for info in await again.list("t1")] == [1]
+    await again.close()

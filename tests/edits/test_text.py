@@ -84,3 +84,20 @@ def test_positions_in_the_view_lead_back_to_the_text(text: str):
 @pytest.mark.parametrize(("view", "lines"), [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\n\n", ["a", ""])])
 def test_a_final_newline_adds_no_line(view: str, lines: list[str]):
     assert lines_of(view) == lines
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp", "cp1251", "koi8-r", "iso8859-7", "big5"])
+def test_a_file_whose_encoding_is_unknown_gets_no_characters_of_another(encoding):
+    words = {"cp1251": "Привет, мир", "koi8-r": "Привет, мир", "iso8859-7": "Καλημέρα κόσμε", "big5": "中文檔案"}
+    data = (words.get(encoding, "日本語の文書") + "\nabc\n").encode(encoding)
+    file = decode_text(data)
+    assert encode_text(file) == data
+    assert encode_text(file.with_view(file.view.replace("abc", "abcd"))) == data.replace(b"abc", b"abcd")
+    with pytest.raises(NotEncodable, match="its encoding is unknown"):
+        encode_text(file.with_view(file.view.replace("abc", "œuvre €")))
+
+
+@pytest.mark.parametrize("text", ["Ein schöner Tag für Käse.\n", "déjà vu, là-bas: été, Noël\n", "São João, coração\n"])
+def test_western_european_text_may_get_further_letters(text):
+    file = decode_text((text * 3).encode("cp1252"))
+    assert encode_text(file.with_view(file.view + "œuvre €\n")).endswith("œuvre €\n".encode("cp1252"))

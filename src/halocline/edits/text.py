@@ -16,6 +16,10 @@ from halocline.protocol.errors import ToolFailure
 CRLF, LF = "\r\n", "\n"
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _LEGACY = ("cp1252", "latin-1")
+_ALONE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_TOGETHER = re.compile(rb"[\x80-\xff]{2,}")
+_FEWEST = 4
+"""Minimum bytes beyond ASCII in a row, all together, to doubt that a file is Western European."""
 
 
 class EditError(ToolFailure):
@@ -38,11 +42,15 @@ class NotEncodable(EditError):
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings."""
+    """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings.
+
+    `known` has the characters beyond ASCII that it may hold, if its encoding is unknown: those that it has.
+    """
 
     text: str
     encoding: str = "utf-8"
     bom: bytes = b""
+    known: frozenset[str] | None = None
 
     @cached_property
     def eol(self) -> str:
@@ -112,6 +120,11 @@ def encode_text(file: TextFile) -> bytes:
     Raises:
         NotEncodable: a character does not exist in the file's encoding.
     """
+    if file.known is not None and (new := [char for char in file.text if char > "\x7f" and char not in file.known]):
+        raise NotEncodable(
+            f"The file is neither UTF-8 nor Western European, so {new[0]!r} cannot be added: its encoding is unknown.",
+            "Add only ASCII, or convert the file to UTF-8 first, for example with iconv.",
+        )
     try:
         return file.bom + file.text.encode(file.encoding)
     except UnicodeEncodeError as error:
@@ -132,8 +145,16 @@ def _decode_marked(data: bytes) -> TextFile | None:
 def _decode_unmarked(data: bytes) -> TextFile:
     for encoding in ("utf-8", *_LEGACY):
         if (text := _decode_strictly(data, encoding)) is not None:
-            return TextFile(text, encoding)
+            is_guess = encoding in _LEGACY and _has_runs(data)
+            known = frozenset(char for char in text if char > "\x7f") if is_guess else None
+            return TextFile(text, encoding, known=known)
     raise AssertionError("Latin-1 decodes every byte")
+
+
+def _has_runs(data: bytes) -> bool:
+    """True if most bytes beyond ASCII stand together, as in Cyrillic or Japanese but not in Western European text."""
+    alone, together = len(_ALONE.findall(data)), sum(map(len, _TOGETHER.findall(data)))
+    return together >= _FEWEST and together > alone
 
 
 def _decode_strictly(data: bytes, encoding: str) -> str | None:

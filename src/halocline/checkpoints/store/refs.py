@@ -5,19 +5,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.checkpoints.saved import CheckpointInfo
-from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.git import Git, GitFailed
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 REFS = "refs/halocline"
+_AT_ONCE = 500
+"""References in one command line."""
 
 
 def list_checkpoints(git: Git, task: str | None) -> list[CheckpointInfo]:
     """The checkpoints of one task or of all, oldest first."""
     pattern = f"{REFS}/{task}/" if task else f"{REFS}/"
+    try:
+        return _read_refs(git, [pattern])
+    except GitFailed:  # a commit is missing, and then git lists none
+        intact = _list_intact(git, pattern)
+        parts = (intact[at : at + _AT_ONCE] for at in range(0, len(intact), _AT_ONCE))
+        return [checkpoint for part in parts for checkpoint in _read_refs(git, part)]
+
+
+def _read_refs(git: Git, patterns: Sequence[str]) -> list[CheckpointInfo]:
     fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
-    listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+    listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", *patterns)
     return [_parse_checkpoint(line) for line in listing.decode(errors="replace").split("\n")[:-1]]
+
+
+def _list_intact(git: Git, pattern: str) -> list[str]:
+    """Return the references whose commits are in the store."""
+    refs = git.word("for-each-ref", "--sort=version:refname", "--format=%(refname)", pattern).split()
+    answers = git.run("cat-file", "--batch-check=%(objecttype)", data=os.fsencode("".join(f"{ref}\n" for ref in refs)))
+    return [ref for ref, answer in zip(refs, answers.split(b"\n"), strict=False) if answer == b"commit"]
 
 
 def _parse_checkpoint(line: str) -> CheckpointInfo:
