@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from halocline.git.branch import read_branch as read_branch
     from halocline.git.worktrees import open_worktree as open_worktree
     from halocline.importers.mcp_servers import OtherServers as OtherServers
+    from halocline.importers.program_settings import ForeignSetting as ForeignSetting
     from halocline.importers.programs import IMPORTABLE_PROGRAMS as IMPORTABLE_PROGRAMS
     from halocline.importers.transcript import FoundTranscript as FoundTranscript
     from halocline.mcp.registry.bundles import (
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         list_folder as list_folder,
         list_workspaces as list_workspaces,
     )
+    from halocline.services.import_settings import SettingsImport as SettingsImport
     from halocline.services.imports import (
         ImportResult as ImportResult,
         ImportService as ImportService,
@@ -189,6 +191,7 @@ _PLACES = {
     "edits.partial": "ProposedHunk list_hunks take_hunks",
     "edits.proposals": "ProposedText",
     "importers.mcp_servers": "OtherServers",
+    "importers.program_settings": "ForeignSetting",
     "importers.programs": "IMPORTABLE_PROGRAMS",
     "importers.transcript": "FoundTranscript",
     "mcp.registry.bundles": "Bundle BundleField build_server_entry describe_bundle list_wanted_fields name_bundle",
@@ -237,6 +240,7 @@ _PLACES = {
     "services.policy.rules": "Explanation PolicyService explain_command read_rule_file",
     "services.problems": "find_problems",
     "services.replay.replay": "Replay",
+    "services.import_settings": "SettingsImport",
     "services.settings": "Setting SettingsService",
     "services.storage": "PrunePlan Storage measure_storage plan_pruning prune_storage",
 }

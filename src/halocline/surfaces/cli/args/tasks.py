@@ -120,7 +120,7 @@ def import_parser() -> Parser:
         nargs="?",
         default="",
         metavar="PROGRAM",
-        help=f"{', '.join(IMPORTED)} or all; mcp for MCP servers; or just a file or folder",
+        help=f"{', '.join(IMPORTED)} or all; mcp for MCP servers; settings; or just a file or folder",
     )
     add(
         "path", nargs="?", default="", help="a file, a folder, or the start or end of a conversation's ID; default: all"
@@ -129,7 +129,7 @@ def import_parser() -> Parser:
     add("--dry-run", action="store_true", help="show what would be imported; write nothing")
     add("--since", default="", metavar="DAY", help="only conversations changed since this day (2026-11-01)")
     add("--workspace", default="", metavar="DIR", help="folder to continue them in; default: their original folder")
-    add("-y", "--yes", action="store_true", help="with mcp: add the servers without asking")
+    add("-y", "--yes", action="store_true", help="with mcp or settings: take all without asking")
     add("--json", action="store_true", help=JSON_LINES)
     return parser
 

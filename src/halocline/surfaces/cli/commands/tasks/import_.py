@@ -18,7 +18,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.surfaces import figures
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.commands import import_mcp
+from halocline.surfaces.cli.commands import import_mcp, import_settings
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.stderr import print_message
@@ -33,12 +33,17 @@ COUNTED = {
     TranscriptStatus.FAILED: "failed",
 }
 """Words for the counts of an import, in the order of its last line."""
-BESIDES = "Rules apply without importing: halo rules list\nTo import MCP servers: halo import mcp"
+BESIDES = (
+    "Rules apply without importing: halo rules list\n"
+    "To import MCP servers: halo import mcp\nTo import settings and modes: halo import settings"
+)
 
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.program == "mcp":
         return import_mcp.command(arguments)
+    if arguments.program == "settings":
+        return import_settings.command(arguments)
     desk = ImportService.open()
     found = _select_found(desk, arguments)
     for remark in desk.remarks:
@@ -74,7 +79,8 @@ def _parse_source(program: str, path: str) -> tuple[Sequence[str], str]:
     if not path and Path(program).expanduser().exists():
         return IMPORTABLE_PROGRAMS, program
     raise UsageError(
-        f"{program!r} is neither a known agent nor a file.", f"Use one of: {', '.join(IMPORTABLE_PROGRAMS)}, all, mcp"
+        f"{program!r} is neither a known agent nor a file.",
+        f"Use one of: {', '.join(IMPORTABLE_PROGRAMS)}, all, mcp, settings",
     )
 
 

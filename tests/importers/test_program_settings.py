@@ -1,0 +1,122 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from halocline.importers.program_settings import FOREIGN, Mapped, list_foreign_settings
+from halocline.services.import_settings import SettingsImport
+from halocline.services.settings import SettingsService
+from halocline.store.paths import Home
+from halocline.store.settings.load import load_settings
+
+FILES = {
+    ".claude/settings.json": {
+        "model": "opus",
+        "effortLevel": "high",
+        "language": "german",
+        "permissions": {"allow": []},
+        "env": {"A": "b"},
+        "spinnerTips": True,
+    },
+    ".codex/config.toml": 'model = "gpt-5.6"\nmodel_reasoning_effort = "low"\napproval_policy = "never"\nodd = 3\n',
+    ".config/opencode/opencode.json": {"$schema": "x", "model": "anthropic/claude-sonnet-4-5", "autoshare": True},
+    ".aider.conf.yml": "model: sonnet\nthinking-tokens: 8k\nopenai-api-key: sk-secret\nmap-tokens: 1024\n",
+    ".gemini/settings.json": {"model": {"name": "gemini-3-pro"}, "mcpServers": {"a": {}}},
+    ".cline/data/globalState.json": {
+        "actModeApiProvider": "anthropic",
+        "actModeApiModelId": "claude-sonnet-4-5",
+        "taskHistory": [{"id": 1}],
+        "planModeApiProvider": "openai",
+        "planModeApiModelId": "o3",
+        "autoApprovalSettings": {"x": 1},
+    },
+}
+MODES = """customModes:
+  - slug: docs-writer
+    name: Docs
+    roleDefinition: You write documentation.
+    customInstructions: Keep it short.
+    groups: [read, edit]
+  - slug: reads-files
+    roleDefinition: "@/etc/passwd"
+"""
+ROO = ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/custom_modes.yaml"
+
+
+def write(home: Path, files: dict) -> None:
+    for name, content in files.items():
+        file = home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> SettingsImport:
+    return SettingsImport(Home.of({"HALOCLINE_HOME": str(tmp_path / "home")}), {"HOME": str(tmp_path)})
+
+
+def test_settings_of_each_program_become_ours_and_every_other_key_is_named_with_a_reason(tmp_path, service) -> None:
+    write(tmp_path, FILES)
+    found = service.list()
+    ours = {(one.program, one.name): one.value for one in found if one.name}
+    assert ours == {
+        ("Claude Code", "model"): "opus",
+        ("Claude Code", "effort"): "high",
+        ("Claude Code", "language"): "german",
+        ("Codex", "model"): "openai/gpt-5.6",
+        ("Codex", "effort"): "low",
+        ("opencode", "model"): "anthropic/claude-sonnet-4-5",
+        ("aider", "model"): "sonnet",
+        ("aider", "thinking_budget"): 8000,
+        ("Gemini CLI", "model"): "gemini/gemini-3-pro",
+        ("Cline", "model"): "anthropic/claude-sonnet-4-5",
+        ("Cline", "plan.model"): "openai/o3",
+    }
+    gaps = {one.key for one in found if one.gap}
+    assert gaps == {
+        *("permissions", "env", "spinnerTips", "approval_policy", "odd", "autoshare", "openai-api-key", "map-tokens"),
+        *("mcpServers", "autoApprovalSettings"),
+    }
+    assert "sk-secret" not in repr(found)
+
+
+def test_a_custom_mode_becomes_a_profile_and_what_it_cannot_is_named(tmp_path, service) -> None:
+    write(tmp_path, {ROO: MODES})
+    mode, groups, other = service.list()
+    assert (mode.name, groups.gap) == ("profiles.docs-writer.append_system_prompt", "a profile has all tools")
+    assert other.gap
+    service.put(mode)
+    home = tmp_path / "home/settings.toml"
+    settings = load_settings(home, {}, "docs-writer")
+    assert settings.append_system_prompt == "You write documentation.\n\nKeep it short."
+
+
+def test_what_is_set_here_already_is_not_offered_again(tmp_path, service) -> None:
+    write(tmp_path, FILES)
+    for one in [one for one in service.list() if one.program == "Codex" and one.name]:
+        service.put(one)
+    assert {one.name for one in service.list() if one.name} == {"language", "thinking_budget", "plan.model"}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith(".cline")])
+def test_a_file_that_cannot_be_read_is_named(tmp_path, service, name) -> None:
+    write(tmp_path, {name: "{ ] : = \x00"})
+    (one,) = service.list()
+    assert (one.key, one.gap) == ("the whole file", "it cannot be read")
+
+
+def test_a_value_that_does_not_fit_is_a_gap(tmp_path, service) -> None:
+    write(tmp_path, {".claude/settings.json": {"effortLevel": "enormous", "language": 3, "model": ["x"]}})
+    assert [(one.name, bool(one.gap)) for one in service.list()] == [("", True)] * 3
+
+
+def test_settings_in_an_editors_database_are_named(tmp_path) -> None:
+    (tmp_path / ".config/Code/User/globalStorage/saoudrizwan.claude-dev").mkdir(parents=True)
+    (one,) = list_foreign_settings(tmp_path, {})
+    assert one.key == "settings of the extension"
+
+
+def test_every_setting_of_the_tables_is_one_of_ours(tmp_path) -> None:
+    names = {row.name for row in SettingsService(Home(tmp_path), {}).listed()}
+    used = {row.name for program in FOREIGN.values() for row in program.keys.values() if isinstance(row, Mapped)}
+    assert used <= names
