@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from halocline.protocol.kinds import Todo, TodoStatus
-from halocline.task.calls.arguments import input_of
+from halocline.task.calls.arguments import explain_malformed, input_of
 from halocline.tools import (
     ask_followup_question,
     attempt_completion,
@@ -73,3 +73,17 @@ REFUSED = [
 def test_what_does_not_fit_is_refused_by_the_name_of_its_field(module: Any, sent: dict[str, Any], named: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=named):
         input_of(sent, module.TOOL)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"path": "a" "start": 1}', "at character 14"),
+        ('{"path": "a', "at character 10"),
+        ("{" * 100_000, ""),
+        ('{"a": 1}', ""),
+    ],
+)
+def test_where_arguments_are_malformed_is_named(text: str, place: str) -> None:
+    assert place in explain_malformed(text)
+    assert len(explain_malformed(text)) < 200

@@ -18,6 +18,7 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
+from halocline.task.calls.arguments import explain_malformed
 from halocline.task.calls.ask_person import Asking
 from halocline.task.calls.events import (
     Run,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from halocline.ports.hooks import Outcome
 
 NOT_EXECUTED = (
-    "Nothing was run: the arguments of this call are incomplete or malformed{why}. "
+    "Nothing was run: the arguments of this call are incomplete or malformed{why}. {where}"
     "Send the whole call again{advice}. Received: {received}"
 )
 DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; continue without it."
@@ -130,6 +131,7 @@ class Admission:
     def _not_executed(self, call: ToolCall) -> str:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
         return NOT_EXECUTED.format(
+            where=explain_malformed(call.malformed),
             why=" (the reply was cut off by the output limit)" if cut else "",
             advice=" in smaller pieces: several short edits instead of one long one" if cut else "",
             received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),

@@ -13,6 +13,8 @@ from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
+AROUND = 20
+"""Characters shown before and after the place where JSON is wrong."""
 CHECKLIST = "todos"
 """The argument that is a to-do list."""
 
@@ -35,6 +37,20 @@ def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
         if understood == named:
             raise
         return msgspec.convert(understood, tool.input, strict=False)
+
+
+def explain_malformed(text: str) -> str:
+    """Say where JSON is wrong, as a sentence; empty if that is unknown."""
+    import json
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        around = text[max(0, error.pos - AROUND) : error.pos + AROUND]
+        return f"In the JSON, at character {error.pos + 1} (near {around!r}): {error.msg}. "
+    except RecursionError:
+        return "The JSON is nested too deeply. "
+    return ""
 
 
 def _rename_arguments(arguments: JsonObject, spec: ToolSpec) -> JsonObject:

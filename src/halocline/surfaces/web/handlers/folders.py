@@ -33,6 +33,9 @@ class TrustDecision(OfFolder, frozen=True):
     yes: bool
 
 
+PROJECT_SETTINGS = ".halocline/settings.toml"
+
+
 @query("workspaces")
 async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     """List known workspaces: named at startup, or used before."""
@@ -85,5 +88,8 @@ def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
     return [
         *found,
         *({"kind": "mcp", "name": one.name, "runs": one.runs, "file": str(one.file)} for one in servers),
-        *({"kind": "setting", "name": name, "runs": str(value), "file": ""} for name, value in hooks.settings.items()),
+        *(
+            {"kind": "setting", "name": name, "runs": str(value), "file": PROJECT_SETTINGS}
+            for name, value in hooks.settings.items()
+        ),
     ]

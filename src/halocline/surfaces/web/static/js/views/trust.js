@@ -5,7 +5,7 @@ import { closeSheet, complain } from '../store.js'
 import { base, shown } from '../format.js'
 import { Sheet } from './sheet.js'
 
-const KINDS = { hook: 'Hook', mcp: 'MCP server' }
+const KINDS = { hook: 'Hook', mcp: 'MCP server', setting: 'Setting' }
 
 /** `found` is the answer of the query `trust`; `decided(trusted)` starts the task, `null` means not now. */
 export default function Trust({ workspace, found, decided }) {
@@ -24,8 +24,8 @@ export default function Trust({ workspace, found, decided }) {
   `
   return html`<${Sheet} title=${`Trust ${base(workspace)}?`} foot=${foot} onClose=${() => done(null)}>
     <p>
-      ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder contains programs.'} They
-      run on your machine as you while you work in <code>${shown(workspace)}</code>.
+      ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder has its own programs or settings.'}
+      Programs run on your machine as you, and settings apply, while you work in <code>${shown(workspace)}</code>.
     </p>
     <ul class="plain-list trust-list">
       ${found.what.map(

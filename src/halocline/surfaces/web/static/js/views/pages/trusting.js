@@ -37,13 +37,13 @@ export function Trust({ workspace, trust }) {
           ${
             what.length > 0 &&
             html`
-              <h2>${count(what.length, 'program')}</h2>
+              <h2>${count(what.length, 'item')}</h2>
               <ul class="items lines">
                 ${what.map(
                   (one, at) => html`<li key=${at} class="entry">
                     <div class="row">
                       <strong class="grow">${shown(one.name)}</strong>
-                      <${Badge}>${one.kind === 'mcp' ? 'MCP server' : 'hook'}</${Badge}>
+                      <${Badge}>${one.kind === 'mcp' ? 'MCP server' : one.kind}</${Badge}>
                     </div>
                     <code class="run-line tiny">${shown(one.runs)}</code>
                     <span class="soft tiny mono">${shown(one.file)}</span>
