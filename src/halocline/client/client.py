@@ -153,7 +153,8 @@ class Client(TaskQueries):
         if self.is_attached(task):
             raise UsageError("Another process runs this task.", "Ask the side question there.")
         opened = self._controller.task(task)
-        answering = prompts.side_question.answer_side_question(opened, self._controller.assembly, question)
+        assembly = self._controller.assemblies.of(opened.state.workspace)
+        answering = prompts.side_question.answer_side_question(opened, assembly, question)
         async with aclosing(answering) as answers:
             async for text in answers:
                 yield text

@@ -11,12 +11,12 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 DEFAULT = "default"
-NEW_SESSIONS = "Sessions that start from now on use it."
+NEW_SESSIONS = "Approvals apply at once, limits with the next prompt, and the rest in new tasks."
 HOW = "To change one: /config NAME VALUE. To reset it: /config NAME default"
 
 
 async def answer_config(context: SlashContext, rest: str) -> SlashAnswer:
-    service = context.client.settings
+    service = _settings_of(context.client, context.task)
     name, _, value = rest.partition(" ")
     if not name:
         changed = [row for row in service.listed() if row.source]
@@ -25,19 +25,25 @@ async def answer_config(context: SlashContext, rest: str) -> SlashAnswer:
         return "\n".join(_describe_setting(row) for row in service.find(name))
     typed = value.strip()
     said = change_setting(service, name, None if typed == DEFAULT else typed)
-    return f"{said} {NEW_SESSIONS}"
+    return f"{said}\n{NEW_SESSIONS}"
 
 
 async def complete_config(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
     match given:
         case []:
-            return {f"{row.name} ": f"{_short_value(row)} · {_plain(row.doc)}" for row in client.settings.listed()}
+            rows = _settings_of(client, task).listed()
+            return {f"{row.name} ": f"{_short_value(row)} · {_plain(row.doc)}" for row in rows}
         case [name]:
-            (row,) = client.settings.find(name, exact=True)
+            (row,) = _settings_of(client, task).find(name, exact=True)
             now = format_setting(row.value)
             values = {value: "in force now" if value == now else "" for value in _known_values(row)}
             return {**values, DEFAULT: f"reset it to {format_setting(row.default) or 'nothing'}"}
     return {}
+
+
+def _settings_of(client: Client, task: str) -> SettingsService:
+    """Return the settings in force in the folder of a task."""
+    return client.settings_in(Path(client.state(task).workspace))
 
 
 def _known_values(row: Setting) -> tuple[str, ...]:
