@@ -114,7 +114,7 @@ def _show_settings(hooks: FolderHooks) -> None:
 
 def _trust_folder(hooks: FolderHooks, folder: Path) -> None:
     if hooks.standing == "nothing":
-        text = f"{folder} has no hooks, MCP servers, rules or settings that need trust."
+        text = f"{folder} has no hooks, servers, rules or settings that need trust, so there is nothing to trust."
         raise UsageError(text, "See: halo hooks list, halo mcp list")
     hooks.say(trusted=True)
     print(f"{clean(str(folder))} is trusted as it is now:")
