@@ -179,7 +179,7 @@ def test_settings_agents_and_hooks_are_listed_and_a_setting_is_changed(halo: Hal
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
     person.types("/config\r").sees("/config NAME VALUE", COMPOSER)
     person.types("/config max_steps\r").sees("max_steps = ", "Steps", COMPOSER)
-    person.types("/config max_steps 12\r").sees("max_steps is now 12", "Approvals apply at once", COMPOSER)
+    person.types("/config max_steps 12\r").sees("max_steps is now 12", "auto_approve apply at once", COMPOSER)
     person.types("/config max_steps soon\r").sees("'soon' is not a value for max_steps.", COMPOSER)
     person.types("/config nothing\r").sees("There is no setting 'nothing'.", COMPOSER)
     person.types("/agents\r").sees("finder: Finds things", ".claude/agents/finder.md", COMPOSER)

@@ -145,7 +145,7 @@ ROWS = (
         "[NAME [EFFORT]]",
     ),
     SlashCommand(
-        "config", "show or change your settings, for sessions that start from now on", By.SURFACE, Section.SETTINGS,
+        "config", "show or change your settings", By.SURFACE, Section.SETTINGS,
         "[NAME [VALUE]]", aliases=("settings",), during=True,
     ),
     SlashCommand(

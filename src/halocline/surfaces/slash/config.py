@@ -11,7 +11,7 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 DEFAULT = "default"
-NEW_SESSIONS = "Approvals apply at once, limits with the next prompt, and the rest in new tasks."
+WHEN = "Switches of auto_approve apply at once, limits with your next prompt, and the rest in new tasks."
 HOW = "To change one: /config NAME VALUE. To reset it: /config NAME default"
 
 
@@ -25,7 +25,7 @@ async def answer_config(context: SlashContext, rest: str) -> SlashAnswer:
         return "\n".join(_describe_setting(row) for row in service.find(name))
     typed = value.strip()
     said = change_setting(service, name, None if typed == DEFAULT else typed)
-    return f"{said}\n{NEW_SESSIONS}"
+    return f"{said}\n{WHEN}"
 
 
 async def complete_config(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
