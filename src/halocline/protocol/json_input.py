@@ -13,10 +13,11 @@ T = TypeVar("T")
 TOO_DEEP = "it is nested too deeply"
 DEEPEST = 128
 """Maximum nesting of lists and objects."""
-_TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _NOTES = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMAS = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*"?)|,(?=\s*[}\]])', re.DOTALL)
-_BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
+_BRACKETS = re.compile(rb"\[+|\]+")
+_ALIKE = bytes.maketrans(b"{}", b"[]")
+_REST = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 class Decoder(Generic[T]):
@@ -70,10 +71,33 @@ def is_deeper(data: bytes | str, deepest: int) -> bool:
     opening = (data.count("[") + data.count("{")) if isinstance(data, str) else (data.count(b"[") + data.count(b"{"))
     if opening <= deepest:  # nearly always
         return False
-    depth = 0
-    text = data.encode(errors="replace") if isinstance(data, str) else data
-    for run in _BRACKETS.findall(_TEXTS.sub(b"", text)):
-        depth += len(run) if run[0] in b"[{" else -len(run)
-        if depth > deepest:
+    brackets = _brackets_of(data.encode(errors="replace") if isinstance(data, str) else data)
+    return not _vanishes(brackets, deepest) and _depth_of(brackets) > deepest
+
+
+def _brackets_of(text: bytes) -> bytes:
+    """Return the brackets outside of strings, all as square ones; behind an error in the JSON they may be wrong."""
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    quoted = text.translate(_ALIKE, _REST).replace(b'""', b"")
+    return b"".join(quoted.split(b'"')[::2])
+
+
+def _vanishes(brackets: bytes, passes: int) -> bool:
+    """True if nothing is left when pairs were removed so often: fast proof of a depth, for complete JSON."""
+    for _ in range(passes):
+        if not brackets:
             return True
-    return False
+        left = brackets.replace(b"[]", b"")
+        if len(left) == len(brackets):
+            return False
+        brackets = left
+    return not brackets
+
+
+def _depth_of(brackets: bytes) -> int:
+    depth = deepest = 0
+    for run in _BRACKETS.findall(brackets):
+        depth += len(run) if run.startswith(b"[") else -len(run)
+        deepest = max(deepest, depth)
+    return deepest

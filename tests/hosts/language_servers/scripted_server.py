@@ -22,9 +22,13 @@ def read():
     return json.loads(sys.stdin.buffer.read(size)) if size else None
 
 
-def send(message):
+def framed(message):
     data = json.dumps({"jsonrpc": "2.0", **message}).encode()
-    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+    return b"Content-Length: %d\r\n\r\n%b" % (len(data), data)
+
+
+def send(message):
+    sys.stdout.buffer.write(framed(message))
     sys.stdout.buffer.flush()
 
 
@@ -38,10 +42,14 @@ def found(text):
     ]
 
 
-def publish(uri, **change):
+def diagnostics(uri, **change):
     document = DOCUMENTS[uri]
     params = {"uri": uri, "version": document["version"], "diagnostics": found(document["text"]), **change}
-    send({"method": "textDocument/publishDiagnostics", "params": params})
+    return {"method": "textDocument/publishDiagnostics", "params": params}
+
+
+def publish(uri, **change):
+    send(diagnostics(uri, **change))
 
 
 def told(uri):
@@ -66,9 +74,10 @@ def told(uri):
         case "dies" if version > 1:
             sys.exit(1)
         case "floods" if version > 1:
+            # Of the text before, so that none passes for an answer, however late the flood is noticed.
+            flood = framed(diagnostics(uri, version=version - 1, diagnostics=found("BAD\n" * 1000)))
             while True:
-                # Of the text before, so that none passes for an answer, however late the flood is noticed.
-                publish(uri, version=version - 1, diagnostics=found("BAD\n" * 1000))
+                sys.stdout.buffer.write(flood)
         case "rubbish" if version > 1:
             sys.stdout.write("Traceback (most recent call last):\n" * 100)
             sys.stdout.flush()

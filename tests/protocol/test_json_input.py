@@ -1,0 +1,35 @@
+"""The depth of JSON is found by moving whole runs of bytes; here every byte is looked at."""
+
+import json
+
+from hypothesis import given, strategies as st
+
+from halocline.protocol.json_input import is_deeper
+
+TEXTS = st.text(st.sampled_from('[]{}"\\aé\n'), max_size=6)
+VALUES = st.recursive(
+    TEXTS | st.none(), lambda some: st.lists(some, max_size=4) | st.dictionaries(TEXTS, some, max_size=4), max_leaves=20
+)
+
+
+def depth(text: str) -> int:
+    now = most = 0
+    in_string = escaped = False
+    for letter in text:
+        if in_string:
+            escaped, in_string = letter == "\\" and not escaped, letter != '"' or escaped
+        elif letter == '"':
+            in_string = True
+        elif letter in "[]{}":
+            now += 1 if letter in "[{" else -1
+            most = max(most, now)
+    return most
+
+
+@given(value=VALUES, as_ascii=st.booleans(), cut=st.integers(0, 200))
+def test_the_depth_of_any_json_is_known_exactly_wherever_it_is_cut_off(value: object, as_ascii: bool, cut: int) -> None:
+    whole = json.dumps(value, ensure_ascii=as_ascii)
+    for text in (whole, whole[:cut]):
+        exact = depth(text)
+        assert [is_deeper(text, bound) for bound in (exact - 1, exact)] == [exact > 0, False]
+        assert is_deeper(text.encode(), exact) is False
