@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,10 +11,15 @@ from typing import Any
 
 import acp
 from acp import schema
+from tests.surfaces.cli.forked import Forked, start_halo
 
 HALO = (sys.executable, "-m", "halocline", "acp")
 Decide = Callable[[schema.ToolCallUpdate, list[schema.PermissionOption]], str | None]
+MODULE = "halocline.surfaces.acp.command"
 PATIENCE = 60.0
+FIRMER = 2.0
+"""Seconds after which an editor no longer waits for a process."""
+LARGEST_LINE = 2**26
 
 
 def choose(kind: str) -> Decide:
@@ -37,7 +43,7 @@ class Editor:
         self.writes: list[str] = []
         self.waits: asyncio.Event | None = None
         """Set when a permission is asked for, which then gets no answer."""
-        self.process: asyncio.subprocess.Process
+        self.process: Process | Forked
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
         self.updates.append(update)
@@ -113,11 +119,29 @@ async def connect(
 ) -> AsyncIterator[acp.core.ClientSideConnection]:
     """Start `halo acp`, or another program, with a home below `root`."""
     env = {"PATH": os.environ["PATH"], "HOME": str(root), "HALOCLINE_HOME": str(root / "home"), "LANG": "C.UTF-8"}
-    async with acp.spawn_agent_process(
-        editor, *program, *words, env=env, cwd=root, use_unstable_protocol=True, transport_kwargs={"limit": 2**26}
-    ) as (connection, process):
-        editor.process = process
+    if program == HALO:
+        editor.process = await start_halo(("acp", *words), env=env, cwd=root, limit=LARGEST_LINE, modules=[MODULE])
+    else:
+        editor.process = await asyncio.create_subprocess_exec(
+            *program, *words, env=env, cwd=root, limit=LARGEST_LINE, stdin=PIPE, stdout=PIPE
+        )
+    connection = acp.connect_to_agent(editor, editor.process.stdin, editor.process.stdout, use_unstable_protocol=True)
+    try:
         yield connection
+    finally:
+        await connection.close()
+        await end_process(editor.process)
+
+
+async def end_process(process: Process | Forked) -> None:
+    """End it as a person's editor does: it closes its pipe, and asks more firmly in the end."""
+    assert process.stdin
+    process.stdin.close()
+    for step in (process.terminate, process.kill):
+        try:
+            await asyncio.wait_for(process.wait(), FIRMER)
+        except TimeoutError:
+            step()
     await process.wait()
 
 

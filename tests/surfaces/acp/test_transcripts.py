@@ -7,7 +7,6 @@ Whatever the agent writes must be valid for the SDK's models of the protocol, to
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ import pytest
 from acp import schema
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from pydantic import BaseModel
+from tests.surfaces.acp.editor import LARGEST_LINE, MODULE
+from tests.surfaces.cli.forked import start_halo
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
@@ -107,12 +108,9 @@ async def test_the_conversation_goes_as_written(file: Path, tmp_path: Path) -> N
         "LANG": "C.UTF-8",
     }
     env["OPENAI_API_KEY"] = "sk-none"
-    pipe = asyncio.subprocess.PIPE
     async with ModelServer(TURNS) as server:
-        words = (sys.executable, "-m", "halocline", "acp", "-m", "openai/x", "--base-url", server.url("openai"))
-        process = await asyncio.create_subprocess_exec(
-            *words, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=tmp_path, limit=2**24
-        )
+        words = ("acp", "-m", "openai/x", "--base-url", server.url("openai"))
+        process = await start_halo(words, env=env, cwd=tmp_path, limit=LARGEST_LINE, modules=[MODULE])
         assert process.stdin
         assert process.stdout
         asked: dict[Any, str] = {}

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pexpect
+from tests.surfaces.cli.forked import HALO, Forked, start_halo
 
 from halocline.protocol import codec
 from halocline.protocol.events import Durable
@@ -25,7 +25,6 @@ from halocline.testing.model_server import ModelServer
 LIMIT = 40
 CONVERSATIONS = ("attach", "explain", "fix", "improve")
 """Commands that show a live screen on a terminal."""
-HALO = (sys.executable, "-m", "halocline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Halo:
         self.home = root / "home"
         self.folder = root / "project"
         self.folder.mkdir()
-        self._started: list[Process] = []
+        self._started: list[Process | Forked] = []
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(root),
@@ -66,11 +65,14 @@ class Halo:
 
     async def start(
         self, *words: str | bytes, stdin: int = DEVNULL, before: Sequence[str] = (), **more: Any
-    ) -> Process:
+    ) -> Process | Forked:
         """Begin the command; `before` are the words of a program that runs it."""
-        settings = {"stdout": PIPE, "stderr": PIPE, "cwd": self.folder, **more}
+        settings = {"stdin": stdin, "stdout": PIPE, "stderr": PIPE, "cwd": self.folder, **more}
         settings["env"] = self.env | settings.get("env", {})
-        process = await asyncio.create_subprocess_exec(*before, *HALO, *words, stdin=stdin, **settings)
+        if before:
+            process = await asyncio.create_subprocess_exec(*before, *HALO, *words, **settings)
+        else:
+            process = await start_halo(words, **settings)
         self._started.append(process)
         return process
 
@@ -117,14 +119,14 @@ class Halo:
         return (self.home / "tasks" / (task or self.tasks[-1]) / codec.LOG_NAME).read_bytes().splitlines()
 
 
-async def ended(process: Process, stdin: bytes | None = None) -> Done:
+async def ended(process: Process | Forked, stdin: bytes | None = None) -> Done:
     async with asyncio.timeout(LIMIT):
         out, err = await process.communicate(stdin)
     assert process.returncode is not None
     return Done(process.returncode, (out or b"").decode(), err.decode())
 
 
-async def line_with(process: Process, text: str) -> str:
+async def line_with(process: Process | Forked, text: str) -> str:
     """Read the process's output up to a line that holds the text."""
     assert process.stdout is not None
     async with asyncio.timeout(LIMIT):

@@ -3,14 +3,15 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-HALO = (sys.executable, "-m", "halocline", "editor")
+from tests.surfaces.cli.forked import Forked, start_halo
+
+MODULE = "halocline.surfaces.editor.command"
 PATIENCE = 60.0
 PAGE = "page-1"
 
@@ -22,7 +23,7 @@ class Refused(Exception):
 class Extension:
     """One connection. `told` holds the notifications in order, `frames` what the page was sent."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process | Forked) -> None:
         self.process = process
         self.unsaved: dict[str, str] = {}
         self.checked: list[str] = []
@@ -128,9 +129,8 @@ class Extension:
 async def start_extension(root: Path, *folders: Path, **env: str) -> AsyncIterator[Extension]:
     """Start `halo editor` with a home below `root`."""
     base = {"PATH": os.environ["PATH"], "HOME": str(root), "HALOCLINE_HOME": str(root / "home"), "LANG": "C.UTF-8"}
-    process = await asyncio.create_subprocess_exec(
-        *HALO, *map(str, folders), stdin=-1, stdout=-1, env={**base, **env}, cwd=root, limit=2**26
-    )
+    words = ("editor", *map(str, folders))
+    process = await start_halo(words, env={**base, **env}, cwd=root, limit=2**26, modules=[MODULE])
     extension = Extension(process)
     try:
         yield extension

@@ -1,0 +1,192 @@
+"""`halo` as a process that `fork_server` forks, with what tests use of `asyncio.subprocess.Process`.
+
+It differs from a `halo` that was started by its name in what Python does before a program's first line, and in the
+command line that `ps` prints. Who tests that, or gives other streams than pipes, starts a process as usual.
+"""
+
+import asyncio
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.surfaces.cli import fork_server
+
+ROOT = Path(__file__).parents[3]
+HALO = (sys.executable, "-m", "halocline")
+CAN_FORK = hasattr(os, "pidfd_open")
+"""Linux; elsewhere each command is started by its name."""
+USUAL_LIMIT = 2**16
+"""Bytes that a line may have that is read from a process."""
+READ_BY_PYTHON = ("PYTHON", "LANG", "LC_", "MALLOC_", "LD_")
+"""How the variables begin that are read before a program's first line."""
+
+
+class Forked:
+    """A running process."""
+
+    def __init__(self, pid: int, end: asyncio.StreamReader, end_writer: asyncio.StreamWriter) -> None:
+        self.pid = pid
+        self.stdin: asyncio.StreamWriter | None = None
+        self.stdout: asyncio.StreamReader | None = None
+        self.stderr: asyncio.StreamReader | None = None
+        self._end = asyncio.ensure_future(_read_code(end, end_writer))
+
+    @property
+    def returncode(self) -> int | None:
+        return self._end.result() if self._end.done() and not self._end.cancelled() else None
+
+    async def wait(self) -> int:
+        return await asyncio.shield(self._end)
+
+    async def communicate(self, data: bytes | None = None) -> tuple[bytes | None, bytes | None]:
+        _, out, err = await asyncio.gather(self._write(data), _read(self.stdout), _read(self.stderr))
+        await self.wait()
+        return out, err
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    async def _write(self, data: bytes | None) -> None:
+        if self.stdin:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self.stdin.write(data or b"")
+                await self.stdin.drain()
+            self.stdin.close()
+
+
+class ForkServer:
+    """The process that forks, which has also imported `modules`. It ends with the process that asks it."""
+
+    def __init__(self, environment: Mapping[str, str], modules: Sequence[str]) -> None:
+        self._usual = _read_by_python(environment)
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", fork_server.__name__, str(theirs.fileno()), *modules],
+                cwd=ROOT,
+                env=dict(environment),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+
+    def close(self) -> None:
+        self._requests.close()
+        self._process.wait()
+
+    async def start(
+        self,
+        words: Sequence[str | bytes],
+        env: Mapping[str, str],
+        cwd: Path,
+        streams: Sequence[int],
+        limit: int = USUAL_LIMIT,
+    ) -> Forked | None:
+        """None if a fork cannot be like that."""
+        request = {"words": [os.fsdecode(word) for word in words], "env": dict(env), "cwd": str(cwd)}
+        message = json.dumps(request).encode()
+        usual = _read_by_python(env) == self._usual and set(streams) <= {PIPE, DEVNULL}
+        if not usual or len(message) > fork_server.LARGEST_REQUEST:
+            return None
+        answers, theirs = socket.socketpair()
+        ours, others = _open_streams(streams)
+        with theirs:
+            socket.send_fds(self._requests, [message], [theirs.fileno(), *others])
+        for fd in others:
+            os.close(fd)
+        end = await asyncio.open_connection(sock=answers)
+        pid = await end[0].readline()
+        assert pid, "the fork server has ended; its error is in the output"
+        forked = Forked(int(pid), *end)
+        forked.stdin = await _writer(ours[0])
+        forked.stdout, forked.stderr = [await _reader(fd, limit) for fd in ours[1:]]
+        return forked
+
+
+async def start_halo(
+    words: Sequence[str | bytes],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    stdin: int = PIPE,
+    stdout: int = PIPE,
+    stderr: int = PIPE,
+    limit: int = USUAL_LIMIT,
+    modules: Sequence[str] = (),
+    **more: Any,
+) -> Process | Forked:
+    """Start it, by a fork where that makes no difference. `modules` are what this command imports beside the usual."""
+    server = _shared_fork_server(*modules) if CAN_FORK and not more else None
+    if server and (forked := await server.start(words, env, cwd, (stdin, stdout, stderr), limit)):
+        return forked
+    streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+    return await asyncio.create_subprocess_exec(*HALO, *words, env=env, cwd=cwd, limit=limit, **streams, **more)
+
+
+@cache
+def _shared_fork_server(*modules: str) -> ForkServer:
+    """The one of this process, which ends with it."""
+    server = ForkServer({"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}, modules)
+    atexit.register(server.close)
+    return server
+
+
+def _read_by_python(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(READ_BY_PYTHON)}
+
+
+def _open_streams(kinds: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Our ends (-1: none) and theirs of the standard streams."""
+    ours, theirs = [], []
+    for number, kind in enumerate(kinds):
+        ends = os.pipe() if kind == PIPE else (os.open(os.devnull, os.O_RDWR), -1)
+        theirs.append(ends[number > 0] if kind == PIPE else ends[0])
+        ours.append(ends[number == 0] if kind == PIPE else -1)
+    return ours, theirs
+
+
+async def _writer(fd: int) -> asyncio.StreamWriter | None:
+    if fd < 0:
+        return None
+    loop = asyncio.get_running_loop()
+    protocol = asyncio.StreamReaderProtocol(asyncio.StreamReader())
+    transport, _ = await loop.connect_write_pipe(lambda: protocol, os.fdopen(fd, "wb", 0))
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _reader(fd: int, limit: int) -> asyncio.StreamReader | None:
+    if fd < 0:
+        return None
+    reader = asyncio.StreamReader(limit)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0)
+    )
+    return reader
+
+
+async def _read(stream: asyncio.StreamReader | None) -> bytes | None:
+    return await stream.read() if stream else None
+
+
+async def _read_code(end: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+    try:
+        return int(await end.readline())
+    finally:
+        writer.close()
