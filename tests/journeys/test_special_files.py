@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.conftest import LONGEST
+from tests.once_per_run import once_per_run
 
 from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, RULE_ROWS
@@ -57,11 +58,7 @@ TOLD = (
 
 @pytest.fixture(scope="module")
 def said_of_pipes(tmp_path_factory):
-    some = [PLACES[at::AT_ONCE] for at in range(AT_ONCE)]
-    folders = [tmp_path_factory.mktemp("pipes") for _ in some]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = pool.map(play, folders, ["pipe"] * AT_ONCE, some)
-        return {place: said for one in found for place, said in one.items()}
+    return once_per_run(tmp_path_factory, "pipes", play_pipes)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -81,6 +78,16 @@ def test_a_person_reads_which_file_is_a_pipe_and_what_to_do(said_of_pipes, place
 def test_nothing_else_in_the_place_of_a_file_hangs_a_task(tmp_path, kind):
     found = play(tmp_path, kind, PLACES)
     assert [len(said["ends"]) >= 3 for said in found.values()] == [True, True, True]
+
+
+def play_pipes(folder):
+    some = [PLACES[at::AT_ONCE] for at in range(AT_ONCE)]
+    folders = [folder / str(at) for at in range(AT_ONCE)]
+    for one in folders:
+        one.mkdir()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = pool.map(play, folders, ["pipe"] * AT_ONCE, some)
+        return {place: said for one in found for place, said in one.items()}
 
 
 def play(folder, kind, places):
