@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all prepare check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
+.PHONY: help setup demo test test-all most-tests most-vscode-tests all-tests all-vscode-tests prepare check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,16 +39,28 @@ $(CHROMIUM): $(STAMP)
 PYTEST = $(BIN)/python -m pytest -n 4 --dist worksteal --reruns 1 --only-rerun '(?i)time(d )?out' -rR
 # The tests of the extension share one VS Code, so they run in one worker. What fails runs once more and is named.
 VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 -rR tests/surfaces/vscode
+# They wait for windows most of the time, so they run beside the others; each of their lines says whose it is.
+BESIDE = set -o pipefail; $(VS_CODE) -vv --no-header -m '$(1)' 2>&1 | sed -u 's/^/vscode: /'
 test: prepare  ## lint, types and tests, without those that only repeat others at every point (tests/full.txt)
+	@$(MAKE) --no-print-directory -j 2 most-tests most-vscode-tests
+
+most-tests:
 	@REPLAYS=sample $(PYTEST) -m 'not long and not full and not vscode'
-	@$(VS_CODE) -m 'not full'
+
+most-vscode-tests:
+	@bash -c "$(call BESIDE,not full)"
 
 test-all: prepare  ## everything: lint, types, all tests
+	@$(MAKE) --no-print-directory -j 2 all-tests all-vscode-tests
+
+all-tests:
 	@$(PYTEST) -m 'not long and not vscode'
-	@$(VS_CODE)
+
+all-vscode-tests:
+	@bash -c "$(call BESIDE,not long)"
 
 prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
-	@$(MAKE) --no-print-directory lint types
+	@$(MAKE) --no-print-directory -j 2 lint types
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
@@ -78,6 +90,7 @@ lint: setup
 	@$(BIN)/oxfmt --check src editors > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
 
 types: setup
+	@test -d .mypy_cache || echo "mypy has no cache yet: half a minute …"
 	@$(BIN)/mypy
 
 layers: setup

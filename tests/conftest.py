@@ -1,7 +1,9 @@
+import gc
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,9 @@ settings.register_profile(
 )
 settings.load_profile("halocline")
 
+# Python looks through all objects whenever 700 are new; there are millions while tests are collected. As in `halo`:
+gc.set_threshold(50_000)
+
 # A suite that was started in the background is told to ignore Ctrl-C, and every program that it starts inherits that;
 # those that a test presses Ctrl-C in must hear it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,6 +29,21 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 TIERS = [line.split()[0] for line in (Path(__file__).parent / "full.txt").read_text().splitlines() if line[:1] != "#"]
 SAMPLES = tuple(line[1:] for line in TIERS if line[0] == "+")
 FULL = tuple(line for line in TIERS if line[0] != "+")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Modules that are in the full tier as a whole need not be read to leave their tests out."""
+    if "not full" not in config.option.markexpr:
+        return None
+    name = str(collection_path.relative_to(config.rootpath))
+    return (name.startswith(FULL) and not any(sample.startswith(name) for sample in SAMPLES)) or None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None:
+    """Say something while a busy machine gets ready: silence looks like a run that hangs."""
+    reporter = node.config.pluginmanager.getplugin("terminalreporter")
+    reporter.write_line(f"{node.gateway.id} has found {len(ids)} tests", flush=True)
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
