@@ -10,6 +10,7 @@ from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, prom
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 SERVER = Path(__file__).parents[2] / "mcp" / "server.py"
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\ntwo\n"})
 ECHO = Call("execute_command", {"command": "touch made.txt"})

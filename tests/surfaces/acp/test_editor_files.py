@@ -10,6 +10,7 @@ from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.files import OpenFiles
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 READ = Call("read_file", {"path": "open.txt"})
 EDIT = Call("replace_in_file", {"path": "open.txt", "old_text": "typed", "new_text": "TYPED"})
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})

@@ -2,6 +2,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import pytest
 from acp import schema
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
@@ -28,6 +29,7 @@ def blocks_of(editor: Editor, kind: type) -> list[Any]:
     return [one.content for one in editor.of(kind)]
 
 
+@pytest.mark.process
 async def test_a_loaded_session_brings_back_images_files_the_plan_and_the_usage(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()

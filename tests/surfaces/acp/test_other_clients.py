@@ -16,6 +16,7 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.task_options import Choices
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 THEIRS = Turn(text="theirs " * 40, pace=0.02)
 
 

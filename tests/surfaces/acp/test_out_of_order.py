@@ -10,6 +10,7 @@ from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 SLOW = Turn(text="slow " * 20_000, pace=0.05)
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
 SLEEP = Call("execute_command", {"command": "sleep 300"})

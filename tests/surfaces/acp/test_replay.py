@@ -3,6 +3,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from acp import schema
 from acp.core import ClientSideConnection
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
@@ -48,6 +49,7 @@ def prompts_of(editor: Editor) -> list[str]:
     return [one.content.text for one in editor.of(schema.UserMessageChunk)]
 
 
+@pytest.mark.process
 async def test_a_loaded_session_shows_the_conversation_without_what_was_rewound(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -82,6 +84,7 @@ def test_a_rewind_to_a_point_that_was_rewound_brings_it_back() -> None:
     assert [event.seq for event in list_standing(events)] == [1, 2, 3, 4, 7, 10]
 
 
+@pytest.mark.process
 async def test_a_call_that_a_rewind_cut_off_has_an_end(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -96,6 +99,7 @@ async def test_a_call_that_a_rewind_cut_off_has_an_end(tmp_path: Path) -> None:
     assert [call[-1].status for call in editor.calls().values()] == ["failed"]
 
 
+@pytest.mark.process
 async def test_what_happens_while_a_session_is_loaded_is_shown_once_and_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -119,6 +123,7 @@ async def test_what_happens_while_a_session_is_loaded_is_shown_once_and_in_order
     assert len(starts) == len(set(starts))
 
 
+@pytest.mark.process
 async def test_a_prompt_of_another_client_is_shown_and_ones_own_is_not(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()

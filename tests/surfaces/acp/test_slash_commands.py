@@ -8,6 +8,7 @@ from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 SERVER = Path(__file__).parents[2] / "mcp" / "server.py"
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
 

@@ -14,6 +14,7 @@ from tests.surfaces.acp.editor import HALO, Editor, begin, connect, prompt
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 OLD = (sys.executable, str(Path(__file__).with_name("old_version.py")))
 SLOW = Turn(text="slow " * 20_000, pace=0.05)
 BOUND = 45

@@ -96,6 +96,7 @@ def check_schema(message: Any, asked: dict[Any, str]) -> None:
         assert message["error"]["message"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 async def test_the_conversation_goes_as_written(file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "project"

@@ -12,6 +12,7 @@ from tests.surfaces.editor.extension import PAGE, Extension, Refused, start_exte
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
 REPLACE = Call("replace_in_file", {"path": "old.txt", "diff": "------- SEARCH\nb\n=======\nB\n+++++++ REPLACE\n"})
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\ntwo\n"})
 PATCH = Call(
