@@ -2,9 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Protocol
 
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
-from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
+from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
 from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
@@ -12,7 +13,6 @@ from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.menu import Menu
 from halocline.surfaces.cli.output.approval_card import is_cut
-from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.row_kinds import CallRow
 
@@ -27,10 +27,20 @@ _PLAN_KEYS = ("n", "y", "e", "a")
 _WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
 
 
+class AskedScreen(Protocol):
+    """Shows what is asked. `again`: although it was shown; `whole`: with the full diff."""
+
+    def show_approval(self, event: ApprovalRequested, *, again: bool = False, whole: bool = False) -> CallRow: ...
+
+    def show_question(self, event: QuestionAsked, *, again: bool = False) -> None: ...
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None: ...
+
+
 class Asker:
     """Asks below the card on the screen."""
 
-    def __init__(self, screen: Screen, menu: Menu) -> None:
+    def __init__(self, screen: AskedScreen, menu: Menu) -> None:
         self._screen = screen
         self._menu = menu
         self._changes = EditChanges(screen, menu)
