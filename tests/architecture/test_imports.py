@@ -28,6 +28,7 @@ sys.exit(main())
 UNUSED = (
     "rich",
     "prompt_toolkit",
+    "textual",
     "pygments",
     "markdown_it",
     "halocline.providers.anthropic.request",

@@ -46,10 +46,14 @@ class TaskService:
         """Return the pid of the process that has a task open, or an empty string."""
         return (lock.read_owner(self._home.task(name)) or "").partition(" ")[0]
 
+    def list_open(self) -> dict[str, str]:
+        """Return the tasks that a process has open, each with its pid. No log is read."""
+        names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
+        return {name: pid for name in names if (pid := self.writer(name))}
+
     def list_waiting(self) -> list[str]:
         """Return the open tasks that wait for an answer. Only logs of open tasks are read."""
-        names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
-        return [name for name in names if self.writer(name) and self._is_waiting(name)]
+        return [name for name in self.list_open() if self._is_waiting(name)]
 
     def _is_waiting(self, name: str) -> bool:
         try:

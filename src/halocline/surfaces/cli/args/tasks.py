@@ -57,6 +57,11 @@ def attach_parser() -> Parser:
     return parser
 
 
+def board_parser() -> Parser:
+    about = "Show the tasks of all terminals and processes on a full screen, and answer those that wait."
+    return Parser(prog="halo board", description=about)
+
+
 def tasks_parser() -> Parser:
     parser = Parser(alone="list", prog="halo tasks", description="List, read and manage tasks.")
     known = "list|show|rename|favourite|tag|delete|undelete"

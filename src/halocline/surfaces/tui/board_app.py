@@ -1,0 +1,84 @@
+"""The Textual application of the board."""
+
+import asyncio
+import signal
+import time
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.events import Event, Key
+
+from halocline.client import Client
+from halocline.surfaces.tui.board_screen import BoardScreen
+from halocline.surfaces.tui.task_screen import TaskScreen
+from halocline.surfaces.web.open_tasks import OpenTasks
+
+AGAIN = 2.0
+"""Seconds in which a second Ctrl-C leaves."""
+LEAVE_HINT = "Press Ctrl-C again to leave the board."
+
+
+class BoardApp(App[None]):
+    """Runs the board. `opened` is the task whose screen is shown at the end; empty for the list.
+
+    `signal` is the signal that ended it, if one did; `broke` is the bug that did.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Screen { background: transparent; color: ansi_default; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+q", "quit_board", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", show=False, priority=True),
+    ]
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(ansi_color=True)
+        self._client = client
+        self._leave_until = 0.0
+        self.tasks: OpenTasks | None = None
+        self.opened = ""
+        self.signal = 0
+        self.broke: Exception | None = None
+
+    def on_mount(self) -> None:
+        self.theme = "ansi-dark"
+        self.tasks = OpenTasks(self._client, ())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
+        self.push_screen(BoardScreen(self.tasks))
+
+    async def on_event(self, event: Event) -> None:
+        await super().on_event(event)
+        if isinstance(event, Key) and isinstance(self.screen, TaskScreen):
+            self.screen.note_key()
+
+    def action_quit_board(self) -> None:
+        """Leave the board, and remember which task was open."""
+        if isinstance(self.screen, TaskScreen):
+            self.opened = self.screen.feed.task
+        self.exit()
+
+    def action_interrupt(self) -> None:
+        """Interrupt what the opened task does; else leave, when pressed twice."""
+        if isinstance(self.screen, TaskScreen) and self.screen.interrupt():
+            return
+        if time.monotonic() > self._leave_until:
+            self._leave_until = time.monotonic() + AGAIN
+            self.notify(LEAVE_HINT, timeout=AGAIN, markup=False)
+            return
+        self.action_quit_board()
+
+    def _end_by(self, number: int) -> None:
+        self.signal = number
+        self.action_quit_board()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End after a bug. Textual would print the values of all variables, and they may be secret."""
+        self.broke = self.broke or error
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()

@@ -1,0 +1,104 @@
+"""All tasks of the home, and those of other processes as they change.
+
+The list comes from the task index. A task that a process has open is followed in its log. Nothing is joined here: a
+client that joins can answer, and a task that nobody attends would then wait for it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from halocline.client import Client
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import Durable
+from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.state.files import FilesState
+from halocline.protocol.state.points import HistoryState
+from halocline.protocol.state.prompt import PromptState
+from halocline.protocol.state.reducer import fold_events, reduce_event
+from halocline.protocol.state.state import State
+from halocline.surfaces.tui.task_entry import TaskEntry
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the list of tasks."""
+MOST_READ = 60
+"""Closed tasks whose logs are read, for their context; of the others, the index knows the rest."""
+
+
+class BoardTasks:
+    """The tasks by id. `on_change` is called after each change."""
+
+    def __init__(self, client: Client, on_change: Callable[[], None]) -> None:
+        self._client = client
+        self._on_change = on_change
+        self._infos: list[TaskInfo] = []
+        self._open: Mapping[str, str] = {}
+        self._states: dict[str, State] = {}
+        self._read_at: dict[str, float] = {}
+        self._followers: dict[str, asyncio.Task[None]] = {}
+
+    def list_entries(self) -> list[TaskEntry]:
+        return [TaskEntry(info, self._states.get(info.task), self._open.get(info.task, "")) for info in self._infos]
+
+    async def watch(self) -> None:
+        """Follow the tasks until canceled."""
+        try:
+            while True:
+                await self.refresh()
+                await self._read_closed()
+                await asyncio.sleep(LOOK_EVERY)
+        finally:
+            for follower in self._followers.values():
+                follower.cancel()
+            await asyncio.gather(*self._followers.values(), return_exceptions=True)
+
+    async def refresh(self) -> None:
+        """Look at the list once."""
+        infos, opened = await asyncio.to_thread(self._look)
+        has_changed = (infos, opened) != (self._infos, self._open)
+        self._infos, self._open = infos, opened
+        for task in [*self._followers]:
+            if task not in opened or self._followers[task].done():
+                self._followers.pop(task).cancel()
+        for task in opened:
+            if task not in self._followers and any(info.task == task for info in infos):
+                self._followers[task] = asyncio.create_task(self._follow(task), name=f"board: {task}")
+        if has_changed:
+            self._on_change()
+
+    def _look(self) -> tuple[list[TaskInfo], dict[str, str]]:
+        return self._client.tasks.search(), self._client.tasks.list_open()
+
+    async def _follow(self, task: str) -> None:
+        """Keep the state of a task that a process has open."""
+        with contextlib.suppress(HaloclineError, OSError):  # its log is damaged or gone; the index still lists it
+            state = await asyncio.to_thread(self._read_state, task)
+            self._set_state(task, state)
+            async for event in self._client.events(task, state.seq):
+                if isinstance(event, Durable):
+                    state = reduce_event(state, event)
+                    self._set_state(task, state)
+
+    async def _read_closed(self) -> None:
+        """Read the logs of the latest closed tasks, once after each change."""
+        closed = [info for info in self._infos if info.task not in self._open][:MOST_READ]
+        for info in closed:
+            if self._read_at.get(info.task) == info.changed_at:
+                continue
+            self._read_at[info.task] = info.changed_at
+            with contextlib.suppress(HaloclineError, OSError):
+                self._set_state(info.task, _without_content(await asyncio.to_thread(self._read_state, info.task)))
+
+    def _read_state(self, task: str) -> State:
+        return fold_events(self._client.past(task))
+
+    def _set_state(self, task: str, state: State) -> None:
+        self._states[task] = state
+        self._on_change()
+
+
+def _without_content(state: State) -> State:
+    """The state of a closed task without its large parts, which the list does not show."""
+    return replace(state, messages=(), draft=None, prompt=PromptState(), files=FilesState(), history=HistoryState())

@@ -1,0 +1,40 @@
+"""Runs the board, and prints into the scrollback what should stay."""
+
+from halocline.client import Client
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.output.line_mode import LineMode
+from halocline.surfaces.cli.output.task_line import task_line
+from halocline.surfaces.cli.session.closing import close_client
+from halocline.surfaces.tui.board_app import BoardApp
+
+LISTED = 20
+"""Most tasks that are listed at the end."""
+
+
+async def run_board(client: Client) -> int:
+    """Show the board until the person leaves, and return the exit code."""
+    app = BoardApp(client)
+    try:
+        await app.run_async(mouse=False)
+    finally:
+        if app.tasks:
+            await app.tasks.close()
+        await close_client(client)
+    if app.broke:
+        raise app.broke
+    _print_rest(client, app.opened)
+    return ExitCode.INTERRUPTED if app.signal else ExitCode.FINISHED
+
+
+def _print_rest(client: Client, opened: str) -> None:
+    """Print the transcript of the opened task, or a line for each of the latest tasks."""
+    if opened:
+        view = LineMode(attended=False)
+        for event in client.past(opened):
+            view.show(event)
+        view.close()
+        print(f"Resume this task with: halo -r {opened}")
+        return
+    for info in client.tasks.search(TaskQuery(limit=LISTED)):
+        print(task_line(info, TaskQuery()))

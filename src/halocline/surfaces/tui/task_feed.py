@@ -1,0 +1,98 @@
+"""One opened task: its events as they happen, folded into rows and state, and what a person sends to it.
+
+The task is read while no process runs it, and joined while one does; it is opened here only when a person acts on it.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+
+from msgspec.structs import replace
+
+from halocline.client import Client, split_slash_command
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.messages import Text
+from halocline.protocol.state.reducer import reduce_event
+from halocline.protocol.state.state import State
+from halocline.surfaces.row_kinds import CallRow
+from halocline.surfaces.rows import fold_event, transcript_of
+from halocline.surfaces.slash.dispatch import find_own_command
+from halocline.surfaces.transcript import Transcript
+from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.task_watch import EventBatch, watch_task
+
+
+class TaskFeed:
+    """The rows and the state of a task. `on_change` is called after each batch of events."""
+
+    def __init__(self, tasks: OpenTasks, task: str, on_change: Callable[[], None]) -> None:
+        self.task = task
+        self.transcript = Transcript()
+        self.state = State()
+        self.is_read = False
+        self._tasks = tasks
+        self._on_change = on_change
+        self._past: list[ev.Event] = []
+
+    @property
+    def client(self) -> Client:
+        return self._tasks.client
+
+    @property
+    def is_open(self) -> bool:
+        """True while some process runs the task."""
+        return self.client.is_open(self.task)
+
+    async def follow(self) -> None:
+        """Take in events until canceled. Raises HaloclineError when the task cannot be read."""
+        async for batch in watch_task(self._tasks, self.task, 0):
+            self._take(batch)
+            if self.is_read:
+                self._on_change()
+
+    def _take(self, batch: EventBatch) -> None:
+        """Fold a batch; all of the past at once, which is faster."""
+        if batch.fresh:
+            self._drop_transient()
+        if not self.is_read:
+            self._past += batch.events
+            if batch.live:
+                self.transcript = transcript_of(self._past)
+                self.state = reduce(reduce_event, self._past, State())
+                self.is_read, self._past = True, []
+            return
+        for event in batch.events:
+            self.transcript = fold_event(self.transcript, event)
+            self.state = reduce_event(self.state, event)
+
+    def _drop_transient(self) -> None:
+        """Forget what is sent again: the unfinished reply, and the output of calls that run."""
+        rows = tuple(
+            replace(row, output="") if isinstance(row, CallRow) and row.status is None and row.output else row
+            for row in self.transcript.rows
+        )
+        self.transcript = replace(self.transcript, rows=rows, draft=())
+        self.state = replace(self.state, draft=None)
+
+    async def open(self) -> None:
+        """Open the task here, or join the process that runs it. Raises HaloclineError."""
+        if not self.is_open:
+            await self._tasks.open(self.task)
+
+    async def send_prompt(self, text: str) -> str:
+        """Send a prompt: during a turn before its next step, else as the next turn. Returns why it was not sent."""
+        if find_own_command(text):
+            return f"/{split_slash_command(text)[0]} is for the live screen: halo attach {self.task}"
+        await self.open()
+        content = (Text(text),)
+        if self.state.turn is not None and not self.state.turn_is_over:
+            await self.client.pass_on(cmd.Steer(task=self.task, content=content))
+        else:
+            await self.client.pass_on(cmd.SubmitPrompt(task=self.task, content=content))
+        return ""
+
+    def interrupt(self) -> bool:
+        """Interrupt the turn; False if none runs."""
+        if not self.is_open or self.state.turn_is_over:
+            return False
+        self.client.send(cmd.Interrupt(task=self.task))
+        return True

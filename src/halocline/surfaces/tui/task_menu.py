@@ -1,0 +1,138 @@
+"""The card of an opened task: what the questions of the live screen need to be asked here, with the same safety.
+
+What must stay true: an option that allows something counts only once the whole card was on the screen.
+"""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from pathlib import Path
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.protocol.kinds import Diff
+from halocline.surfaces.cli.input.approval_prompt import ALLOWING
+from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.live.card import Card
+from halocline.surfaces.row_kinds import Approval, CallRow
+from halocline.surfaces.sanitize import reveal
+from halocline.surfaces.tui.block_view import BlockView
+from halocline.surfaces.tui.composer import Composer
+from halocline.surfaces.tui.row_blocks import RowBlocks, name_row
+from halocline.surfaces.tui.task_feed import TaskFeed
+
+READ_ON = "Read the rest first: it is longer than the screen. Then choose again."
+BACK, END = "back", "x"
+"""The label of an option that only goes back, and the key of one that ends something."""
+
+
+class TaskCards:
+    """Shows what is asked as a row of the transcript, and answers of Halocline below it."""
+
+    def __init__(self, feed: TaskFeed, blocks: RowBlocks, view: BlockView, redraw: Callable[[], None]) -> None:
+        self._feed = feed
+        self._blocks = blocks
+        self._view = view
+        self._redraw = redraw
+
+    def show_approval(self, event: ApprovalRequested, *, again: bool = False, whole: bool = False) -> CallRow:
+        row = self._feed.transcript.call(event.call) or _make_row(event)
+        self._blocks.asked = row
+        key = name_row(row, 0)
+        if whole:
+            self._blocks.expand(key)
+        self._redraw()
+        self._view.watch_block(key)
+        self._view.show_block(key)
+        return row
+
+    def show_question(self, event: QuestionAsked, *, again: bool = False) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is asked any more that has to be read first."""
+        self._blocks.asked = None
+        self._view.watch_block("")
+
+    def read_on(self) -> bool:
+        """True if all of what is asked was on the screen; else scroll on towards its end."""
+        if self._blocks.asked is None or self._view.was_shown_whole():
+            return True
+        self._view.action_turn_page(1)
+        return False
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        self._blocks.add_note(text, diffs)
+        self._redraw()
+
+
+def _make_row(event: ApprovalRequested) -> CallRow:
+    """The row of a call that is not of this task: a sub-agent's."""
+    approval = Approval(
+        event.request,
+        event.reason,
+        event.detail,
+        event.diffs,
+        grant=event.grant,
+        place=event.place,
+        parts=event.parts,
+        sandbox=event.sandbox,
+    )
+    return CallRow(event.call, event.name, event.title, event.kind, approval=approval)
+
+
+class TaskMenu:
+    """The card that waits, as a menu for questions. `redraw` shows it, or that it is gone.
+
+    Escape only goes back here; an option of Escape that ends something has the key `x`.
+    """
+
+    def __init__(self, cards: TaskCards, composer: Composer, redraw: Callable[[], None]) -> None:
+        self.card: Card | None = None
+        self.closes_by_escape = False
+        self.notice = ""
+        self._cards = cards
+        self._composer = composer
+        self._redraw = redraw
+
+    def call_person(self, text: str) -> None:
+        return None
+
+    async def choose(
+        self,
+        title: str,
+        options: Mapping[str, str],
+        show_again: Callable[[], object],
+        on_card: Container[str] = (),
+        selected: str = "",
+    ) -> str:
+        """Show the options until one is chosen."""
+        self.closes_by_escape = options.get(ESCAPE) == BACK
+        names = {key: END if key == ESCAPE and not self.closes_by_escape else key for key in options}
+        shown = {names[key]: label for key, label in options.items()}
+        while True:
+            chosen = await self._show_card(Card(title, shown, self._redraw, selected))
+            key = next((key for key, name in names.items() if name == chosen), chosen)
+            if key not in ALLOWING or self._cards.read_on():
+                self.notice = ""
+                return key
+            self.notice = READ_ON
+
+    async def _show_card(self, card: Card) -> str:
+        self.card = card
+        self._redraw()
+        try:
+            return await card.answer
+        finally:
+            self.card = None
+            self._redraw()
+
+    async def edit_files(self, paths: Sequence[Path]) -> None:
+        raise UsageError("The board opens no editor.", "Choose among the changes, or use: halo attach")
+
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        """Read a line. Where an empty one is no answer, a card asks first, so that blind typing sends none."""
+        if reveal(initial) != initial:
+            self._cards.say("It has hidden characters, so it cannot be edited here.")
+            return None
+        if needs_text and await self.choose("", {"t": "type your answer", ESCAPE: "stop"}, lambda: None) == ESCAPE:
+            return None
+        return await self._composer.read_line(prompt.strip(), hint, initial)
