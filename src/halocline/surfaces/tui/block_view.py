@@ -58,6 +58,8 @@ class BlockView(ScrollView, can_focus=True):
         self._tops: list[int] = [0]
         self._watched = ""
         self._seen: set[tuple[int, int]] = set()
+        self._is_held = False
+        """True while the watched block is shown in place of the end."""
 
     @property
     def selected_block(self) -> Block | None:
@@ -88,7 +90,7 @@ class BlockView(ScrollView, can_focus=True):
         size = Size(self.size.width, self._tops[-1])
         if size != self.virtual_size:
             self.virtual_size = size
-        if self.follows:
+        if self.follows and not self._is_held:
             self._scroll_to_line(self._tops[-1])
         self.refresh()
 
@@ -115,20 +117,24 @@ class BlockView(ScrollView, can_focus=True):
     def watch_block(self, key: str) -> None:
         """Take note from now on which lines of this block were on the screen."""
         if key != self._watched:
-            self._watched, self._seen = key, set()
+            self._watched, self._seen, self._is_held = key, set(), False
 
     def was_shown_whole(self) -> bool:
         """True if every line of the watched block was on the screen."""
-        at = self._find_block(self._watched)
-        return at is not None and self._seen >= {(self.size.width, line) for line in range(self._height_of(at))}
+        return self._find_unseen() is None and self._find_block(self._watched) is not None
 
-    def show_block(self, key: str) -> None:
-        """Select a block; of one that is higher than the screen, show the beginning."""
-        at = self._find_block(key)
-        if at is not None:
-            self.selected = at
-            self.follows = self.follows and self._height_of(at) <= self.size.height
-            self.show_selected()
+    def show_unseen(self) -> None:
+        """Scroll to the first line of the watched block that was not on the screen."""
+        at, line = self._find_block(self._watched), self._find_unseen()
+        if at is not None and line is not None:
+            self._is_held = True
+            self._scroll_to_line(self._tops[at] + line)
+            self.refresh()
+
+    def _find_unseen(self) -> int | None:
+        at = self._find_block(self._watched)
+        lines = range(self._height_of(at)) if at is not None else ()
+        return next((line for line in lines if (self.size.width, line) not in self._seen), None)
 
     def _find_block(self, key: str) -> int | None:
         return next((at for at, block in enumerate(self.blocks) if block.key == key), None)
@@ -181,7 +187,9 @@ class BlockView(ScrollView, can_focus=True):
 
     def on_resize(self, event: Resize) -> None:
         self.measure()
-        if not self.follows:
+        if self._watched and not self.was_shown_whole():
+            self.show_unseen()
+        elif not self.follows:
             self.show_selected()
 
     def render_line(self, y: int) -> Strip:

@@ -11,6 +11,7 @@ from textual.events import Event, Key
 
 from halocline.client import Client
 from halocline.surfaces.tui.board_screen import BoardScreen
+from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -28,7 +29,7 @@ class BoardApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = "Screen { background: transparent; color: ansi_default; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+c", "cancel", show=False, priority=True),
         Binding("ctrl+q", "quit_board", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
     ]
@@ -51,8 +52,9 @@ class BoardApp(App[None]):
 
     async def on_event(self, event: Event) -> None:
         await super().on_event(event)
-        if isinstance(event, Key) and isinstance(self.screen, TaskScreen):
-            self.screen.note_key()
+        for pane in self.screen.query(CardPane) if isinstance(event, Key) else ():
+            if not pane.has_focus:  # with the focus, it takes note after it had the key
+                pane.note_key()
 
     def action_quit_board(self) -> None:
         """Leave the board, and remember which task was open."""
@@ -60,9 +62,9 @@ class BoardApp(App[None]):
             self.opened = self.screen.feed.task
         self.exit()
 
-    def action_interrupt(self) -> None:
-        """Interrupt what the opened task does; else leave, when pressed twice."""
-        if isinstance(self.screen, TaskScreen) and self.screen.interrupt():
+    def action_cancel(self) -> None:
+        """Drop what is typed; else leave, when pressed twice. No task is interrupted by it."""
+        if isinstance(self.screen, TaskScreen) and self.screen.drop_line():
             return
         if time.monotonic() > self._leave_until:
             self._leave_until = time.monotonic() + AGAIN

@@ -3,7 +3,7 @@
 What must stay true: an option that allows something counts only once the whole card was on the screen.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.protocol.errors import UsageError
@@ -11,17 +11,15 @@ from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.input.approval_prompt import ALLOWING
 from halocline.surfaces.cli.input.keys import ESCAPE
-from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.row_kinds import Approval, CallRow
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.tui.block_view import BlockView
+from halocline.surfaces.tui.card_menu import CardMenu
 from halocline.surfaces.tui.composer import Composer
 from halocline.surfaces.tui.row_blocks import RowBlocks, name_row
 from halocline.surfaces.tui.task_feed import TaskFeed
 
 READ_ON = "Read the rest first: it is longer than the screen. Then choose again."
-BACK, END = "back", "x"
-"""The label of an option that only goes back, and the key of one that ends something."""
 
 
 class TaskCards:
@@ -41,7 +39,7 @@ class TaskCards:
             self._blocks.expand(key)
         self._redraw()
         self._view.watch_block(key)
-        self._view.show_block(key)
+        self._view.call_after_refresh(self._show_if_hidden)
         return row
 
     def show_question(self, event: QuestionAsked, *, again: bool = False) -> None:
@@ -56,8 +54,13 @@ class TaskCards:
         """True if all of what is asked was on the screen; else scroll on towards its end."""
         if self._blocks.asked is None or self._view.was_shown_whole():
             return True
-        self._view.action_turn_page(1)
+        self._view.show_unseen()
         return False
+
+    def _show_if_hidden(self) -> None:
+        """Scroll to the beginning of what is asked, unless all of it is on the screen."""
+        if self._blocks.asked is not None and not self._view.was_shown_whole():
+            self._view.show_unseen()
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._blocks.add_note(text, diffs)
@@ -79,51 +82,22 @@ def _make_row(event: ApprovalRequested) -> CallRow:
     return CallRow(event.call, event.name, event.title, event.kind, approval=approval)
 
 
-class TaskMenu:
-    """The card that waits, as a menu for questions. `redraw` shows it, or that it is gone.
-
-    Escape only goes back here; an option of Escape that ends something has the key `x`.
-    """
+class TaskMenu(CardMenu):
+    """The card that waits in a task, as a menu for its questions."""
 
     def __init__(self, cards: TaskCards, composer: Composer, redraw: Callable[[], None]) -> None:
-        self.card: Card | None = None
-        self.closes_by_escape = False
-        self.notice = ""
+        super().__init__(redraw)
         self._cards = cards
         self._composer = composer
-        self._redraw = redraw
+
+    def may_choose(self, key: str) -> bool:
+        if key not in ALLOWING or self._cards.read_on():
+            return True
+        self.notice = READ_ON
+        return False
 
     def call_person(self, text: str) -> None:
         return None
-
-    async def choose(
-        self,
-        title: str,
-        options: Mapping[str, str],
-        show_again: Callable[[], object],
-        on_card: Container[str] = (),
-        selected: str = "",
-    ) -> str:
-        """Show the options until one is chosen."""
-        self.closes_by_escape = options.get(ESCAPE) == BACK
-        names = {key: END if key == ESCAPE and not self.closes_by_escape else key for key in options}
-        shown = {names[key]: label for key, label in options.items()}
-        while True:
-            chosen = await self._show_card(Card(title, shown, self._redraw, selected))
-            key = next((key for key, name in names.items() if name == chosen), chosen)
-            if key not in ALLOWING or self._cards.read_on():
-                self.notice = ""
-                return key
-            self.notice = READ_ON
-
-    async def _show_card(self, card: Card) -> str:
-        self.card = card
-        self._redraw()
-        try:
-            return await card.answer
-        finally:
-            self.card = None
-            self._redraw()
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         raise UsageError("The board opens no editor.", "Choose among the changes, or use: halo attach")

@@ -17,15 +17,17 @@ from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.composer import Composer
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.review_screen import ReviewScreen
 from halocline.surfaces.tui.row_blocks import EarlierBlock, RowBlock, RowBlocks, has_words
 from halocline.surfaces.tui.task_asking import TaskAsking
 from halocline.surfaces.tui.task_feed import TaskFeed
 from halocline.surfaces.tui.task_menu import TaskCards, TaskMenu
+from halocline.surfaces.tui.timeline_screen import TimelineScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 FRAME = 0.08
 """Seconds between two frames that no key asked for."""
-KEYS = "Esc board · Enter expand · / search · d changes · t timeline · Tab write"
+KEYS = "Esc board · Tab write · Enter expand · / search · d changes · t timeline · Ctrl-X stop the turn"
 
 
 class TaskScreen(Screen[None]):
@@ -41,6 +43,7 @@ class TaskScreen(Screen[None]):
         Binding("slash", "search", show=False),
         Binding("n", "find_next(1)", show=False),
         Binding("N", "find_next(-1)", show=False),
+        Binding("ctrl+x", "interrupt", show=False, priority=True),
         Binding("d", "review", show=False),
         Binding("t", "show_timeline", show=False),
     ]
@@ -56,7 +59,7 @@ class TaskScreen(Screen[None]):
         self.composer = Composer(self._send_prompt, self._focus_rows)
         cards = TaskCards(self.feed, self._blocks, self.view, self._show_rows)
         self._menu = TaskMenu(cards, self.composer, self._show_card)
-        self._pane = CardPane(self._menu, self.composer, self.view.action_turn_page, self._focus_rows)
+        self._pane = CardPane(self._menu, self.view.action_turn_page, self._focus_rows, self._take_text)
         self._asking = TaskAsking(self.feed, cards, self._menu, self._start)
         self._cards = cards
         self._head = FragmentLines(self._list_head)
@@ -80,11 +83,6 @@ class TaskScreen(Screen[None]):
             await self.feed.follow()
         except HaloclineError as error:
             self._cards.say(f"{error.text} {error.hint}".rstrip())
-
-    def note_key(self) -> None:
-        """Take note of a key that was not for the card: a decision needs silence."""
-        if self._menu.card and not self._pane.has_focus:
-            self._menu.card.note_key()
 
     def _start(self, work: Coroutine[None, None, None]) -> Callable[[], None]:
         return self.run_worker(work, exit_on_error=True).cancel
@@ -156,6 +154,11 @@ class TaskScreen(Screen[None]):
             self.composer.insert(text)
         self.view.action_select_last()
 
+    def _take_text(self, text: str) -> None:
+        """What was typed on the card but is not for it."""
+        self.composer.insert(text)
+        self.composer.focus()
+
     def _focus_rows(self) -> None:
         self._label.redraw()
         self.view.focus()
@@ -180,6 +183,14 @@ class TaskScreen(Screen[None]):
             self.view.follows = False
             self._show_rows()
             self.view.show_selected()
+
+    def action_review(self) -> None:
+        if self.feed.is_read:
+            self.app.push_screen(ReviewScreen(self.feed))
+
+    def action_show_timeline(self) -> None:
+        if self.feed.is_read:
+            self.app.push_screen(TimelineScreen(self.feed))
 
     def action_search(self) -> None:
         self._start(self._search())
@@ -208,8 +219,8 @@ class TaskScreen(Screen[None]):
             self._show_rows()
             self.view.show_selected()
 
-    def interrupt(self) -> bool:
-        """Interrupt the turn, or leave the line that is typed; False if there is neither."""
+    def drop_line(self) -> bool:
+        """Drop the line that is typed; False if there is none."""
         if self.composer.is_asking:
             self.composer.finish_line(None)
             self._focus_rows()
@@ -217,4 +228,8 @@ class TaskScreen(Screen[None]):
         if self.composer.text:
             self.composer.load_text("")
             return True
-        return self.feed.interrupt()
+        return False
+
+    def action_interrupt(self) -> None:
+        if not self.feed.interrupt():
+            self._cards.say("No turn runs.")
