@@ -1,7 +1,5 @@
 """The Textual application of the board."""
 
-import asyncio
-import signal
 import time
 from typing import ClassVar
 
@@ -46,8 +44,6 @@ class BoardApp(App[None]):
     def on_mount(self) -> None:
         self.theme = "ansi-dark"
         self.tasks = OpenTasks(self._client, ())
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self._end_by, number)
         self.push_screen(BoardScreen(self.tasks))
 
     async def on_event(self, event: Event) -> None:
@@ -55,6 +51,11 @@ class BoardApp(App[None]):
         for pane in self.screen.query(CardPane) if isinstance(event, Key) else ():
             if not pane.has_focus:  # with the focus, it takes note after it had the key
                 pane.note_key()
+
+    def open_task(self, task: str) -> None:
+        """Show a task above the list."""
+        if self.tasks:
+            self.push_screen(TaskScreen(self.tasks, task))
 
     def action_quit_board(self) -> None:
         """Leave the board, and remember which task was open."""
@@ -72,7 +73,8 @@ class BoardApp(App[None]):
             return
         self.action_quit_board()
 
-    def _end_by(self, number: int) -> None:
+    def end_by(self, number: int) -> None:
+        """Leave because of a signal."""
         self.signal = number
         self.action_quit_board()
 

@@ -47,7 +47,7 @@ class BoardTasks:
         try:
             while True:
                 await self.refresh()
-                await self._read_closed()
+                await self.read_closed()
                 await asyncio.sleep(LOOK_EVERY)
         finally:
             for follower in self._followers.values():
@@ -81,7 +81,7 @@ class BoardTasks:
                     state = reduce_event(state, event)
                     self._set_state(task, state)
 
-    async def _read_closed(self) -> None:
+    async def read_closed(self) -> None:
         """Read the logs of the latest closed tasks, once after each change."""
         closed = [info for info in self._infos if info.task not in self._open][:MOST_READ]
         for info in closed:

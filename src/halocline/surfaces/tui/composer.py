@@ -15,7 +15,10 @@ _ASKING_HINT = "Enter: send · Esc: back"
 
 
 class Composer(TextArea):
-    """A text that grows with its lines. `take_prompt` gets a prompt; `after_line` follows each line."""
+    """A text that grows with its lines.
+
+    `take_prompt` gets a prompt; `after_line` follows each line; `show_label` draws the `label` of the one asked for.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = []
     DEFAULT_CSS = """
@@ -24,11 +27,14 @@ class Composer(TextArea):
     Composer .text-area--cursor-line { background: transparent; }
     """
 
-    def __init__(self, take_prompt: Callable[[str], None], after_line: Callable[[], None]) -> None:
+    def __init__(
+        self, take_prompt: Callable[[str], None], after_line: Callable[[], None], show_label: Callable[[], None]
+    ) -> None:
         super().__init__(show_line_numbers=False, soft_wrap=True, compact=True, placeholder=PROMPT_HINT, theme="css")
         self.highlight_cursor_line = False
         self._take_prompt = take_prompt
         self._after_line = after_line
+        self._show_label = show_label
         self._answer: asyncio.Future[str | None] | None = None
         self._kept = ""
         self.label = ""
@@ -46,7 +52,8 @@ class Composer(TextArea):
         self._answer = answer
         self._set_text(initial)
         self.placeholder = hint or _ASKING_HINT
-        self.focus()
+        self._show_label()
+        self.screen.set_focus(self)
         try:
             return await answer
         finally:
@@ -64,6 +71,7 @@ class Composer(TextArea):
         self._answer, self.label, self.placeholder = None, "", PROMPT_HINT
         self._set_text(self._kept)
         self._kept = ""
+        self._show_label()
 
     def _set_text(self, text: str) -> None:
         self.load_text(text)

@@ -74,7 +74,7 @@ class ReviewScreen(Screen[None]):
         yield self._foot
 
     def on_mount(self) -> None:
-        self.view.focus()
+        self.set_focus(self.view)
         self._load()
 
     def _load(self) -> None:
@@ -103,15 +103,15 @@ class ReviewScreen(Screen[None]):
         self.view.show_blocks(blocks)
 
     def _focus_view(self) -> None:
-        self.view.focus()
+        self.set_focus(self.view)
 
     def _show_card(self) -> None:
-        was_there = self._pane.has_focus
+        was_there = self.focused is self._pane
         self._pane.redraw()
         if self._menu.card:
-            self._pane.focus()
+            self.set_focus(self._pane)
         elif was_there:
-            self.view.focus()
+            self.set_focus(self.view)
 
     def _list_head(self, width: int, rows: int) -> list[Fragments]:
         text = clean(self._message).replace("\n", " ")
@@ -122,7 +122,7 @@ class ReviewScreen(Screen[None]):
 
     def action_answer(self) -> None:
         if self._menu.card:
-            self._pane.focus()
+            self.set_focus(self._pane)
 
     def action_expand(self) -> None:
         block = self.view.selected_block

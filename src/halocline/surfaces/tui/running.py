@@ -1,5 +1,10 @@
 """Runs the board, and prints into the scrollback what should stay."""
 
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from halocline.client import Client
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces.cli.exit_codes import ExitCode
@@ -8,6 +13,7 @@ from halocline.surfaces.cli.output.task_line import task_line
 from halocline.surfaces.cli.session.closing import close_client
 from halocline.surfaces.tui.board_app import BoardApp
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LISTED = 20
 """Most tasks that are listed at the end."""
 
@@ -16,7 +22,8 @@ async def run_board(client: Client) -> int:
     """Show the board until the person leaves, and return the exit code."""
     app = BoardApp(client)
     try:
-        await app.run_async(mouse=False)
+        with _handle_signals(app):
+            await app.run_async(mouse=False)
     finally:
         if app.tasks:
             await app.tasks.close()
@@ -25,6 +32,19 @@ async def run_board(client: Client) -> int:
         raise app.broke
     _print_rest(client, app.opened)
     return ExitCode.INTERRUPTED if app.signal else ExitCode.FINISHED
+
+
+@contextmanager
+def _handle_signals(app: BoardApp) -> Iterator[None]:
+    """End the board by a signal as by its key, so that the terminal is restored."""
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, app.end_by, number)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 def _print_rest(client: Client, opened: str) -> None:

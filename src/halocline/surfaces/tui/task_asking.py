@@ -55,7 +55,8 @@ class TaskAsking:
         """The name of what waits, and the way to ask it."""
         feed, pending = self._feed, self._feed.state.pending
         if not feed.is_open:
-            return ("closed", self._ask_to_continue) if feed.state.is_asking else ("", None)
+            waits = feed.state.is_asking and not feed.client.tasks.writer(feed.task)
+            return ("closed", self._ask_to_continue) if waits else ("", None)
         if pending.approvals:
             approval = pending.approvals[0]
             return approval.request, lambda: self._ask_approval(approval)

@@ -56,7 +56,7 @@ class TaskScreen(Screen[None]):
         self._drawn_at = 0.0
         self._branch = ""
         self.view = BlockView(follows=True)
-        self.composer = Composer(self._send_prompt, self._focus_rows)
+        self.composer = Composer(self._send_prompt, self._focus_rows, lambda: self._label.redraw())
         cards = TaskCards(self.feed, self._blocks, self.view, self._show_rows)
         self._menu = TaskMenu(cards, self.composer, self._show_card)
         self._pane = CardPane(self._menu, self.view.action_turn_page, self._focus_rows, self._take_text)
@@ -75,7 +75,7 @@ class TaskScreen(Screen[None]):
         yield self._status
 
     def on_mount(self) -> None:
-        self.view.focus()
+        self.set_focus(self.view)
         self.run_worker(self._follow(), exit_on_error=True)
 
     async def _follow(self) -> None:
@@ -110,14 +110,14 @@ class TaskScreen(Screen[None]):
 
     def _show_card(self) -> None:
         """Draw the card, and go to it if the person neither types nor reads elsewhere."""
-        has_card, was_there = self._menu.card is not None, self._pane.has_focus
+        has_card, was_there = self._menu.card is not None, self.focused is self._pane
         self._pane.redraw()
         self._label.redraw()
         is_free = not self.composer.text and not self.composer.is_asking
-        if has_card and not was_there and is_free and (self.view.follows or self.composer.has_focus):
-            self._pane.focus()
+        if has_card and not was_there and is_free and (self.view.follows or self.focused is self.composer):
+            self.set_focus(self._pane)
         elif not has_card and was_there:
-            self.view.focus()
+            self.set_focus(self.view)
 
     def _list_head(self, width: int, rows: int) -> list[Fragments]:
         state = self.feed.state
@@ -157,11 +157,10 @@ class TaskScreen(Screen[None]):
     def _take_text(self, text: str) -> None:
         """What was typed on the card but is not for it."""
         self.composer.insert(text)
-        self.composer.focus()
+        self.set_focus(self.composer)
 
     def _focus_rows(self) -> None:
-        self._label.redraw()
-        self.view.focus()
+        self.set_focus(self.view)
 
     def action_close(self) -> None:
         if self.view.words:
@@ -173,8 +172,8 @@ class TaskScreen(Screen[None]):
     def action_move_focus(self, step: int) -> None:
         """Go between the rows, the card and the composer."""
         stops = [self.view, *([self._pane] if self._menu.card else []), self.composer]
-        at = next((at for at, stop in enumerate(stops) if stop.has_focus), 0)
-        stops[(at + step) % len(stops)].focus()
+        at = next((at for at, stop in enumerate(stops) if stop is self.focused), 0)
+        self.set_focus(stops[(at + step) % len(stops)])
 
     def action_expand(self) -> None:
         block = self.view.selected_block
@@ -197,7 +196,7 @@ class TaskScreen(Screen[None]):
 
     async def _search(self) -> None:
         words = await self.composer.read_line("Search in this task:")
-        self.view.focus()
+        self.set_focus(self.view)
         if words and words.strip():
             self._blocks.show_all()
             self._show_rows()

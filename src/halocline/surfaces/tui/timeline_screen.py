@@ -106,7 +106,7 @@ class TimelineScreen(Screen[None]):
         yield self._foot
 
     def on_mount(self) -> None:
-        self.view.focus()
+        self.set_focus(self.view)
         self._load()
 
     def _load(self) -> None:
@@ -208,23 +208,23 @@ class TimelineScreen(Screen[None]):
             self._say(f"{error.text} {error.hint}")
 
     def _focus_view(self) -> None:
-        self.view.focus()
+        self.set_focus(self.view)
 
     def _show_card(self) -> None:
-        was_there = self._pane.has_focus
+        was_there = self.focused is self._pane
         self._pane.redraw()
         if self._menu.card:
-            self._pane.focus()
+            self.set_focus(self._pane)
         elif was_there:
-            self.view.focus()
+            self.set_focus(self.view)
 
     def action_close(self) -> None:
         self.dismiss()
 
     def action_move_focus(self) -> None:
-        if self._menu.card and not self._pane.has_focus:
-            self._pane.focus()
-        elif self.view.has_focus:
-            self.preview.focus()
+        if self._menu.card and self.focused is not self._pane:
+            self.set_focus(self._pane)
+        elif self.focused is self.view:
+            self.set_focus(self.preview)
         else:
-            self.view.focus()
+            self.set_focus(self.view)

@@ -1,0 +1,62 @@
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.tui.conftest import OpenBoard
+from tests.surfaces.tui.piloted_board import PilotedBoard
+
+from halocline.protocol import codec
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "format-1"
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+SIZES = ((120, 40), (80, 24), (50, 20))
+AGES = re.compile(r"just now|\d+ (?:min|h|days?)(?: ago)?|\d{4}-\d\d-\d\d")
+OPENED = "repair"
+
+pytestmark = [pytest.mark.slow]
+
+
+@pytest.fixture
+def task(halo: Halo) -> str:
+    """The home has the golden tasks; gives the one that is opened."""
+    for path in sorted(GOLDEN.glob("*.jsonl")):
+        text = path.read_bytes()
+        name = codec.decode(text.split(b"\n")[0]).task
+        folder = halo.home / "tasks" / name
+        folder.mkdir(parents=True)
+        (folder / codec.LOG_NAME).write_bytes(text)
+        if path.stem == OPENED:
+            opened = name
+    return opened
+
+
+def compare(board: PilotedBoard, name: str, size: tuple[int, int]) -> None:
+    shown = AGES.sub(lambda found: "AGE".ljust(len(found[0])), board.text)
+    shown = re.sub(r"AGE +", "AGE  ", shown) + "\n"
+    path = SNAPSHOTS / f"{name}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(shown, encoding="utf-8")
+    assert shown.split("\n") == path.read_text(encoding="utf-8").split("\n")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_list_looks_as_recorded(halo: Halo, open_board: OpenBoard, task: str, size: tuple[int, int]):
+    async with open_board(size) as board:
+        await board.sees("done (")
+        await board.app.screen.board.read_closed()
+        board.app.screen.show_tasks()
+        await board.pilot.pause()
+        compare(board, "list", size)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_task_looks_as_recorded(halo: Halo, open_board: OpenBoard, task: str, size: tuple[int, int]):
+    async with open_board(size) as board:
+        await board.sees("done")
+        board.app.open_task(task)
+        await board.sees("not running", "done · 4 steps")
+        compare(board, "task", size)
+        await board.presses("home", "down", "enter")
+        compare(board, "task-top", size)
