@@ -56,6 +56,7 @@ class BlockView(ScrollView, can_focus=True):
         self.on_move: Callable[[], None] = lambda: None
         self._starts_at_end = follows
         self._tops: list[int] = [0]
+        self._drawn: list[Sequence[Strip]] = []
         self._watched = ""
         self._seen: set[tuple[int, int]] = set()
         self._is_held = False
@@ -84,9 +85,9 @@ class BlockView(ScrollView, can_focus=True):
 
     def measure(self) -> None:
         """Find the place of each block, after one of them changed, and draw."""
-        self._tops = [0]
-        for block in self.blocks:
-            self._tops.append(self._tops[-1] + len(block.draw_lines(self.block_width)))
+        self._tops, self._drawn = [0], [block.draw_lines(self.block_width) for block in self.blocks]
+        for strips in self._drawn:
+            self._tops.append(self._tops[-1] + len(strips))
         size = Size(self.size.width, self._tops[-1])
         if size != self.virtual_size:
             self.virtual_size = size
@@ -198,7 +199,7 @@ class BlockView(ScrollView, can_focus=True):
         if line >= self._tops[-1]:
             return Strip.blank(width)
         at = bisect_right(self._tops, line) - 1
-        strip = self.blocks[at].draw_lines(self.block_width)[line - self._tops[at]]
+        strip = self._drawn[at][line - self._tops[at]]
         if self.blocks[at].key == self._watched:
             self._seen.add((width, line - self._tops[at]))
         if self.words:

@@ -7,6 +7,7 @@ from halocline.surfaces.cli.live.card import Card
 
 BACK, END = "back", "x"
 """The label of an option that only goes back, and the key of one that ends something."""
+READ_ON = "Read the rest first: it is longer than the screen. Then choose again."
 
 
 class CardMenu:

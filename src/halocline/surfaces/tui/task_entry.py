@@ -114,7 +114,8 @@ def draw_entry(entry: TaskEntry, width: int, now: float) -> list[Fragments]:
     below = [activity] if entry.group is not Group.DONE or entry.writer or not _is_good(entry) else []
     facts = _list_facts(entry, now)
     if width < NARROW:
-        known = " · ".join(text for text, _, _ in facts if text != UNKNOWN)
+        folder, model, age, cost, context = (text for text, _, _ in facts)
+        known = " · ".join(text for text in (age, context, cost, model, folder) if text != UNKNOWN)
         head: Fragments = [(style, mark), ("class:title", cut_line(entry.title, width - 3))]
         return [head, *below, [("class:quiet", f"  {cut_line(known, width - 3)}")]]
     room = width - sum(size + 2 for _, size, _ in facts) - 2

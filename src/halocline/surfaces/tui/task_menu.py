@@ -14,12 +14,10 @@ from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.row_kinds import Approval, CallRow
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.tui.block_view import BlockView
-from halocline.surfaces.tui.card_menu import CardMenu
+from halocline.surfaces.tui.card_menu import READ_ON, CardMenu
 from halocline.surfaces.tui.composer import Composer
 from halocline.surfaces.tui.row_blocks import RowBlocks, name_row
 from halocline.surfaces.tui.task_feed import TaskFeed
-
-READ_ON = "Read the rest first: it is longer than the screen. Then choose again."
 
 
 class TaskCards:

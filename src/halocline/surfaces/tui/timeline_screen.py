@@ -1,7 +1,7 @@
 """The points of a task to go back to, with what each would restore, and the undo of that."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.strip import Strip
 
-from halocline.client import SnapshotPoint, find_undo_target, preview_restore
+from halocline.client import Restored, SnapshotPoint, find_undo_target, preview_restore
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.rewind import brief_target
@@ -22,7 +22,7 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.checkpoints import NO, YES
 from halocline.surfaces.slash.rewind import BOTH, CONVERSATION, FILES
 from halocline.surfaces.tui.block_view import BlockView
-from halocline.surfaces.tui.card_menu import BACK, CardMenu
+from halocline.surfaces.tui.card_menu import BACK, READ_ON, CardMenu
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.drawing import draw_fragments, draw_text
 from halocline.surfaces.tui.fragment_lines import FragmentLines
@@ -31,6 +31,8 @@ from halocline.surfaces.tui.task_feed import TaskFeed
 KEYS = "Esc back · ↑↓ points · Enter go back to one · u undo the last change of files"
 PAUSE = 0.15
 """Seconds that a point stays selected before its preview is made."""
+KEEP = "n"
+"""The option that changes nothing."""
 _MARKS = {"prompt": ("❯", "class:accent"), "end": ("✓", "class:good")}
 
 
@@ -69,6 +71,21 @@ class TextBlock:
         return [draw_text(part) for line in self._lines for part in wrap_line(line, max(1, width - 1))]
 
 
+class RestoreMenu(CardMenu):
+    """Asks whether to restore, once all of the preview was on the screen."""
+
+    def __init__(self, redraw: Callable[[], None], preview: BlockView) -> None:
+        super().__init__(redraw)
+        self._preview = preview
+
+    def may_choose(self, key: str) -> bool:
+        if key in (KEEP, ESCAPE) or self._preview.was_shown_whole():
+            return True
+        self._preview.show_unseen()
+        self.notice = READ_ON
+        return False
+
+
 class TimelineScreen(Screen[None]):
     """Shows the points under the arrow keys, and what going back to the selected one would do."""
 
@@ -91,7 +108,8 @@ class TimelineScreen(Screen[None]):
         self.view = BlockView()
         self.view.on_move = self._preview_soon
         self.preview = BlockView(id="preview")
-        self._menu = CardMenu(self._show_card)
+        self._menu = RestoreMenu(self._show_card, self.preview)
+        self._is_restoring = False
         self._pane = CardPane(self._menu, self.preview.action_turn_page, self._focus_view)
         self._head = FragmentLines(lambda width, rows: [[("class:accent", "↺ "), ("class:title", "Timeline")]])
         self._rule = FragmentLines(lambda width, rows: [[("class:quiet", "─" * width)]])
@@ -115,22 +133,38 @@ class TimelineScreen(Screen[None]):
         self.call_after_refresh(self.view.action_select_last)
 
     def _say(self, *lines: str) -> None:
+        self.preview.watch_block("")
         self.preview.show_blocks([TextBlock(lines)])
         self.preview.scroll_home(animate=False)
+        self.preview.watch_block(TextBlock.key)
 
     def _preview_soon(self) -> None:
-        if self._menu.card is None:
-            self.set_timer(PAUSE, self._start_preview)
+        self.set_timer(PAUSE, self._start_preview)
 
     def _start_preview(self) -> None:
-        if isinstance(block := self.view.selected_block, PointBlock) and self._menu.card is None:
+        if isinstance(block := self.view.selected_block, PointBlock) and not self._is_restoring:
             self.run_worker(self._show_preview(block), group="preview", exclusive=True, exit_on_error=True)
 
     async def _show_preview(self, block: PointBlock) -> None:
         try:
-            self._say(*await self._describe(block))
+            lines = await self._describe(block)
+        except HaloclineError as error:
+            lines = [f"{error.text} {error.hint}"]
+        self._say(*lines)
+
+    def _start_restore(self, work: Coroutine[None, None, None]) -> None:
+        """Ask about a restore. What it says stays until another point is selected."""
+        self._is_restoring = True
+        self.workers.cancel_group(self, "preview")
+        self.run_worker(self._run_restore(work), exit_on_error=True)
+
+    async def _run_restore(self, work: Coroutine[None, None, None]) -> None:
+        try:
+            await work
         except HaloclineError as error:
             self._say(f"{error.text} {error.hint}")
+        finally:
+            self._is_restoring = False
 
     async def _describe(self, block: PointBlock) -> list[str]:
         """Describe what going back to a point would do now."""
@@ -149,27 +183,24 @@ class TimelineScreen(Screen[None]):
         return lines
 
     def action_go_back(self) -> None:
-        if isinstance(block := self.view.selected_block, PointBlock) and self._menu.card is None:
-            self.run_worker(self._rewind(block), group="restore", exclusive=True, exit_on_error=True)
+        if isinstance(block := self.view.selected_block, PointBlock) and not self._is_restoring:
+            self._start_restore(self._rewind(block))
 
     async def _rewind(self, block: PointBlock) -> None:
         """Show what a rewind would do, ask, and rewind."""
-        try:
-            self._say(*await self._describe(block))
-            files = {"1": BOTH, "3": FILES} if self._has_files else {}
-            options = dict(sorted({**files, "2": CONVERSATION}.items())) | {"n": "nothing", ESCAPE: BACK}
-            chosen = options[await self._menu.choose("Go back, and restore what?", options, lambda: None)]
-            if chosen not in (BOTH, CONVERSATION, FILES):
-                return
-            command = cmd.GoBack(
-                task=self._feed.task,
-                to=block.target,
-                files=chosen != CONVERSATION,
-                conversation=chosen != FILES,
+        self._say(*await self._describe(block))
+        files = {"1": BOTH, "3": FILES} if self._has_files else {}
+        options = dict(sorted({**files, "2": CONVERSATION}.items())) | {KEEP: "nothing", ESCAPE: BACK}
+        chosen = options[await self._menu.choose("Go back, and restore what?", options, lambda: None)]
+        if chosen in (BOTH, CONVERSATION, FILES):
+            await self._run(
+                cmd.GoBack(
+                    task=self._feed.task,
+                    to=block.target,
+                    files=chosen != CONVERSATION,
+                    conversation=chosen != FILES,
+                )
             )
-            await self._run(command)
-        except HaloclineError as error:
-            self._say(f"{error.text} {error.hint}")
 
     async def _run(self, command: cmd.GoBack) -> None:
         """Rewind where the task runs; of a task that no process runs, here."""
@@ -179,33 +210,37 @@ class TimelineScreen(Screen[None]):
             self._say("Going back: the rows of the task tell when it is done.")
             return
         restored = await client.time.go_back(command)
-        self._load()
-        undo = f" To undo: halo checkpoints restore {brief_target(restored.undo, 10)}" if restored else ""
-        self._say(f"Done.{undo}")
+        self._finish(f"Done.{_describe_undo(restored) if restored else ''}")
 
     def action_undo(self) -> None:
-        if self._menu.card is None:
-            self.run_worker(self._undo(), group="restore", exclusive=True, exit_on_error=True)
+        if not self._is_restoring:
+            self._start_restore(self._undo())
 
     async def _undo(self) -> None:
         """Restore the files of the checkpoint before, after a confirmation."""
         client, task, workspace = self._feed.client, self._feed.task, Path(self._feed.state.workspace)
-        try:
-            step = await find_undo_target(
-                client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name)
-            )
-            if step is None:
-                return self._say("Nothing to undo: the files match all checkpoints of this task.")
-            if not step.plan.changes:
-                return self._say(*describe_plan(step.plan), explain_no_change(step.plan))
-            self._say(f"Checkpoint {step.to.n}, {step.to.label}:", *describe_plan(step.plan))
-            if await self._menu.choose(f"{YES}?", {"y": YES, "n": NO, ESCAPE: BACK}, lambda: None) == "y":
-                restored = await client.time.restore(workspace, f"{task}/{step.to.n}")
-                kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
-                self._load()
-                self._say(*kept, f"Restored. To undo: halo checkpoints restore {brief_target(restored.undo, 10)}")
-        except HaloclineError as error:
-            self._say(f"{error.text} {error.hint}")
+        store = client.checkpoints(workspace)
+        step = await find_undo_target(store, task, lambda name: client.time.plan(workspace, name))
+        if step is None:
+            return self._say("Nothing to undo: the files match all checkpoints of this task.")
+        if not step.plan.changes:
+            return self._say(*describe_plan(step.plan), explain_no_change(step.plan))
+        self._say(f"Checkpoint {step.to.n}, {step.to.label}:", *describe_plan(step.plan))
+        if await self._menu.choose(f"{YES}?", {"y": YES, KEEP: NO, ESCAPE: BACK}, lambda: None) == "y":
+            restored = await client.time.restore(workspace, f"{task}/{step.to.n}")
+            kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
+            self._finish(*kept, f"Restored.{_describe_undo(restored)}")
+        return None
+
+    def _finish(self, *lines: str) -> None:
+        """Show the new points, and what was done."""
+        self.view.on_move = lambda: None
+        self._load()
+        self._say(*lines)
+        self.call_after_refresh(self._preview_again)
+
+    def _preview_again(self) -> None:
+        self.view.on_move = self._preview_soon
 
     def _focus_view(self) -> None:
         self.set_focus(self.view)
@@ -228,3 +263,7 @@ class TimelineScreen(Screen[None]):
             self.set_focus(self.preview)
         else:
             self.set_focus(self.view)
+
+
+def _describe_undo(restored: Restored) -> str:
+    return f" To undo: halo checkpoints restore {brief_target(restored.undo, 10)}" if restored.undo else ""
