@@ -152,3 +152,21 @@ async def test_a_turn_is_interrupted_from_the_board(halo: Halo, begin: Begin, op
         await board.sees("word word")
         await board.presses("ctrl+x")
         await board.sees("interrupted")
+
+
+async def test_leaving_is_confirmed_while_a_turn_runs_in_the_process_of_the_board(halo: Halo, open_board: OpenBoard):
+    model = halo.script(DONE, {"text": "word " * 2000, "pace": 0.05})
+    await halo.run("-p", "-m", model, "first")
+    async with open_board() as board:
+        await board.sees("done (1)")
+        await board.presses("enter")
+        await board.sees("not running")
+        await board.presses("tab")
+        await board.types("second")
+        await board.presses("enter")
+        await board.sees("word word")
+        await board.presses("ctrl+q")
+        await board.sees("1 task of the board would be interrupted")
+        assert board.app.is_running
+        await board.pilot.press("ctrl+q")
+        assert board.app.opened == halo.tasks[0]

@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 
 from halocline.client import Client
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.tui.board_screen import BoardScreen
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.task_screen import TaskScreen
@@ -58,25 +59,42 @@ class BoardApp(App[None]):
             self.push_screen(TaskScreen(self.tasks, task))
 
     def action_quit_board(self) -> None:
-        """Leave the board, and remember which task was open."""
-        if isinstance(self.screen, TaskScreen):
-            self.opened = self.screen.feed.task
+        """Leave the board; when pressed twice, if tasks run in this process."""
+        if count := self._count_own_turns():
+            hint = f"{format_plural(count, 'task')} of the board would be interrupted. Press again to leave."
+            self._confirm_quit(hint)
+        else:
+            self._quit()
+
+    def _count_own_turns(self) -> int:
+        """Count the turns that run in this process. What only waits is asked again by the next one."""
+        running = self.tasks.standing() if self.tasks else {}
+        return sum(status == "runs" and not self._client.is_attached(task) for task, status in running.items())
+
+    def _confirm_quit(self, hint: str) -> None:
+        now = time.monotonic()
+        if now <= self._leave_until:
+            return self._quit()
+        self._leave_until = now + AGAIN
+        self.notify(hint, timeout=AGAIN, markup=False)
+        return None
+
+    def _quit(self) -> None:
+        """Leave, and remember which task was open."""
+        tasks = [screen.feed.task for screen in self.screen_stack if isinstance(screen, TaskScreen)]
+        self.opened = tasks[-1] if tasks else ""
         self.exit()
 
     def action_cancel(self) -> None:
         """Drop what is typed; else leave, when pressed twice. No task is interrupted by it."""
         if isinstance(self.screen, TaskScreen) and self.screen.drop_line():
             return
-        if time.monotonic() > self._leave_until:
-            self._leave_until = time.monotonic() + AGAIN
-            self.notify(LEAVE_HINT, timeout=AGAIN, markup=False)
-            return
-        self.action_quit_board()
+        self._confirm_quit(LEAVE_HINT)
 
     def end_by(self, number: int) -> None:
         """Leave because of a signal."""
         self.signal = number
-        self.action_quit_board()
+        self._quit()
 
     def _handle_exception(self, error: Exception) -> None:
         """End after a bug. Textual would print the values of all variables, and they may be secret."""

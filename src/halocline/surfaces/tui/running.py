@@ -3,14 +3,14 @@
 import asyncio
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from halocline.client import Client
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.task_line import task_line
-from halocline.surfaces.cli.session.closing import close_client
+from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.tui.board_app import BoardApp
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,7 +27,9 @@ async def run_board(client: Client) -> int:
     finally:
         if app.tasks:
             await app.tasks.close()
-        await close_client(client)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_TIME):
+                await client.close(leave_questions=True)
     if app.broke:
         raise app.broke
     _print_rest(client, app.opened)
