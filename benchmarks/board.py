@@ -1,8 +1,8 @@
 """The board, measured through a pseudo-terminal: `python -m benchmarks.board`, a table, a code.
 
 Another process runs a task whose model sends 1,000 text deltas a second. The board has that task open while a person
-types. Measured: the share of a core, the memory, the time from a key to its echo, and how long the list takes to appear.
-It needs Linux, because it reads `/proc`.
+types. Measured: the share of a core, the memory, the time from a key to its echo, and how long the list takes to
+appear. It needs Linux, because it reads `/proc`.
 """
 
 import os

@@ -48,6 +48,15 @@ class PilotedBoard:
         await asyncio.sleep(CALM)
         return self
 
+    async def settles(self) -> "PilotedBoard":
+        """Wait until nothing changes any more."""
+        before = ""
+        async with asyncio.timeout(LIMIT):
+            while before != self.text:
+                before = self.text
+                await asyncio.sleep(0.5)
+        return self
+
     async def _waits(self, holds: Callable[[], bool], texts: tuple[str, ...]) -> "PilotedBoard":
         try:
             async with asyncio.timeout(LIMIT):

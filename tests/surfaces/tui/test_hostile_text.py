@@ -11,7 +11,7 @@ from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.transcript import Transcript
 from halocline.surfaces.tui.drawing import draw_fragments, draw_text
-from halocline.surfaces.tui.hunks import SIDE_BY_SIDE, Hunk, HunkBlock
+from halocline.surfaces.tui.hunks import Hunk, HunkBlock
 from halocline.surfaces.tui.row_blocks import NoteBlock, RowBlocks
 from halocline.surfaces.tui.task_entry import TaskEntry, draw_entry
 from halocline.surfaces.tui.timeline_screen import TextBlock
@@ -72,7 +72,7 @@ def test_a_growing_reply_is_drawn_as_text():
             assert_harmless(block.draw_lines(60))
 
 
-@pytest.mark.parametrize("width", [40, SIDE_BY_SIDE, 200])
+@pytest.mark.parametrize("width", [40, 119, 200])
 def test_a_hostile_hunk_is_drawn_as_text(width: int):
     strips = HunkBlock(Hunk(EVIL, "changed", f"--- a\n+++ b\n{DIFF}", 0)).draw_lines(width)
     assert_harmless(strips)

@@ -34,8 +34,8 @@ def task(halo: Halo) -> str:
     return opened
 
 
-def compare(board: PilotedBoard, name: str, size: tuple[int, int]) -> None:
-    shown = board.text + "\n"
+async def compare(board: PilotedBoard, name: str, size: tuple[int, int]) -> None:
+    shown = (await board.settles()).text + "\n"
     path = SNAPSHOTS / f"{name}-{size[0]}x{size[1]}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(shown, encoding="utf-8")
@@ -48,8 +48,7 @@ async def test_the_list_looks_as_recorded(halo: Halo, open_board: OpenBoard, tas
         await board.sees("done (")
         await board.app.screen.board.read_closed()
         board.app.screen.show_tasks()
-        await board.pilot.pause()
-        compare(board, "list", size)
+        await compare(board, "list", size)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -58,6 +57,6 @@ async def test_a_task_looks_as_recorded(halo: Halo, open_board: OpenBoard, task:
         await board.sees("done")
         board.app.open_task(task)
         await board.sees("not running", "done · 4 steps")
-        compare(board, "task", size)
+        await compare(board, "task", size)
         await board.presses("home", "down", "enter")
-        compare(board, "task-top", size)
+        await compare(board, "task-top", size)

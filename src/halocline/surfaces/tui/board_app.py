@@ -11,6 +11,7 @@ from halocline.client import Client
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.tui.board_screen import BoardScreen
 from halocline.surfaces.tui.card_pane import CardPane
+from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -76,7 +77,8 @@ class BoardApp(App[None]):
         if now <= self._leave_until:
             return self._quit()
         self._leave_until = now + AGAIN
-        self.notify(hint, timeout=AGAIN, markup=False)
+        for line in self.screen.query(HintLine):
+            line.show_notice(hint, AGAIN)
         return None
 
     def _quit(self) -> None:

@@ -9,11 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.strip import Strip
 
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
+from halocline.surfaces.cli.live.activity import Fragments
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.board_tasks import BoardTasks
 from halocline.surfaces.tui.drawing import draw_fragments
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.task_entry import Group, TaskEntry, draw_entry, order_entries
 from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -78,7 +79,7 @@ class BoardScreen(Screen[None]):
         self._has_changed = False
         self._drawn_at = 0.0
         self._head = FragmentLines(self._list_head)
-        self._foot = FragmentLines(lambda width, rows: [[("class:quiet", cut_line(KEYS, width - 1))]])
+        self._foot = HintLine(KEYS)
 
     def compose(self) -> ComposeResult:
         yield self._head

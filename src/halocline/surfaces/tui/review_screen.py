@@ -19,6 +19,7 @@ from halocline.surfaces.tui.card_menu import CardMenu
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.drawing import draw_fragments
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.hunks import HunkBlock, list_hunks
 from halocline.surfaces.tui.task_feed import TaskFeed
 
@@ -65,7 +66,7 @@ class ReviewScreen(Screen[None]):
         self._menu = CardMenu(self._show_card)
         self._pane = CardPane(self._menu, self.view.action_turn_page, self._focus_view)
         self._head = FragmentLines(self._list_head)
-        self._foot = FragmentLines(lambda width, rows: [[("class:quiet", cut_line(KEYS, width - 1))]])
+        self._foot = HintLine(KEYS)
 
     def compose(self) -> ComposeResult:
         yield self._head

@@ -15,7 +15,7 @@ from halocline.surfaces.cli.output.markdown import Prose
 from halocline.surfaces.cli.output.markdown_blocks import split_blocks
 from halocline.surfaces.cli.output.replies import DRAWN, PLAIN_FROM_HERE, cut_at_line
 from halocline.surfaces.cli.output.screen import SAID, TOLD_BY_OTHER_ROWS
-from halocline.surfaces.cli.output.theme import Gutter, line, marked, wrapped
+from halocline.surfaces.cli.output.theme import Gutter, Wide, line, marked, wrapped
 from halocline.surfaces.figures import describe_lane
 from halocline.surfaces.sanitize import clean
 
@@ -121,7 +121,10 @@ def _is_look(row: r.CallRow) -> bool:
 
 
 def group_cards(bodies: Sequence[RenderableType]) -> RenderableType:
-    return bodies[0] if len(bodies) == 1 else Group(*bodies)
+    """Join cards; together they may use all columns if one of them may."""
+    if len(bodies) == 1:
+        return bodies[0]
+    return Wide(Group(*bodies)) if any(isinstance(body, Wide) for body in bodies) else Group(*bodies)
 
 
 def read_words(row: r.Row) -> str:

@@ -17,6 +17,7 @@ from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.composer import Composer
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.review_screen import ReviewScreen
 from halocline.surfaces.tui.row_blocks import EarlierBlock, RowBlock, RowBlocks, has_words
 from halocline.surfaces.tui.task_asking import TaskAsking
@@ -63,7 +64,7 @@ class TaskScreen(Screen[None]):
         self._asking = TaskAsking(self.feed, cards, self._menu, self._start)
         self._cards = cards
         self._head = FragmentLines(self._list_head)
-        self._label = FragmentLines(self._list_label)
+        self._label = HintLine(KEYS, lambda: self.composer.label)
         self._status = FragmentLines(self._list_status)
 
     def compose(self) -> ComposeResult:
@@ -128,11 +129,6 @@ class TaskScreen(Screen[None]):
         elif self.feed.is_open and not state.turn_is_over:
             doing = " · needs you" if state.is_asking else " · running"
         return [[("class:accent", "◆ "), ("class:title", cut_line(name, width - 18)), ("class:warn", doing)]]
-
-    def _list_label(self, width: int, rows: int) -> list[Fragments]:
-        if self.composer.label:
-            return [[("class:accent", cut_line(self.composer.label, width - 1))]]
-        return [[("class:quiet", cut_line(KEYS, width - 1))]]
 
     def _list_status(self, width: int, rows: int) -> list[Fragments]:
         feed = self.feed

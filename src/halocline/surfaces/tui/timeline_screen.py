@@ -26,6 +26,7 @@ from halocline.surfaces.tui.card_menu import BACK, READ_ON, CardMenu
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.drawing import draw_fragments, draw_text
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.task_feed import TaskFeed
 
 KEYS = "Esc back · ↑↓ points · Enter go back to one · u undo the last change of files"
@@ -113,7 +114,7 @@ class TimelineScreen(Screen[None]):
         self._pane = CardPane(self._menu, self.preview.action_turn_page, self._focus_view)
         self._head = FragmentLines(lambda width, rows: [[("class:accent", "↺ "), ("class:title", "Timeline")]])
         self._rule = FragmentLines(lambda width, rows: [[("class:quiet", "─" * width)]])
-        self._foot = FragmentLines(lambda width, rows: [[("class:quiet", cut_line(KEYS, width - 1))]])
+        self._foot = HintLine(KEYS)
 
     def compose(self) -> ComposeResult:
         yield self._head
