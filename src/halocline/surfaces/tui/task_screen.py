@@ -11,7 +11,8 @@ from textual.screen import Screen
 from halocline.client import read_branch
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
+from halocline.surfaces.cli.live.status_bar import context_left, fit_facts, status_facts
+from halocline.surfaces.figures import format_money
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_pane import CardPane
@@ -21,6 +22,7 @@ from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.review_screen import ReviewScreen
 from halocline.surfaces.tui.row_blocks import EarlierBlock, RowBlock, RowBlocks, has_words
 from halocline.surfaces.tui.task_asking import TaskAsking
+from halocline.surfaces.tui.task_entry import NARROW
 from halocline.surfaces.tui.task_feed import TaskFeed
 from halocline.surfaces.tui.task_menu import TaskCards, TaskMenu
 from halocline.surfaces.tui.timeline_screen import TimelineScreen
@@ -128,7 +130,15 @@ class TaskScreen(Screen[None]):
             doing = " · reading"
         elif self.feed.is_open and not state.turn_is_over:
             doing = " · needs you" if state.is_asking else " · running"
-        return [[("class:accent", "◆ "), ("class:title", cut_line(name, width - 18)), ("class:warn", doing)]]
+        use = self._describe_use() if width < NARROW else ""
+        known = f" · {use}" if use else ""
+        title = cut_line(name, max(8, width - len(doing) - len(known) - 3))
+        return [[("class:accent", "◆ "), ("class:title", title), ("class:warn", doing), ("class:quiet", known)]]
+
+    def _describe_use(self) -> str:
+        """Context and cost, for which the status line of a narrow screen has no room."""
+        left, cost = context_left(self.feed.state), self.feed.state.budget.cost
+        return " · ".join(filter(None, ["" if left is None else f"{left}% left", format_money(cost) if cost else ""]))
 
     def _list_status(self, width: int, rows: int) -> list[Fragments]:
         feed = self.feed
