@@ -5,7 +5,7 @@ files can neither steer the terminal nor act as a link or an action of Textual.
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from rich.cells import cell_len
@@ -63,11 +63,6 @@ def _mark_cells(strip: Strip, spans: Sequence[tuple[int, int]]) -> Strip:
         parts += [strip.crop(end, first), strip.crop(first, last).apply_style(marked)]
         end = last
     return Strip.join([*parts, strip.crop(end)])
-
-
-def join_lines(strips: Iterable[Strip]) -> str:
-    """The text of lines, without spaces at their ends."""
-    return "\n".join(strip.text.rstrip() for strip in strips)
 
 
 @cache
