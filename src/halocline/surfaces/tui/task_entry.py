@@ -62,7 +62,7 @@ class TaskEntry(Value, frozen=True):
 
     @property
     def activity(self) -> str:
-        """What the task does now or waits for; of one that is done, how it ended."""
+        """The present work of the task, or its wait; of one that is done, its end."""
         match self.group:
             case Group.NEEDS_YOU:
                 return self._describe_wait() + ("" if self.writer else " · no process runs it")

@@ -161,7 +161,7 @@ class TaskScreen(Screen[None]):
         self.view.action_select_last()
 
     def _take_text(self, text: str) -> None:
-        """What was typed on the card but is not for it."""
+        """Take text that was typed on the card but is not for it."""
         self.composer.insert(text)
         self.set_focus(self.composer)
 
