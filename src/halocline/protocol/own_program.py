@@ -29,6 +29,7 @@ STEERING = frozenset(
     {
         "acp",
         "attach",
+        "board",
         "checkpoints",
         "commit-message",
         "config",

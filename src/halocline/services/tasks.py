@@ -1,5 +1,6 @@
 """Manage tasks as a whole: names and labels, the trash and restoring from it."""
 
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -67,12 +68,22 @@ class TaskService:
         Raises:
             TaskBusy: that process refuses peers.
         """
+        folder, writer = self._home.task(command.task), attach.connection
+        deadline = time.monotonic() + writer.PATIENCE
+        while not (self._label_here(command) or await writer.deliver_command(folder, command, client)):
+            if time.monotonic() > deadline:
+                raise writer.describe_busy(folder)
+            await asyncio.sleep(writer.PAUSE)
+
+    def _label_here(self, command: Label) -> bool:
+        """Write a label into a task's log; False if another process has it open."""
         try:
             with closing(Log(self._home.task(command.task), command.task)) as log:
                 log.load()
                 log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
         except TaskBusy:
-            await attach.connection.deliver_command(self._home.task(command.task), command, client)
+            return False
+        return True
 
     def forget(self, name: str) -> None:
         """Permanently delete a task and what only it needs. Raises TaskBusy."""

@@ -110,13 +110,10 @@ async def test_a_context_report_is_told_of_a_task_that_nobody_has_open(halo: Hal
 async def test_a_picture_is_given_shown_and_named_by_its_content(halo: Halo) -> None:
     async with serving(halo) as server:
         headers = {"origin": server.origin, **await server.session()}
-        (halo.home / "settings.toml").write_text('image_models = ["scripted/*"]\n')
         async with server.http(headers=headers) as http:
             model = halo.script(HI)
             given = await http.post("/upload", params={"model": model, "name": "a.png"}, content=PIXEL)
-    async with serving(halo) as server:
-        headers = {"origin": server.origin, **await server.session()}
-        async with server.http(headers=headers) as http:
+            (halo.home / "settings.toml").write_text('image_models = ["scripted/*"]\n')
             seen = await http.post("/upload", params={"model": model, "name": "a.png"}, content=PIXEL)
             image = seen.json()[1]
             shown = await http.get(f"/blob/{image['blob']}", params={"type": "text/html"})

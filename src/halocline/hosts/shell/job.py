@@ -13,6 +13,8 @@ from halocline.hosts.shell.processes import Process
 
 _DRAIN_QUIET = 0.1
 _LONGEST_DRAIN = 1.0
+_LATE_END = 5.0
+"""Seconds for the end of a terminal's output that no process holds any more; it comes late on a busy machine."""
 _POLL = 0.02
 _CHUNK = 1 << 18
 _CHUNKS_PER_WAKE = 16
@@ -86,8 +88,9 @@ class Job:
 
     async def drain(self) -> None:
         """After the end, read what is in the pipe, until a child that holds it is quiet briefly."""
-        deadline = self._loop.time() + _LONGEST_DRAIN
-        quiet = _LONGEST_DRAIN if self.terminal else _DRAIN_QUIET  # a terminal may deliver late
+        longest = _LATE_END if self.terminal and not self._groups() else _LONGEST_DRAIN
+        quiet = longest if self.terminal else _DRAIN_QUIET  # a terminal may deliver late
+        deadline = self._loop.time() + longest
         while self._read() and self._loop.time() < deadline:
             self._activity.clear()
             with suppress(TimeoutError):
@@ -154,11 +157,9 @@ class Job:
             if self._output is None:
                 return False
             try:
-                chunk = os.read(self._output, _CHUNK)
+                chunk = _read_chunk(self._output)
             except BlockingIOError:
                 return True
-            except OSError:  # the last process on a terminal has closed it
-                chunk = b""
             if not chunk:
                 self.close()
                 return False
@@ -188,6 +189,18 @@ class Job:
         for group in self._groups():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
+
+
+def _read_chunk(file: int) -> bytes:
+    """Read what is there; nothing once every writer has closed. Raises BlockingIOError."""
+    for _ in range(2):  # a terminal that was just closed can report its end before the last words
+        try:
+            return os.read(file, _CHUNK)
+        except BlockingIOError:
+            raise
+        except OSError:
+            continue
+    return b""
 
 
 def _does_exist(send: Callable[[int, int], None], number: int) -> bool:

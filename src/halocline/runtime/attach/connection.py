@@ -11,6 +11,11 @@ from halocline.protocol.errors import TaskBusy
 from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
 from halocline.task import lock
 
+PATIENCE = 5.0
+"""Seconds to wait for a writer to open its socket or release its lock: it may be starting or ending."""
+PAUSE = 0.02
+"""Seconds between two tries."""
+
 _frame = json_input.Decoder(ipc.Frame)
 _encode = msgspec.json.Encoder().encode
 
@@ -43,20 +48,26 @@ async def close_connection(writer: asyncio.StreamWriter) -> None:
             writer.transport.abort()
 
 
-async def deliver_command(folder: Path, command: cmd.AnyCommand, client: str) -> None:
-    """Have a task's writer run one command, and wait until it has. Raises TaskBusy if it does not."""
-    why = "accepts no connection."
+async def deliver_command(folder: Path, command: cmd.AnyCommand, client: str) -> bool:
+    """Have a task's writer run one command, and wait until it has.
+
+    Returns False if the writer does not answer: it is gone, or has no socket yet. Raises TaskBusy if it refuses.
+    """
     with suppress(OSError, ValueError, msgspec.DecodeError):
         reader, writer = await open_connection(folder)
         try:
             writer.write(encode_line(ipc.Introduction(client)) + encode_line(command))
             while line := await reader.readline():
                 if isinstance(answer := read_frame(line), ipc.Answered):
-                    if not answer.refused:
-                        return
-                    why = f"refused: {answer.refused}"
-                    break
+                    if answer.refused:
+                        raise describe_busy(folder, f"refused: {answer.refused}")
+                    return True
         finally:
             await close_connection(writer)
+    return False
+
+
+def describe_busy(folder: Path, why: str = "accepts no connection.") -> TaskBusy:
+    """Return the error for a task that another process has open."""
     pid = (lock.read_owner(folder) or "unknown").split()[0]
-    raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")
+    return TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")

@@ -19,16 +19,20 @@ from halocline.protocol.events import Durable, DurableEvent, Event, Noticed, Tur
 from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.runtime.attach.connection import close_connection, encode_line, open_connection, read_frame
+from halocline.runtime.attach.connection import (
+    PATIENCE,
+    PAUSE,
+    close_connection,
+    encode_line,
+    open_connection,
+    read_frame,
+)
 from halocline.runtime.attach.sent import LOST, SentCommand, SentCommands
 from halocline.runtime.attach.server import TOO_LATE
 from halocline.task import lock
 from halocline.task.log import Tail, read_log
 from halocline.task.stream import Stream
 
-PATIENCE = 5.0
-"""Seconds to wait for a writer to open its socket or release its lock: it may be starting or ending."""
-PAUSE = 0.02
 OVER = "The process that ran this task has just ended."
 ANSWER_LIMIT = 10.0
 """Seconds for the writer to answer a command. It does at once, unless it hangs or its machine is very busy."""
