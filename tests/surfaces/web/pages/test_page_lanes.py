@@ -19,7 +19,7 @@ def describe(halo: Halo, name: str, *turns: dict) -> None:
 def three_lanes(server: Server) -> None:
     """One reports at once, the others never."""
     usage = {"input": 8000, "output": 40}
-    report = call("attempt_completion", result="It is at a.py:1.")
+    report = call("attempt_completion", result="It is at **a.py:1**.")
     describe(server.halo, "quick", {"call": [report], "usage": usage, "cost": 0.02})
     for name in ("stuck", "steered"):
         describe(server.halo, name, {"delay": 600})
@@ -52,6 +52,6 @@ async def test_each_sub_agent_has_a_lane_that_is_looked_at_steered_and_stopped_b
         await lane.get_by_text("stopped").wait_for()
     await screen.ended()
     await quick.locator(".lane-open").press("Enter")
-    await screen.sees("It is at a.py:1.", ".lane-body")
+    await quick.locator(".lane-body strong", has_text="a.py:1").wait_for()
     await screen.sees("Where is quick?", ".lane-body")
     assert await screen.barriers() == []

@@ -1,6 +1,7 @@
-// Renders a model's Markdown. The browser never parses any of it as HTML: tags are shown as text, images become links,
-// and links lead only to the web or to a mail address. Complete blocks are drawn once; the last one, while it is
-// written, is redrawn at most a quarter of the time and grows as plain text in between.
+// Renders a model's Markdown. The browser never parses any of it as HTML: a few harmless tags are drawn without their
+// attributes and all others shown as text, images become links, and links lead only to the web or to a mail address.
+// Complete blocks are drawn once; the last one, while it is written, is redrawn at most a quarter of the time and grows
+// as plain text in between.
 import { Component, html } from './ui.js'
 import { Marked } from '../vendor/marked.js'
 import { shown } from './format.js'
@@ -49,7 +50,28 @@ function cuts(text, from = 0) {
   return ends
 }
 
-const inner = (tokens = []) => tokens.map(inline)
+// The only HTML that is drawn: these tags, without attributes, and only where they are closed again.
+const TAGS = new Set(['sub', 'sup', 'kbd', 'mark', 'u', 'ins', 's', 'small'])
+const OPENING = /^<([a-z]+)>$/i
+const BREAK = /^<br\s*\/?>$/i
+
+/** Inline content. A harmless tag holds what stands before the tag that closes it; a tag without one is text. */
+function inner(tokens = []) {
+  const drawn = []
+  const open = new Set() // not looked for again
+  for (let at = 0; at < tokens.length; at++) {
+    const name = tokens[at].type === 'html' ? OPENING.exec(tokens[at].raw)?.[1].toLowerCase() : ''
+    const Tag = TAGS.has(name) && !open.has(name) ? name : ''
+    const end = Tag ? tokens.findIndex((one, n) => n > at && one.raw.toLowerCase() === `</${Tag}>`) : -1
+    if (Tag && end < 0) open.add(Tag)
+    if (end < 0) drawn.push(inline(tokens[at], at))
+    else {
+      drawn.push(html`<${Tag} key=${at}>${inner(tokens.slice(at + 1, end))}</${Tag}>`)
+      at = end
+    }
+  }
+  return drawn
+}
 
 function inline(token, at) {
   switch (token.type) {
@@ -75,7 +97,7 @@ function inline(token, at) {
     case 'checkbox':
       return html`<span key=${at} aria-hidden="true">${token.checked ? '☑ ' : '☐ '}</span>`
     default:
-      return shown(token.raw)
+      return token.type === 'html' && BREAK.test(token.raw) ? html`<br key=${at} />` : shown(token.raw)
   }
 }
 
@@ -95,10 +117,10 @@ function block(token, at) {
       return null
     case 'heading': {
       const Tag = token.level ? `h${token.level}` : 'p'
-      return html`<${Tag} key=${at} class=${`md-h md-h${token.depth}`}>${inner(token.tokens)}</${Tag}>`
+      return html`<${Tag} key=${at} dir="auto" class=${`md-h md-h${token.depth}`}>${inner(token.tokens)}</${Tag}>`
     }
     case 'paragraph':
-      return html`<p key=${at}>${inner(token.tokens)}</p>`
+      return html`<p key=${at} dir="auto">${inner(token.tokens)}</p>`
     case 'text':
       return html`<span key=${at}>${token.tokens ? inner(token.tokens) : shown(unescape(token.text))}</span>`
     case 'code': {
@@ -107,7 +129,7 @@ function block(token, at) {
       return html`<${Kind} key=${at} text=${token.text} language=${language} open=${token.open} />`
     }
     case 'blockquote':
-      return html`<blockquote key=${at}>${token.tokens.map(block)}</blockquote>`
+      return html`<blockquote key=${at} dir="auto">${token.tokens.map(block)}</blockquote>`
     case 'list': {
       const items = token.items.map(
         (item, n) =>
@@ -117,8 +139,8 @@ function block(token, at) {
           </li>`,
       )
       return token.ordered
-        ? html`<ol key=${at} start=${token.start || 1}>${items}</ol>`
-        : html`<ul key=${at}>${items}</ul>`
+        ? html`<ol key=${at} dir="auto" start=${token.start || 1}>${items}</ol>`
+        : html`<ul key=${at} dir="auto">${items}</ul>`
     }
     case 'formula':
     case 'checkbox':
@@ -127,12 +149,12 @@ function block(token, at) {
       return html`<div key=${at} class="table-box" tabindex="0" role="group" aria-label="Table">
         <table>
           <thead>
-            <tr>${token.header.map((cell, n) => html`<th key=${n} class=${cell.align}>${inner(cell.tokens)}</th>`)}</tr>
+            <tr>${token.header.map((cell, n) => html`<th key=${n} dir="auto" class=${cell.align}>${inner(cell.tokens)}</th>`)}</tr>
           </thead>
           <tbody>
             ${token.rows.map(
               (row, r) => html`<tr key=${r}>
-                ${row.map((cell, n) => html`<td key=${n} class=${cell.align}>${inner(cell.tokens)}</td>`)}
+                ${row.map((cell, n) => html`<td key=${n} dir="auto" class=${cell.align}>${inner(cell.tokens)}</td>`)}
               </tr>`,
             )}
           </tbody>

@@ -7,6 +7,7 @@ import { callRow } from '../rows.js'
 import { openSheet, sheet } from '../store.js'
 import { clock, shown } from '../format.js'
 import { typing } from '../keys.js'
+import { Markdown } from '../markdown.js'
 import { approve, Decision, dockedForm, openForm } from './decision.js'
 import { Whole, wholeOf } from './whole.js'
 import { answer } from '../answering.js'
@@ -163,7 +164,7 @@ export function Dock({ task }) {
     return html`<section class="dock" aria-label="Question">
       <div class="dock-title">
         <span class="dot asks" aria-hidden="true"></span>
-        <strong class="asked" tabindex="0">${shown(first.event.question)}</strong>
+        <div class="asked grow" tabindex="0"><${Markdown} text=${first.event.question} /></div>
         <span class="soft">${more}</span>
       </div>
       ${

@@ -3,6 +3,7 @@ import { html, classes, useState } from '../ui.js'
 import { complain } from '../store.js'
 import { count, money, seconds, shown, tokens } from '../format.js'
 import { Icon } from '../icons.js'
+import { Markdown } from '../markdown.js'
 import { Elapsed } from './elapsed.js'
 
 const SAID = {
@@ -80,7 +81,7 @@ function Row({ lane, task, cutOff }) {
           lane.end &&
           html`
             <p class="soft tiny">${lane.report ? 'Report' : 'No report.'}</p>
-            ${lane.report && html`<pre class="lane-text">${shown(lane.report)}</pre>`}
+            ${lane.report && html`<${Markdown} text=${lane.report} />`}
           `
         }
       </div>`

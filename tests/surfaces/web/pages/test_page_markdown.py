@@ -1,0 +1,68 @@
+"""Markdown of models and agents: tables that can be read, harmless tags, and the text's own direction."""
+
+import pytest
+from tests.hosts.chromium import needs_chromium
+from tests.surfaces.cli.halo_process import call
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+TABLE = """
+| Module | Function | Default | Covered by | Problems | What it does |
+| --- | --- | --- | --- | --- | --- |
+| `net/retry.py` | backoff | none | tests/test_retry.py | first<br>second | Waits between attempts |
+"""
+TAGS = """
+H<sub>2</sub>O, <kbd>Ctrl</kbd>, <sup onclick="taken()">a</sup>, <b>bold</b>, <script>taken()</script>, <u>open.
+
+שלום עולם
+"""
+ONE_LINE = """cells => cells.filter((cell) => {
+  const range = document.createRange()
+  range.selectNodeContents(cell)
+  return new Set([...range.getClientRects()].map((box) => Math.round(box.bottom / 6))).size > 1
+}).map((cell) => cell.textContent)"""
+
+
+@pytest.mark.parametrize("width", [320, 390])
+async def test_words_of_a_table_stay_whole_on_a_phone_and_the_table_scrolls(width: int, server, opened):
+    server.model({"text": TABLE})
+    await server.start()
+    screen = await opened(width=width, theme="dark")
+    await screen.say("Go.")
+    await screen.ended()
+    words = screen.page.locator(".md :is(th, td)").filter(has_text="none").or_(screen.page.get_by_text("Function"))
+    assert await words.evaluate_all(ONE_LINE) == []
+    assert await screen.page.locator(".table-box").evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert await screen.page.locator("td br").count() == 1
+    assert not await screen.scrolls_sideways()
+    assert await screen.barriers() == []
+
+
+async def test_harmless_tags_are_drawn_without_attributes_and_all_others_are_text(server, opened):
+    server.model({"text": TAGS})
+    await server.start()
+    screen = await opened()
+    await screen.say("Go.")
+    await screen.ended()
+    text = screen.page.locator(".md")
+    drawn = await text.evaluate_all(
+        "(all) => all.flatMap((one) => [...one.querySelectorAll('*')].map((e) => e.localName))"
+    )
+    assert [name for name in drawn if name != "p"] == ["sub", "kbd"]
+    for source in ('<sup onclick="taken()">', "<b>bold</b>", "<script>", "<u>open"):
+        assert source in await text.first.inner_text()
+    hebrew = screen.page.get_by_text("שלום")
+    assert await hebrew.evaluate("(line) => getComputedStyle(line).direction") == "rtl"
+
+
+async def test_the_question_above_the_composer_is_drawn_markdown(server, opened):
+    question = "Is **thirty seconds** in `net/retry.py` too short?"
+    server.model({"call": [call("ask_followup_question", question=question, options=["yes", "no"])]})
+    await server.start()
+    screen = await opened(width=320)
+    await screen.say("Go.")
+    dock = screen.page.locator(".dock")
+    await dock.locator("code", has_text="net/retry.py").wait_for()
+    assert await dock.locator("strong", has_text="thirty seconds").count() == 1
+    assert "**" not in await dock.inner_text()
+    assert await screen.barriers() == []
