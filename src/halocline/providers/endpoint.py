@@ -94,7 +94,7 @@ def build_endpoint(
         hint = f"Set {vendor.base_url_variable}, or pass --base-url URL."
         raise UsageError(f"There is no address for {vendor.title}.", hint)
     key = key.strip() or vendor.key_in(environ)
-    if not key and vendor.key_variable and not (base_url or vendor.credentials):
+    if not key and vendor.key_variable and not (base_url or vendor.credentials or vendor.local):
         hint = f"Run: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):

@@ -57,9 +57,9 @@ async def test_what_begins_after_a_change_of_settings_follows_it(halo: Halo) -> 
 async def test_a_key_goes_in_and_none_comes_out(halo: Halo) -> None:
     async with ModelServer([Turn(text="ok")], key=KEY) as models, serving(halo) as server, page(server) as one:
         url = models.url("openai")
-        refused = await one.do("login", provider="openai", key=f"{KEY}x", base_url=url)
+        refused = await one.do("connect_server", provider="openai", key=f"{KEY}x", base_url=url)
         none = await one.ask("providers")
-        kept = await one.do("login", provider="openai", key=KEY, base_url=url)
+        kept = await one.do("connect_server", provider="openai", key=KEY, base_url=url)
         some = await one.ask("providers")
         await one.do("logout", provider="openai")
         gone = await one.ask("providers")
@@ -69,6 +69,21 @@ async def test_a_key_goes_in_and_none_comes_out(halo: Halo) -> None:
     assert [len(of(rows, "openai").get("elsewhere", ())) for rows in (none, some, gone)] == [0, 1, 0]
     assert odd["type"] == "refused"
     assert KEY not in repr(one.frames)
+
+
+async def test_a_server_at_an_address_is_saved_only_if_it_answers_and_its_key_is_never_told(halo: Halo) -> None:
+    async with ModelServer([], key=KEY, models=["one"]) as models, serving(halo) as server, page(server) as one:
+        url, name = models.url("openai"), "openai-compatible"
+        wrong = await one.do("connect_server", provider=name, key=f"{KEY}x", base_url=url)
+        none = [row["name"] for row in await one.ask("models") if row["name"].startswith(name)]
+        right = await one.do("connect_server", provider=name, key=KEY, base_url=url)
+        some = [row["name"] for row in await one.ask("models") if row["name"].startswith(name)]
+        odd = await one.answer("do", name="connect_server", arguments={"provider": name, "key": "", "base_url": "x"})
+        missing = await one.answer("do", name="connect_server", arguments={"provider": name, "key": ""})
+    assert (wrong["accepted"], none) == (False, [])
+    assert (right["failure"], some) == ("", [f"{name}/one"])
+    assert (odd["type"], missing["type"]) == ("refused", "refused")
+    assert KEY not in repr(one.frames) + (halo.home / "settings.toml").read_text()
 
 
 async def test_a_server_is_set_up_tried_switched_off_and_removed(halo: Halo) -> None:

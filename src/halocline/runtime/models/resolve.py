@@ -57,7 +57,10 @@ async def open_model(
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
     """Return the vendor and its own name for the model; empty means its default. Raises as `open_model` does."""
-    name = named or settings.model or _with_key(keys) or await models.local_servers.find_local_model()
+    name = named or settings.model or _with_key(keys)
+    if not name:
+        own = [find_vendor(provider, settings, catalogue) for provider in settings.providers]
+        name = await models.local_servers.find_local_model(own)
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     if "/" not in name or name in settings.model_aliases:

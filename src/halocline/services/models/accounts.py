@@ -34,6 +34,7 @@ class Account(Value, frozen=True):
 
     `tail` is the end of the key in use, `stored` the place of a key for the provider's own server (`file`, `keyring`),
     `elsewhere` lists other servers that have one. `searches`: it is a search engine, not a model's provider.
+    `needs_address`: it has no server of its own.
     """
 
     provider: str
@@ -45,6 +46,7 @@ class Account(Value, frozen=True):
     stored: str = ""
     elsewhere: tuple[str, ...] = ()
     searches: bool = False
+    needs_address: bool = False
 
     @property
     def has_key(self) -> bool:
@@ -102,6 +104,14 @@ class Accounts:
         if vendor.family == "search":
             return await try_engine(vendor.name, key, self._endpoint(provider).url, self._network_to)
         keys = Keys(self._home, self._env, FoundKey(key, "the new key"), self._settings.base_url)
+        return await self._try_server(vendor, keys)
+
+    async def try_without_key(self, provider: str) -> ModelConnection:
+        """Test the connection to a server that may need no key. Raises UsageError if the base URL is invalid."""
+        keys = Keys(self._home, self._env, base_url=self._settings.base_url)
+        return await self._try_server(self._holder(provider), keys)
+
+    async def _try_server(self, vendor: Vendor, keys: Keys) -> ModelConnection:
         at = with_short_timeouts(await resolve_endpoint(vendor, "", self._settings, self._env, keys))
         if not at.at_home:
             at = replace(at, model="")  # another server may not have the vendor's usual model
@@ -166,6 +176,7 @@ class Accounts:
             stored=stored.value if stored else "",
             elsewhere=tuple(server for owner, _, server in servers if owner == vendor.name),
             searches=vendor.family == "search",
+            needs_address=vendor.family not in ("library", "search") and not VENDORS.get(vendor.name, vendor).base_url,
         )
 
     def _tail(self, vendor: Vendor, found: FoundKey | None, stored: Place | None) -> str:

@@ -1,4 +1,7 @@
-"""The models you can use: those of the catalogue, those priced in the settings, and those on local servers now."""
+"""The models you can use: those of the catalogue, those priced in the settings, and those that servers have now.
+
+Asked are local servers, and those at an address of the settings whose models the catalogue does not know.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,6 +19,9 @@ from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.local_servers import local_models
 from halocline.runtime.models.vendors import list_vendors, with_known_facts
 from halocline.store.settings.settings import Settings
+
+FEW = 40
+"""Models of a server that are asked about one by one."""
 
 
 class OfferedModel(Value, frozen=True, omit_defaults=False):
@@ -45,10 +51,8 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
 async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[OfferedModel]:
     """Return all models by vendor, with local ones last."""
     found = list_vendors(settings, catalogue)
-    local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
-    served = zip(
-        local, await asyncio.gather(*(_served_endpoints(vendor, settings, catalogue) for vendor in local)), strict=True
-    )
+    served = [vendor for vendor in found.values() if _lists_its_models(vendor, settings, catalogue)]
+    listed = await asyncio.gather(*(_served_endpoints(vendor, settings, keys, catalogue) for vendor in served))
     hosted = [
         _offer_model(at, usable=bool(source), key_source=source)
         for vendor in found.values()
@@ -56,7 +60,16 @@ async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -
         for source in (keys.source(vendor),)
         for at in _listed_endpoints(vendor, settings, catalogue)
     ]
-    return [*hosted, *(_offer_model(at, usable=True) for _, models in served for at in models)]
+    known = {model.name for model in hosted}
+    asked = [_offer_model(at, usable=True) for models in listed for at in models if at.name not in known]
+    return [*hosted, *asked]
+
+
+def _lists_its_models(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> bool:
+    """True if only the server itself knows its models."""
+    own = settings.providers.get(vendor.name)
+    moved = own is not None and own.base_url and not catalogue.names(vendor.catalogue or vendor.name)
+    return bool(vendor.base_url and (vendor.local or moved))
 
 
 def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
@@ -67,9 +80,13 @@ def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) 
         yield with_known_facts(Endpoint(vendor, model), settings, catalogue)
 
 
-async def _served_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
-    """Return the models of a local server, with the facts it reports."""
-    ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
+async def _served_endpoints(vendor: Vendor, settings: Settings, keys: Keys, catalogue: Catalogue) -> list[Endpoint]:
+    """Return the models of a server; those of a few local ones with the facts it reports."""
+    found = None if vendor.local and not keys.source(vendor) else await keys.find(vendor)
+    names = await local_models(vendor, found.key.reveal() if found else "")
+    ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in names]
+    if not vendor.local or len(ats) > FEW:
+        return ats
     reported = await asyncio.gather(*(ask_server(at) for at in ats))
     return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, reported, strict=True)]
 

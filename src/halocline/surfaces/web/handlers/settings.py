@@ -1,10 +1,13 @@
 """Settings and provider keys. A key goes to the store and to its provider; none is ever returned."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-from halocline.client import Choices, ModelConnection, Setting, open_client
+from halocline.client import Accounts, Choices, ModelConnection, Setting, open_client
 from halocline.protocol.errors import UsageError
+from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.handler import Nothing, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -23,13 +26,19 @@ class OfProvider(Value, frozen=True):
 
 
 class Login(OfProvider, frozen=True):
-    """A key; `base_url` overrides the provider's server."""
-
     key: str
-    base_url: str = ""
 
     def __repr__(self) -> str:
         return f"Login({self.provider})"
+
+
+class ModelServer(Login, frozen=True):
+    """The address of a server that speaks a provider's API; `key` is empty if it needs none."""
+
+    base_url: str
+
+    def __repr__(self) -> str:
+        return f"ModelServer({self.provider}, {self.base_url})"
 
 
 @query("settings")
@@ -61,7 +70,7 @@ async def _put_setting(tasks: OpenTasks, name: str, value: Any) -> bool:
 
 @query("providers")
 async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
-    """List providers and the sources of their keys; never a key."""
+    """List providers of models and search engines, and the sources of their keys; never a key."""
     return [
         {
             "name": account.provider,
@@ -73,6 +82,8 @@ async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
             "elsewhere": account.elsewhere,
             "keys_page": account.keys_page,
             "signs_in": account.signs_in,
+            "searches": account.searches,
+            "needs_address": account.needs_address,
         }
         for account in await asyncio.to_thread(tasks.client.models.accounts.all)
     ]
@@ -81,13 +92,61 @@ async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
 @action("login")
 async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
     """Test a key, and store it unless its server rejects it; returns the test's result."""
-    accounts = open_client(Choices(base_url=which.base_url or None), "web").models.accounts
+    accounts = tasks.client.models.accounts
     key = accounts.checked(which.provider, which.key)
     tried = await accounts.tried(which.provider, key)
     if tried.accepted is not False:
         await asyncio.to_thread(accounts.keep, which.provider, key)
         tasks.client.reload(Choices())
     return tried
+
+
+@action("connect_server")
+async def connect_server(tasks: OpenTasks, which: ModelServer) -> ModelConnection:
+    """Test a server at another address; save address and key if it answers. Returns the test's result."""
+    if not which.base_url:
+        raise UsageError("Enter the base URL of the server.", "For example http://127.0.0.1:8000/v1")
+    found = await _try_addresses(which)
+    if not found.connection.failure:
+        async with tasks.writing:
+            await asyncio.to_thread(_save_server, tasks, which, found)
+        tasks.client.reload(Choices())
+    return found.connection
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    base_url: str
+    accounts: Accounts
+    key: Secret | None
+    connection: ModelConnection
+
+
+async def _try_addresses(which: ModelServer) -> _Tried:
+    """Test the address as it was typed, and with `/v1` if it is only a host."""
+    base = which.base_url.rstrip("/")
+    found = await _try_address(which, base)
+    if found.connection.failure and found.connection.reached and not urlsplit(base).path:
+        longer = await _try_address(which, f"{base}/v1")
+        found = found if longer.connection.failure else longer
+    return found
+
+
+async def _try_address(which: ModelServer, base_url: str) -> _Tried:
+    accounts = open_client(Choices(base_url=base_url), "web").models.accounts
+    if not which.key.strip():
+        return _Tried(base_url, accounts, None, await accounts.try_without_key(which.provider))
+    key = accounts.checked(which.provider, which.key)
+    return _Tried(base_url, accounts, key, await accounts.tried(which.provider, key))
+
+
+def _save_server(tasks: OpenTasks, which: ModelServer, found: _Tried) -> None:
+    """Save address and key. A server that needs no key counts as local: its models are listed, and cost nothing."""
+    if found.key:
+        found.accounts.keep(which.provider, found.key)
+    settings, table = tasks.client.settings, f"providers.{which.provider}"
+    settings.put(f"{table}.base_url", found.base_url)
+    settings.put(f"{table}.local", None if found.key or found.connection.key_source else True)
 
 
 @action("logout")

@@ -85,7 +85,7 @@ effect(() => {
 
 export function toast(text, { undo = null, kind = 'info', seconds = 8 } = {}) {
   const one = { text, undo, kind, key: Math.random() }
-  toasts.value = [...toasts.value, one]
+  toasts.value = [...toasts.value.filter((other) => other.text !== text), one]
   setTimeout(() => dismiss(one), seconds * 1000)
   announcement.value = text
   return one

@@ -3,9 +3,10 @@ import { html, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { offered } from '../models.js'
 import { complain, go, openSheet } from '../store.js'
-import { shown } from '../format.js'
+import { count, shown } from '../format.js'
 import { Icon } from '../icons.js'
 import { choice, start } from './home.js'
+import { ModelList } from './pages/modellist.js'
 
 const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']
 
@@ -13,48 +14,81 @@ function Connect({ done }) {
   const [all, setAll] = useState([])
   const [name, setName] = useState('')
   const [key, setKey] = useState('')
+  const [base, setBase] = useState('')
   const [say, setSay] = useState('')
   const [busy, setBusy] = useState(false)
+  const [served, setServed] = useState(null) // the models of a server that was just connected
   useEffect(() => {
     query('providers').then((found) => {
       const rank = (one) => USUAL.indexOf(one.name) + 1 || 99
-      const sorted = [...found].sort((a, b) => rank(a) - rank(b) || a.label.localeCompare(b.label))
+      const sorted = found
+        .filter((one) => !one.searches)
+        .sort((a, b) => rank(a) - rank(b) || a.label.localeCompare(b.label))
       setAll(sorted)
       setName(sorted[0]?.name ?? '')
     }, complain)
   }, [])
   const chosen = all.find((one) => one.name === name)
+  const isServer = Boolean(chosen?.needs_address)
   async function connect(event) {
     event.preventDefault()
-    if (!key.trim()) return setSay('Enter an API key.')
+    if (isServer && !base.trim()) return setSay('Enter the base URL of the server.')
+    if (!isServer && !key.trim()) return setSay('Enter an API key.')
     setBusy(true)
-    setSay('Checking the key…')
+    setSay(isServer ? 'Testing the connection…' : 'Checking the key…')
     try {
-      const answer = await act('login', { provider: name, key: key.trim() })
+      const answer = isServer
+        ? await act('connect_server', { provider: name, key: key.trim(), base_url: base.trim() })
+        : await act('login', { provider: name, key: key.trim() })
       const tried = answer.connection ?? answer
       setKey('')
       if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
+      if (isServer && tried.failure) return setSay(`${tried.failure} ${tried.hint ?? ''}`)
       setSay('')
-      done(await offered(true))
+      const found = await offered(true)
+      if (isServer) setServed(found.filter((one) => one.name.startsWith(`${name}/`)))
+      else done(found)
     } catch (error) {
       setSay([error.text ?? error.message, error.hint].filter(Boolean).join(' '))
     } finally {
       setBusy(false)
     }
   }
+  if (served)
+    return html`<div class="connect pile">
+      <p class="soft">${count(served.length, 'model')} found. Choose one for new tasks:</p>
+      <${ModelList}
+        of=${chosen}
+        models=${{ value: served }}
+        again=${() => done(served, true)}
+      />
+    </div>`
   return html`<form class="connect" onSubmit=${connect}>
-    <div class="row nowrap">
+    <div class="row">
       <label class="hidden-text" for="first-provider">Provider</label>
       <select id="first-provider" class="field" value=${name} onChange=${(e) => setName(e.target.value)}>
         ${all.map((one) => html`<option key=${one.name} value=${one.name}>${one.label}</option>`)}
       </select>
-      <label class="hidden-text" for="first-key">API key</label>
+      ${
+        isServer &&
+        html`<label class="hidden-text" for="first-base">Base URL</label>
+          <input
+            id="first-base"
+            class="field grow"
+            type="url"
+            autocomplete="off"
+            placeholder="http://127.0.0.1:8000/v1"
+            value=${base}
+            onInput=${(e) => setBase(e.target.value)}
+          />`
+      }
+      <label class="hidden-text" for="first-key">API key${isServer ? ', if the server needs one' : ''}</label>
       <input
         id="first-key"
         class="field grow"
         type="password"
         autocomplete="off"
-        placeholder="API key"
+        placeholder=${isServer ? 'API key, if it needs one' : 'API key'}
         value=${key}
         onInput=${(e) => setKey(e.target.value)}
       />
@@ -64,7 +98,7 @@ function Connect({ done }) {
       ${
         say
           ? html`<span class="warn">${shown(say)}</span>`
-          : html`The key is stored on this machine and sent only to ${chosen?.label ?? 'its provider'}.`
+          : html`The key is stored on this machine and sent only to ${isServer ? 'this server' : (chosen?.label ?? 'its provider')}.`
       }
       ${chosen?.keys_page && html` <a href=${chosen.keys_page} target="_blank" rel="noopener noreferrer">Get an API key</a>`}
     </p>
@@ -139,9 +173,9 @@ function Step({ number, title, done, children }) {
 
 export default function First({ here }) {
   const [connected, setConnected] = useState(null)
-  const took = (all) => {
+  const took = (all, isChosen = false) => {
     setConnected(all)
-    openSheet('models', { choice })
+    if (!isChosen) openSheet('models', { choice })
   }
   return html`<ol class="steps">
     <${Step} number="1" title="Connect a model" done=${Boolean(connected?.length)}><${Connect} done=${took} /></${Step}>

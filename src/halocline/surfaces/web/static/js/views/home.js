@@ -20,6 +20,8 @@ const STARTERS = [
   'Run the tests and fix what fails',
   'Find something that could be simpler and simplify it',
 ]
+/** True on a first visit: no model was there. */
+const isFirst = signal(false)
 const loadFirst = () => import('./first.js')
 
 const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
@@ -34,6 +36,10 @@ async function trusted(workspace) {
 export async function start(content) {
   const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
+  if (isFirst.value && !model && (await hasNoModel())) {
+    document.getElementById('first-provider')?.focus()
+    throw Object.assign(new Error('No model.'), { text: 'Connect a model first. Your text is still here.' })
+  }
   const yes = await trusted(workspace)
   if (yes === null)
     throw Object.assign(new Error('Not started.'), { text: 'The task was not started. Your text is still here.' })
@@ -129,7 +135,6 @@ function FolderChoice({ here }) {
 
 export function Home() {
   const here = folderOf()
-  const [isFirst, setFirst] = useState(false)
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
   }, [])
@@ -138,7 +143,7 @@ export function Home() {
   useEffect(() => {
     if (connected)
       askUsual().then(
-        () => !choice.peek().model && hasNoModel().then(setFirst),
+        () => !choice.peek().model && hasNoModel().then((none) => (isFirst.value = none)),
         () => {},
       )
   }, [connected])
@@ -156,9 +161,9 @@ export function Home() {
     <div class="home-bar"><${MenuButton} /></div>
     <div class="home-middle">
       <h1 class="home-title">
-        ${isFirst ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
+        ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
-      ${isFirst && html`<${Lazy} load=${loadFirst} here=${here} />`}
+      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}
@@ -169,7 +174,7 @@ export function Home() {
         workspace=${here}
       />
       ${
-        !isFirst &&
+        !isFirst.value &&
         html`<div class="starters">
           ${STARTERS.map(
             (text) => html`<button

@@ -14,6 +14,7 @@ const PLACES = { file: 'a file that only you can read', keyring: 'the system key
 
 /** The state of a provider's key. */
 function keyOf(one) {
+  if (one.keyless) return 'no key needed'
   if (one.local) return one.models == null ? 'not responding' : `${one.models} models`
   if (one.variable) return `key from ${one.variable}`
   if (one.elsewhere?.length && !one.stored) return `key for ${one.elsewhere.join(', ')}`
@@ -21,8 +22,11 @@ function keyOf(one) {
   return 'no key'
 }
 
+const isEngine = (one) => one.searches
+const isOfModels = (one) => !one.searches
+
 /** Providers with keys, and the servers on this machine. */
-function together(providers, models) {
+function together(providers, models, table) {
   const known = new Set(providers.map((one) => one.name))
   const servers = new Map()
   for (const model of models ?? []) {
@@ -36,7 +40,10 @@ function together(providers, models) {
     models: number,
     has_key: true,
   }))
-  const keyed = providers.map((one) => ({ ...one, has_key: one.has_key || one.elsewhere?.length > 0 }))
+  const keyed = providers.map((one) => {
+    const keyless = Boolean(table?.value[one.name]?.local)
+    return { ...one, keyless, has_key: keyless || one.has_key || one.elsewhere?.length > 0 }
+  })
   const all = [...keyed, ...local.filter((one) => !known.has(one.name))]
   return [...all.filter((one) => one.has_key || one.local), ...all.filter((one) => !one.has_key && !one.local)]
 }
@@ -52,7 +59,7 @@ export default function Providers({ path }) {
   return html`<${Page} title="Models and keys">
     <${Answer} of=${providers} what="the providers">
       ${(found) => {
-        const all = together(found, models.value)
+        const all = together(found, models.value, row('providers'))
         const here = all.find((one) => one.name === name)
         const list = all.filter((one) => fits(words.value, one.name, one.label, keyOf(one)))
         const entry = (one) => ({
@@ -77,8 +84,13 @@ export default function Providers({ path }) {
             />
             ${
               list.length
-                ? html`<${Links} label="Providers" here=${name} entries=${list.map(entry)} />`
+                ? html`<${Links} label="Providers" here=${name} entries=${list.filter(isOfModels).map(entry)} />`
                 : html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`
+            }
+            ${
+              list.some(isEngine) &&
+              html`<h2 class="group-title">Web search</h2>
+                <${Links} label="Search engines" here=${name} entries=${list.filter(isEngine).map(entry)} />`
             }
             ${
               !all.some((one) => one.local) &&
@@ -120,40 +132,39 @@ function Provider({ of, models, setting, table, again }) {
         ${
           of.local
             ? html`<p class="soft">A local server. No key needed.</p>`
-            : html`<${Connect} of=${of} table=${table} again=${again} />`
+            : html`<${Connect} of=${of} address=${base} again=${again} />`
         }
       </li>
-      <li class="way-step"><h3>Test</h3><${Test} of=${of} models=${models} setting=${setting} /></li>
-      <li class="way-step">
-        <h3>Choose a model</h3>
-        <${ModelList} of=${of} models=${models} setting=${setting} again=${again} />
-      </li>
+      ${
+        !of.searches &&
+        html`<li class="way-step"><h3>Test</h3><${Test} of=${of} models=${models} setting=${setting} /></li>
+          <li class="way-step">
+            <h3>Choose a model</h3>
+            <${ModelList} of=${of} models=${models} setting=${setting} again=${again} />
+          </li>`
+      }
     </ol>
   </div>`
 }
 
-/** Use another server for a provider's models. */
-function moved(table, name, url) {
-  const mine = Object.fromEntries(Object.entries(table?.value[name] ?? {}).filter(([, value]) => value != null))
-  return act('set_setting', { name: 'providers', value: { ...table?.value, [name]: { ...mine, base_url: url } } })
-}
-
-/** The key of a provider: show, replace or remove it. */
-function Connect({ of, table, again }) {
+/** The key and the address of a provider: show, replace or remove them. */
+function Connect({ of, address, again }) {
   const [asking, setAsking] = useState(!of.has_key)
   const [key, setKey] = useState('')
-  const [base, setBase] = useState('')
+  const [typed, setBase] = useState(null)
+  const base = (typed ?? (of.needs_address ? address : '')).trim()
   const [connection, setConnection] = useState(null)
   const [login, busy, error] = useDeed(async () => {
     const given = key
     setKey('')
-    const answer = await act('login', { provider: of.name, key: given, ...(base.trim() && { base_url: base.trim() }) })
+    const answer = base
+      ? await act('connect_server', { provider: of.name, key: given, base_url: base })
+      : await act('login', { provider: of.name, key: given })
     const found = answer.connection ?? answer
     setConnection(found)
-    if (found.accepted === false) return
+    if (found.accepted === false || (base && found.failure)) return
     setAsking(false)
-    if (base.trim()) await moved(table, of.name, base.trim())
-    toast(`Key for ${of.label} saved.`)
+    toast(given ? `Key for ${of.label} saved.` : `${of.label} connected.`)
     again()
   })
   const [logout, leaving, problem] = useDeed(async () => {
@@ -163,6 +174,16 @@ function Connect({ of, table, again }) {
     toast(`Stored key for ${of.label} removed.`)
     again()
   })
+  const complete = of.needs_address ? base : key
+  const field = html`<input
+    class="field mono"
+    id="base"
+    type="url"
+    placeholder="https://…"
+    autocomplete="off"
+    value=${typed ?? base}
+    onInput=${(e) => setBase(e.target.value)}
+  />`
   return html`
     <p>
       ${
@@ -176,16 +197,30 @@ function Connect({ of, table, again }) {
               Key stored in ${PLACES[of.stored] ?? of.stored}
               ${of.tail ? html`, ending in <code>${of.tail}</code>` : ''}.
             `
-            : 'No key yet.'
+            : of.keyless
+              ? 'Connected without a key.'
+              : of.needs_address
+                ? 'Not connected.'
+                : 'No key yet.'
       }
       ${of.elsewhere?.length > 0 && html` <span class="soft">Also for ${of.elsewhere.map(shown).join(', ')}.</span>`}
     </p>
     ${
       asking
-        ? html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), key && login())} autocomplete="off">
+        ? html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), complete && login())} autocomplete="off">
+          ${
+            of.needs_address &&
+            html`<${Labelled}
+              id="base"
+              label="Base URL"
+              note="The address of the server, such as http://127.0.0.1:8000/v1. Its models are listed below."
+            >
+              ${field}
+            </${Labelled}>`
+          }
           <${Labelled}
             id="key"
-            label="API key"
+            label=${of.needs_address ? 'API key (if it needs one)' : 'API key'}
             note=${
               of.keys_page
                 ? html`
@@ -207,26 +242,23 @@ function Connect({ of, table, again }) {
               onInput=${(e) => setKey(e.target.value)}
             />
           </${Labelled}>
-          <details>
-            <summary>Custom server</summary>
-            <${Labelled}
-              id="base"
-              label="Base URL"
-              note="Only if another server hosts its models. Requests go there from then on."
-            >
-              <input
-                class="field mono"
+          ${
+            !of.searches &&
+            !of.needs_address &&
+            html`<details>
+              <summary>Custom server</summary>
+              <${Labelled}
                 id="base"
-                type="url"
-                placeholder="https://…"
-                value=${base}
-                onInput=${(e) => setBase(e.target.value)}
-              />
-            </${Labelled}>
-          </details>
+                label="Base URL"
+                note="Only if another server hosts its models. Requests go there from then on."
+              >
+                ${field}
+              </${Labelled}>
+            </details>`
+          }
           <div class="row">
-            <button class="button primary" type="submit" disabled=${busy || !key}>
-              ${busy ? 'Checking the key…' : 'Test and save key'}
+            <button class="button primary" type="submit" disabled=${busy || !complete}>
+              ${busy ? 'Testing…' : of.needs_address ? 'Test and save' : 'Test and save key'}
             </button>
             ${
               of.has_key &&
@@ -236,7 +268,7 @@ function Connect({ of, table, again }) {
         </form>`
         : html`<div class="row">
           <button class="button" onClick=${() => setAsking(true)}>
-            ${of.stored ? 'Replace key…' : 'Add key…'}
+            ${of.needs_address ? 'Change…' : of.stored ? 'Replace key…' : 'Add key…'}
           </button>
           ${
             of.stored &&

@@ -65,7 +65,11 @@ function Lost() {
   </div>`
 }
 
-const Toasts = () => html`<div class="toasts">
+const Toasts = () => html`<div
+  class="toasts"
+  role=${toasts.value.length ? 'region' : null}
+  aria-label=${toasts.value.length ? 'Notifications' : null}
+>
   ${toasts.value.map(
     (one) => html`<div class=${classes('toast', one.kind)} key=${one.key}>
       <span class="grow">${one.text}</span>

@@ -1,0 +1,101 @@
+"""Connecting models: servers at an address of yours, with a key or without, and no search engines among models."""
+
+import pytest
+from tests.hosts.chromium import needs_chromium
+
+from halocline.providers.scripted.script import Turn
+from halocline.testing.model_server import ModelServer
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+SERVER = "Any OpenAI-compatible server"
+KEY = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def written(server) -> str:
+    file = server.halo.home / "settings.toml"
+    return file.read_text() if file.exists() else ""
+
+
+async def test_a_first_visit_connects_a_server_without_a_key_and_a_task_runs_on_a_model_it_lists(server, opened):
+    await server.start()
+    async with ModelServer([Turn(text="Hello from there.")], models=["first-model", "second-model"]) as models:
+        screen = await opened(width=320)
+        await screen.page.get_by_label("Provider", exact=True).select_option(label=SERVER)
+        await screen.page.get_by_label("Base URL").fill(models.url("openai").removesuffix("/v1"))
+        assert await screen.barriers() == []
+        await screen.page.get_by_role("button", name="Connect", exact=True).click()
+        await screen.sees("2 models found")
+        assert await screen.barriers() == []
+        assert not await screen.scrolls_sideways()
+        await screen.page.get_by_role("button", name="Use second-model").click()
+        await screen.sees("New tasks use openai-compatible/second-model.")
+        await screen.say("Go.")
+        await screen.ended()
+        assert "Hello from there." in await screen.transcript()
+        assert models.requests[0].body["model"] == "second-model"
+    assert f'base_url = "{models.url("openai")}"' in written(server)
+    assert "local = true" in written(server)
+
+
+async def test_an_unreachable_server_is_not_saved(server, opened):
+    await server.start()
+    screen = await opened(path="providers/openai-compatible")
+    await screen.page.get_by_label("Base URL").fill("http://127.0.0.1:1/v1")
+    await screen.page.get_by_label("API key (if it needs one)").fill(KEY)
+    await screen.page.keyboard.press("Enter")
+    await screen.sees("127.0.0.1:1 cannot be reached", ".stages")
+    await screen.sees("Not connected.")
+    assert "providers" not in written(server)
+    assert not (server.halo.home / "credentials.json").exists()
+
+
+async def test_a_server_with_a_key_lists_its_models_to_whoever_has_it(server, opened):
+    await server.start()
+    async with ModelServer([Turn(text="ok")], key=KEY, models=["only-one"]) as models:
+        screen = await opened(path="providers/openai-compatible")
+        address, key = screen.page.get_by_label("Base URL"), screen.page.get_by_label("API key (if it needs one)")
+        await address.fill(models.url("openai"))
+        await screen.page.keyboard.press("Enter")
+        await screen.sees("rejected", ".stages")
+        await key.fill(KEY)
+        await screen.page.keyboard.press("Enter")
+        await screen.sees(f"Key for {SERVER} saved.")
+        await screen.page.get_by_role("button", name="Use only-one").wait_for()
+        await screen.page.get_by_role("button", name="Test connection").click()
+        await screen.sees("openai-compatible/only-one is available", ".stages")
+        assert await screen.barriers() == []
+    assert KEY not in written(server)
+    assert "local" not in written(server)
+
+
+async def test_search_engines_are_no_models(server, opened):
+    await server.start()
+    screen = await opened()
+    first = await screen.page.get_by_label("Provider", exact=True).locator("option").all_inner_texts()
+    await screen.go("providers")
+    providers = await screen.page.get_by_role("list", name="Providers").inner_text()
+    engines = await screen.page.get_by_role("list", name="Search engines").inner_text()
+    for engine in ("Brave Search", "Exa", "Tavily"):
+        assert engine not in first
+        assert engine not in providers
+        assert engine in engines
+    await screen.page.get_by_role("link", name="Tavily").click()
+    await screen.page.get_by_label("API key", exact=True).wait_for()
+    assert await screen.page.get_by_role("heading", name="Choose a model").count() == 0
+    assert await screen.barriers() == []
+
+
+async def test_a_message_that_no_model_can_answer_points_to_the_first_step_and_covers_no_button(server, opened):
+    await server.start()
+    screen = await opened()
+    await screen.page.get_by_label("Provider", exact=True).wait_for()
+    for _ in range(2):
+        await screen.say("Go.")
+        await screen.sees("Connect a model first", ".toasts")
+    assert await screen.page.locator(".toast").count() == 1
+    await screen.page.wait_for_function("() => document.querySelector('#composer').value === 'Go.'")
+    assert await screen.page.get_by_label("Provider", exact=True).evaluate("(box) => box === document.activeElement")
+    toast, send = [await screen.page.locator(place).bounding_box() for place in (".toast", ".send")]
+    assert toast["y"] + toast["height"] < send["y"]
+    assert await screen.barriers() == []
