@@ -42,6 +42,8 @@ export class Task {
     this.calls = new Map()
     this.restores = [] // {seq, to}: rewinds of the conversation
     this.timer = 0
+    /** Where its transcript was scrolled to when it was left; null at the end. */
+    this.leftAt = null
   }
 
   watch() {

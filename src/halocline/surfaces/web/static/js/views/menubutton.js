@@ -6,6 +6,7 @@ import { Icon } from '../icons.js'
 export const MenuButton = () => html`<button
   class="icon-button only-narrow"
   aria-label="Tasks and settings"
+  aria-expanded=${sidebarOpen.value}
   onClick=${() => (sidebarOpen.value = true)}
 >
   <${Icon} name="menu" />

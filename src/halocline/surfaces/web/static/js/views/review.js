@@ -59,11 +59,24 @@ function useComparison(task, scope) {
   return [found, () => setAgain((n) => n + 1)]
 }
 
+const NARROW = matchMedia('(max-width: 899px)')
+
+/** True while the window is too narrow for a column beside the transcript. */
+function useNarrow() {
+  const [narrow, setNarrow] = useState(NARROW.matches)
+  useEffect(() => {
+    const changed = () => setNarrow(NARROW.matches)
+    NARROW.addEventListener('change', changed)
+    return () => NARROW.removeEventListener('change', changed)
+  }, [])
+  return narrow
+}
+
 export default function Review({ task }) {
   const [scope, setScope] = useState('task')
   const [found, again] = useComparison(task, scope)
   const box = useRef()
-  const narrow = innerWidth < 900
+  const narrow = useNarrow()
   const close = () => {
     reviewOpen.value = false
     requestAnimationFrame(() => document.querySelector('[aria-pressed][aria-label^="Changes"]')?.focus())
@@ -71,9 +84,10 @@ export default function Review({ task }) {
   useEffect(() => {
     if (narrow) box.current?.showModal()
     else box.current?.querySelector('h2')?.focus()
-  }, [])
+  }, [narrow])
   const Tag = narrow ? 'dialog' : 'aside'
   return html`<${Tag}
+    key=${Tag}
     class=${narrow ? 'sheet wide review-sheet' : 'review'}
     ref=${box}
     aria-label="Changes"

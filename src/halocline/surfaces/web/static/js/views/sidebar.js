@@ -1,5 +1,5 @@
 // The tasks by what they need, and links to the other pages.
-import { html, classes, signal } from '../ui.js'
+import { html, classes, signal, useLayoutEffect, useRef } from '../ui.js'
 import { board } from '../line.js'
 import { go, history, openSheet, route, sidebarOpen } from '../store.js'
 import { kept, theme } from '../prefs.js'
@@ -97,6 +97,25 @@ function Theme() {
   </button>`
 }
 
+/** While the drawer of a narrow screen is open, it has the focus; then the button that opened it gets it back. */
+function useDrawer() {
+  const box = useRef()
+  const isOpen = sidebarOpen.value
+  useLayoutEffect(() => {
+    const close = box.current.querySelector('[aria-label="Close"]')
+    if (!isOpen || !close.checkVisibility()) return undefined
+    const before = document.activeElement
+    const behind = document.getElementById('middle')
+    behind.inert = true
+    close.focus()
+    return () => {
+      behind.inert = false
+      if (box.current.contains(document.activeElement) || document.activeElement === document.body) before?.focus()
+    }
+  }, [isOpen])
+  return box
+}
+
 export function Sidebar() {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
   const folders = [...new Set(history.value.map((info) => info.workspace))]
@@ -108,7 +127,8 @@ export function Sidebar() {
   }
   const found = history.value.filter(fits)
   const clear = () => ((filter.value = ''), (folder.value = ''))
-  return html`<nav class="sidebar" aria-label="Tasks and pages">
+  const drawer = useDrawer()
+  return html`<nav class="sidebar" aria-label="Tasks and pages" ref=${drawer}>
     <div class="sidebar-head">
       <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}>
         <img src="static/icon.svg" alt="" width="24" height="24" />

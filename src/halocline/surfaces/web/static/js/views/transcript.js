@@ -59,10 +59,27 @@ class Chunk extends Component {
 let selecting = false
 document.addEventListener('selectionchange', () => (selecting = !(getSelection()?.isCollapsed ?? true)))
 
-/** Keep the end in view while you are there; never move what you look at or select. */
-function useFollowing(log, inside) {
-  const [following, setFollowing] = useState(true)
-  const state = useRef({ following: true, top: 0 })
+const SETTLES = 1500 // milliseconds in which a place is looked for again: rows get their heights once they are drawn
+const OWN = ['wheel', 'touchstart', 'pointerdown', 'keydown']
+
+/** The place in view: the first row, by number, and how far it is scrolled out. */
+function placeIn(box) {
+  const top = box.getBoundingClientRect().top
+  const rows = [...box.querySelectorAll('.chunk > *')]
+  const at = rows.findIndex((row) => row.getBoundingClientRect().bottom > top)
+  return at < 0 ? null : { at, out: top - rows[at].getBoundingClientRect().top }
+}
+
+function showPlace(box, { at, out }) {
+  const row = box.querySelectorAll('.chunk > *')[at]
+  if (row) box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top + out
+}
+
+/** Keep the end in view while you are there; never move what you look at or select. Returning to a task shows the same
+ *  place. */
+function useFollowing(task, log, inside) {
+  const [following, setFollowing] = useState(!task.leftAt)
+  const state = useRef({ following: !task.leftAt, top: 0 })
   const follow = (yes) => {
     state.current.following = yes
     setFollowing(yes)
@@ -70,10 +87,15 @@ function useFollowing(log, inside) {
   }
   useLayoutEffect(() => {
     const box = log.current
+    let place = task.leftAt
+    const found = () => (place = null)
+    const timer = setTimeout(found, SETTLES)
     const settle = () => {
-      if (state.current.following && !selecting) box.scrollTop = box.scrollHeight
+      if (place) showPlace(box, place)
+      else if (state.current.following && !selecting) box.scrollTop = box.scrollHeight
     }
     const scrolled = () => {
+      if (place) return void (state.current.top = box.scrollTop)
       const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 24
       if (box.scrollTop < state.current.top - 2 && !atEnd) follow(false)
       else if (atEnd && !state.current.following) follow(true)
@@ -83,8 +105,11 @@ function useFollowing(log, inside) {
     observer.observe(inside.current)
     observer.observe(box)
     box.addEventListener('scroll', scrolled, { passive: true })
+    for (const kind of OWN) box.addEventListener(kind, found, { passive: true })
     settle()
     return () => {
+      clearTimeout(timer)
+      task.leftAt = state.current.following ? null : (place ?? placeIn(box))
       observer.disconnect()
       box.removeEventListener('scroll', scrolled)
     }
@@ -105,10 +130,10 @@ export function Transcript({ task, sent }) {
   task.version.value
   const log = useRef()
   const inside = useRef()
-  const [following, follow] = useFollowing(log, inside)
+  const [following, follow] = useFollowing(task, log, inside)
   useEffect(() => void (sent && follow(true)), [sent])
   const rows = visible(task.transcript)
-  const seen = useRef(0)
+  const seen = useRef(rows.length)
   if (following) seen.current = rows.length
   const items = [...grouped(rows), ...task.previews.values()]
   const chunks = []
