@@ -61,6 +61,9 @@ async def test_pasted_json_sets_several_servers_up_and_a_broken_one_says_why_wit
     await page.get_by_role("button", name="Add server").click()
     await page.get_by_role("button", name="Test").click()
     await screen.sees("no such luck", ".pane-detail")
+    broken = page.get_by_role("list", name="Servers").get_by_role("link", name="broken")
+    await broken.get_by_text("test failed").wait_for()
+    assert await broken.locator(".dot.failed").count() == 1
     await page.get_by_role("button", name="Turn off").click()
     await page.get_by_role("switch", name="Off").wait_for()
     assert servers(server) == {"broken": failing | {"disabled": True}, "far": {"url": "https://example.invalid/mcp"}}

@@ -17,19 +17,23 @@ import {
   placeNow,
   useQuery,
 } from './pages/frame.js'
-import { Server } from './pages/server.js'
+import { Server, failedTests } from './pages/server.js'
 import { ServerForm } from './pages/serverform.js'
 import { Market } from './pages/market.js'
 
 const words = signal('')
 export const OWNERS = { user: 'yours', project: 'the project’s', cline: 'Cline’s', managed: 'the administrator’s' }
-const dotOf = (one) => (one.state === 'problem' ? 'failed' : one.state === 'on' && one.tools != null ? 'done' : '')
+const hasFailed = (one) => one.state === 'on' && one.tools == null && failedTests.value[one.name]
+const dotOf = (one) =>
+  one.state === 'problem' || hasFailed(one) ? 'failed' : one.state === 'on' && one.tools != null ? 'done' : ''
 
 function about(one) {
   const offer =
     one.tools == null
       ? one.state === 'on'
-        ? 'not started yet'
+        ? hasFailed(one)
+          ? 'test failed'
+          : 'not started yet'
         : ''
       : `${count(one.tools, 'tool')}, ${tokens(one.tokens)} tokens`
   return [one.state === 'problem' ? 'error' : one.state, offer, OWNERS[one.owner] ?? one.owner]

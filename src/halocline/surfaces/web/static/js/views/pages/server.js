@@ -1,5 +1,5 @@
 // One MCP server: state, tools and their cost, permissions, output.
-import { html, useState } from '../../ui.js'
+import { html, signal, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { go, toast } from '../../store.js'
 import { count, seconds, shown, tokens } from '../../format.js'
@@ -8,6 +8,9 @@ import { Badge, Facts, Labelled, Switch, Trouble } from './form.js'
 import { ServerForm } from './serverform.js'
 import { Tools } from './tools.js'
 import { ServerSignIn } from './serversignin.js'
+
+/** Servers, by name, whose last test in this page failed. */
+export const failedTests = signal({})
 
 const STATES = { on: ['good', 'on'], off: ['', 'off'], problem: ['bad', 'error'] }
 const OWNERS = {
@@ -25,7 +28,9 @@ export function Server({ of, workspace, changed }) {
   const again = () => (changed(), detail.again())
   const [test, testing, untested] = useDeed(async () => {
     setTried(null)
-    setTried(await act('mcp_test', at))
+    const answer = await act('mcp_test', at)
+    failedTests.value = { ...failedTests.value, [of.name]: !answer.ok }
+    setTried(answer)
     again()
   })
   const [toggle, toggling, untoggled] = useDeed(async (on) => {

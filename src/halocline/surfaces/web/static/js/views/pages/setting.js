@@ -7,7 +7,7 @@ import { shown } from '../../format.js'
 import { Badge, Switch } from './form.js'
 import { Value } from './values.js'
 
-const TITLES = { mcp: 'MCP', 'mcp.enabled': 'MCP servers', ca_file: 'CA file' }
+const TITLES = { mcp: 'MCP', 'mcp.enabled': 'MCP servers', ca_file: 'CA file', words_off: 'Disabled slash commands' }
 
 /** A setting's display name. */
 export function titled(name) {
