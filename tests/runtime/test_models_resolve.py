@@ -9,6 +9,7 @@ from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.models.keys import FoundKey, Keys
 from halocline.runtime.models.local_servers import local_models
 from halocline.runtime.models.resolve import open_model
+from halocline.services.models.model_list import offered_models
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
@@ -99,6 +100,23 @@ async def test_a_local_server_says_which_models_it_has():
     async with ModelServer() as server:
         vendor = Vendor("near", "Near", "openai_chat", base_url=server.url("openai"), local=True)
         assert await local_models(vendor) == ["scripted"]
+
+
+async def test_a_server_of_the_settings_that_needs_no_key_is_found_as_a_local_one(chosen):
+    async with ModelServer(models=["first"]) as server:
+        own = {"openai-compatible": Provider(base_url=server.url("openai"), local=True)}
+        assert await chosen(providers=own) == "openai-compatible/first"
+
+
+async def test_a_server_is_listed_with_its_own_key_and_never_with_one_given_for_this_run(home):
+    async with ModelServer(models=["first"]) as server:
+        own = Settings(providers={"openai-compatible": Provider(base_url=server.url("openai"))})
+        given = FoundKey(Secret("given-key"), "--api-key")
+        for env, found in (({}, given), ({"OPENAI_COMPATIBLE_API_KEY": "own-key"}, given)):
+            listed = await offered_models(own, Keys(home, env, found), Catalogue(BUNDLED))
+            assert "openai-compatible/first" in [model.name for model in listed]
+        sent = [request.headers.get("authorization") for request in server.questions if request.path == "/v1/models"]
+    assert sent == [None, "Bearer own-key"]
 
 
 async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):

@@ -45,7 +45,14 @@ class Keys:
 
     async def find(self, vendor: Vendor) -> FoundKey | None:
         """Return the key for a vendor's server at this run's address. Raises SecretsError."""
-        if found := self._given or environment_key(vendor, self._env) or await self._from_store(vendor):
+        if self._given is None:
+            return await self.find_own(vendor)
+        self.used.append(self._given.key)
+        return self._given
+
+    async def find_own(self, vendor: Vendor) -> FoundKey | None:
+        """Return a vendor's own key, never one that was given for whatever this run uses. Raises SecretsError."""
+        if found := environment_key(vendor, self._env) or await self._from_store(vendor):
             self.used.append(found.key)
         return found
 

@@ -82,7 +82,7 @@ def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) 
 
 async def _served_endpoints(vendor: Vendor, settings: Settings, keys: Keys, catalogue: Catalogue) -> list[Endpoint]:
     """Return the models of a server; those of a few local ones with the facts it reports."""
-    found = None if vendor.local and not keys.source(vendor) else await keys.find(vendor)
+    found = await keys.find_own(vendor)
     names = await local_models(vendor, found.key.reveal() if found else "")
     ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in names]
     if not vendor.local or len(ats) > FEW:
