@@ -320,3 +320,13 @@ async def test_the_sheet_of_the_modes_counts_what_was_done_without_asking(server
     await screen.ended()
     await screen.page.locator(".composer-bar").get_by_role("button", name="Approvals:").click()
     assert "1 read, 2 commands." in await screen.page.locator(".unasked").inner_text()
+
+
+async def test_what_is_asked_begins_with_one_verb(server, opened):
+    server.model({"call": [call("write_to_file", path="a.txt", content="one\n")]}, {"text": "Done."})
+    await server.start()
+    screen = await opened(width=320)
+    await screen.say("Write.")
+    title = screen.page.locator(".dock-title")
+    await title.get_by_text("Write a.txt").wait_for()
+    assert (await title.inner_text()).split() == ["Write", "a.txt"]

@@ -13,23 +13,15 @@ import { Whole, wholeOf } from './whole.js'
 import { answer } from '../answering.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
-const VERBS = {
-  edit: 'Edit',
-  execute: 'Run',
-  delete: 'Delete',
-  move: 'Move',
-  fetch: 'Fetch',
-  read: 'Read',
-  search: 'Search',
-}
 const TOLD_FOR = 10
 
-/** What is asked for, with a verb unless the title starts with it; longer text is shown in full below. */
+/** What is asked for; longer text is shown in full below. Titles of our own tools begin with a verb, a command's does
+ *  not, nor do those of other programs' tools. */
 const Wanted = ({ event, row }) => {
-  const verb = VERBS[event.kind] ?? 'Allow'
-  if (row && wholeOf(row) === event.title) return html`<strong class="grow">${verb}</strong>`
+  const verb = row?.name === 'execute_command' ? 'Run' : event.kind === 'other' ? 'Allow' : ''
+  if (row && wholeOf(row) === event.title) return html`<strong class="grow">${verb || 'Allow'}</strong>`
   return html`
-    ${!event.title.startsWith(verb) && html`<strong>${verb}</strong> `}
+    ${verb && html`<strong>${verb}</strong> `}
     <code class="wanted grow">${shown(event.title)}</code>
   `
 }
