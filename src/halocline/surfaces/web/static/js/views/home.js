@@ -37,7 +37,9 @@ export async function start(content) {
   const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
   if (isFirst.value && !model && (await hasNoModel())) {
-    document.getElementById('first-provider')?.focus()
+    const first = document.getElementById('first-provider')
+    first?.focus()
+    first?.scrollIntoView({ block: 'center' }) // below the message
     throw Object.assign(new Error('No model.'), { text: 'Connect a model first. Your text is still here.' })
   }
   const yes = await trusted(workspace)
