@@ -181,7 +181,8 @@ class Page {
 
   async fetch({ id, path, method, body }) {
     try {
-      this.send({ type: 'fetched', id, ...(await this.backend.ask('page/fetch', { path, method, body })) })
+      const answer = await this.backend.ask('page/fetch', { path, method, body })
+      this.send({ type: 'fetched', id, answer })
     } catch (error) {
       this.send({ type: 'fetched', id, problem: error.message })
     }

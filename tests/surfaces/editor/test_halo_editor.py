@@ -64,6 +64,28 @@ async def test_no_file_of_the_page_leads_to_the_root_of_a_server(tmp_path: Path,
     assert [str(path) for path in own if path.name != "snapshot.js" and "'/static" in path.read_text()] == []
 
 
+async def test_a_task_works_in_all_folders_of_the_window_but_those_inside_others(tmp_path: Path, folder: Path) -> None:
+    second, elsewhere = tmp_path / "second", tmp_path / "elsewhere"
+    for one in (second / "inside", elsewhere):
+        one.mkdir(parents=True)
+    (second / "note.txt").write_text("It is here.\n")
+    read = Call("read_file", {"path": "@second:note.txt"})
+    async with (
+        ModelServer([Turn(calls=(read,)), Turn(text="Done."), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, second, second / "inside", **env(server)) as extension,
+    ):
+        await begin(extension, folder, server)
+        await extension.turn_ended()
+        assert "It is here." in str(server.requests[1].body)
+        await extension.begin(elsewhere, "go", model="openai/x")
+        await extension.until(lambda: len(roots_of(extension)) == 2)
+        assert roots_of(extension) == [[str(second)], []]
+
+
+def roots_of(extension: Extension) -> list[list[str]]:
+    return [event.get("roots", []) for event in extension.events() if event["type"] == "task_started"]
+
+
 async def test_a_waiting_edit_opens_as_whole_files_and_is_accepted(tmp_path: Path, folder: Path) -> None:
     async with (
         ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,

@@ -21,6 +21,10 @@ from halocline.testing.model_server import ModelServer
 pytestmark = in_vs_code
 ID = "halocline.halocline"
 SOURCE = Path(__file__).parents[3] / "editors" / "vscode"
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364600000000600023081d02f"
+    "0000000049454e44ae426082"
+)
 REPLACE = Call("replace_in_file", {"path": "old.txt", "diff": "------- SEARCH\nb\n=======\nB\n+++++++ REPLACE\n"})
 ASK = Call("ask_followup_question", {"question": "Which?", "options": ["tabs", "spaces"]})
 
@@ -283,6 +287,34 @@ async def test_the_page_takes_the_colors_of_the_theme(open_workbench, folder, mo
     assert not scrolls
     await workbench.editors.press_title_button("Reject Edit")
     await sees(view, "Done.")
+
+
+async def test_a_diagram_is_drawn_in_a_view_of_the_editor(open_workbench, folder, model, tmp_path):
+    await model.answers(Turn(text="```mermaid\nflowchart LR\n  A[Ask] --> B[Answer]\n```\n"))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Draw it")
+    picture = view.locator("img.diagram-picture")
+    await picture.wait_for(timeout=60_000)
+    assert await picture.evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 50
+    await workbench.screenshot(tmp_path / "diagram.png")
+
+
+async def test_a_picture_is_given_in_a_view_of_the_editor_and_shown_there(open_workbench, folder, model, tmp_path):
+    server = await model.answers(Turn(text="It is one pixel."))
+    with (model.home / "settings.toml").open("a") as settings:
+        settings.write('image_models = ["openai/*"]\n')
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    async with workbench.page.expect_file_chooser() as chooser:
+        await view.get_by_role("button", name="Attach files").click()
+    await (await chooser.value).set_files({"name": "a.png", "mimeType": "image/png", "buffer": PIXEL})
+    await view.locator(".given").wait_for()
+    await say(view, "What is it?")
+    await sees(view, "It is one pixel.")
+    assert "data:image/png;base64," in str(server.requests[-1].body)
+    picture = view.locator(".pictures img").first
+    assert await picture.evaluate("picture => picture.decode().then(() => picture.naturalWidth)") == 1
 
 
 def wait_until(is_true: Any) -> None:

@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from halocline.surfaces.web.bundle import bundle_modules
+from halocline.surfaces.web.diagram import diagram_sources
 
 _STATIC = files("halocline.surfaces.web").joinpath("static")
 _LEFT_OUT = ("vendor/mermaid.js", "diagram.js", "worker.js", "index.html", "js/early.js")
@@ -17,8 +18,11 @@ _PAGE = "editor.html"
 
 
 def read_page() -> str:
-    """Return the page's document, with `{base}` for its folder and `{source}` for where it may load from."""
-    return _STATIC.joinpath(_PAGE).read_text("utf-8")
+    """Return the page's document, with `{base}` for its folder and `{source}` for where it may load from.
+
+    The frame that draws diagrams inherits this document's policy, so its scripts and inline styles are allowed in it.
+    """
+    return _STATIC.joinpath(_PAGE).read_text("utf-8").replace("{diagram}", diagram_sources())
 
 
 def write_page(cache: Path) -> Path:

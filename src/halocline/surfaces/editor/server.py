@@ -28,6 +28,7 @@ from halocline.surfaces.editor.status import send_status
 from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport
 from halocline.surfaces.stdio import open_stdio
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.static_files import serve_diagram
 from halocline.surfaces.web.uploads import Uploads
 
 CLOSING_TIME = 5.0
@@ -89,6 +90,7 @@ class EditorServer:
                 Route("/upload", uploads.upload, methods=["POST"]),
                 Route("/blob/{name}", uploads.picture),
                 Route("/export/{name}", uploads.export),
+                Route("/diagram", serve_diagram),
             ]
         )
         self.diffs = EditDiffs(peer, tasks)

@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class OpenTasks:
 
     `workspaces` are folders for new tasks, the default first; `watchers` counts the pages that view each task. With
     `opens_waiting`, a viewed task that waits for the user is opened at once, so that its edits can be shown. `editor`
-    brings the unsaved text of files to tasks that are opened here.
+    brings the unsaved text of files to tasks that are opened here; new ones work in all folders of its window.
     """
 
     def __init__(
@@ -105,6 +105,7 @@ class OpenTasks:
     async def begin(self, given: wire.Begin) -> str:
         """Start a task and return its id. Raises UsageError and what `Client.start` does."""
         workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (given.workspace, *given.add_dirs))])
+        roots += self._others_in_window(workspace, roots)
         self.client.reload(Choices())
         options = TaskOptions(
             model=given.model,
@@ -119,6 +120,16 @@ class OpenTasks:
         self._used[task] = time.monotonic()
         self._follow(task)
         return task
+
+    def _others_in_window(self, workspace: Path, roots: Sequence[Path]) -> list[Path]:
+        """Return the other folders of an editor's window, in which a task works too; none that holds another."""
+        if self._editor is None or workspace not in self.workspaces:
+            return []
+        apart: list[Path] = []
+        for folder in self.workspaces:
+            if folder.is_dir() and not any(_overlap(folder, other) for other in (workspace, *roots, *apart)):
+                apart.append(folder)
+        return apart
 
     @contextmanager
     def watched(self, task: str) -> Iterator[None]:
@@ -269,3 +280,7 @@ def find_folder(name: str) -> Path:
     except (OSError, ValueError, RuntimeError):  # too long, a NUL, an unknown home
         pass
     raise UsageError(f"Folder {name!r} does not exist.", "Enter the full path of an existing folder.")
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)

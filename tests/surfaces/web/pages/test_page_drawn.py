@@ -1,5 +1,9 @@
 """Formulas and diagrams of a reply: drawn once they are whole, never more than drawn, and always there as source."""
 
+import asyncio
+import re
+from urllib.parse import unquote
+
 import pytest
 from tests.hosts.chromium import needs_chromium
 
@@ -85,24 +89,42 @@ async def test_a_hostile_formula_is_its_source(server, opened):
     assert not await screen.scrolls_sideways()
 
 
-async def test_a_diagram_is_drawn_in_a_frame_that_reaches_nothing(server, opened):
+async def test_a_diagram_is_an_image_drawn_in_a_frame_that_reaches_nothing(server, opened):
     screen = await spoken(server, opened, DIAGRAM + HOSTILE_DIAGRAM)
     heard = "() => { window.heard = []; addEventListener('message', (e) => heard.push(JSON.stringify(e.data))) }"
     await screen.page.evaluate(heard)
-    first = screen.page.frame_locator(".diagram-frame").first
-    await first.get_by_text("Is it?").wait_for()
+    pictures = screen.page.locator("img.diagram-picture")
+    await pictures.nth(1).wait_for()
     await screen.sees("Cannot render diagram: Parse error on line 2")
-    frames = [frame for frame in screen.page.frames if frame.url.endswith("/diagram")]
-    for frame in frames:
-        assert await frame.evaluate("origin") == "null"
-        assert await frame.locator("#place :is(img, script, iframe, foreignObject, [onclick], [onerror])").count() == 0
-        for link in await frame.locator("#place a").all():
-            assert "javascript" not in await link.evaluate("link => link.outerHTML")
+    (frame,) = [frame for frame in screen.page.frames if frame.url.endswith("/diagram")]
+    assert await frame.evaluate("origin") == "null"
+    drawn = unquote(await pictures.first.get_attribute("src"))
+    assert "Is it?" in re.sub("<[^>]*>", "", drawn)
+    for picture in await pictures.all():
+        assert await picture.evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 50
+        assert (await picture.get_attribute("src")).startswith("data:image/svg+xml,")
+        svg = unquote(await picture.get_attribute("src"))
+        assert not re.search(r"<(img|script|iframe|foreignObject)|\son\w+=|javascript:", svg)
     assert not any("127.0.0.1:9/" in url for url in screen.asked)
     assert "taken" not in await screen.page.title() + "".join(await screen.page.evaluate("heard"))
     screen.problems.clear()  # what the policy of the frame refused is told in the console
     await screen.page.get_by_role("button", name="Show diagram source").first.press("Enter")
     await screen.sees("A[Start] --> B{Is it?}")
+    assert await screen.barriers() == []
+
+
+async def test_all_diagrams_are_drawn_once_by_one_frame_and_follow_the_theme(server, opened):
+    many = "".join(f"\n```mermaid\nflowchart LR\n  A{number} --> B\n```\n" for number in range(5))
+    screen = await spoken(server, opened, many)
+    pictures = screen.page.locator("img.diagram-picture")
+    await pictures.nth(4).wait_for()
+    light = await pictures.evaluate_all("all => all.map((one) => one.src)")
+    await screen.page.emulate_media(color_scheme="dark")
+    async with asyncio.timeout(20):
+        while set(light) & {*await pictures.evaluate_all("all => all.map((one) => one.src)")}:
+            await asyncio.sleep(0.05)
+    assert len(set(light)) == await pictures.count() == 5
+    assert sum(url.endswith("/diagram") for url in screen.asked) == 1
 
 
 async def test_the_document_of_a_frame_may_load_and_reach_nothing(server, opened):

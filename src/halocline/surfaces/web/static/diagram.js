@@ -1,49 +1,58 @@
-// Runs in the sandboxed frame: draws the diagram that the page sends. Links are inert, as nothing may leave the frame.
+// Runs in the sandboxed frame: turns the text of a diagram into an SVG, which the page shows as an image.
 'use strict'
 const say = (what) => parent.postMessage(what, '*')
-addEventListener('click', (event) => event.preventDefault(), true)
-addEventListener('submit', (event) => event.preventDefault(), true)
+const place = document.getElementById('place')
 
-addEventListener('message', async (event) => {
-  if (event.source !== parent || typeof event.data?.text !== 'string') return
-  const { text, dark } = event.data
-  document.documentElement.className = dark ? 'dark' : 'light'
-  mermaid.initialize({
-    startOnLoad: false,
-    securityLevel: 'strict',
-    theme: dark ? 'dark' : 'neutral',
-    htmlLabels: false,
-    flowchart: { htmlLabels: false },
-    maxTextSize: 30_000,
-    maxEdges: 400,
-    suppressErrorRendering: true,
-    fontFamily: 'system-ui, sans-serif',
-    secure: [
-      'secure',
-      'securityLevel',
-      'startOnLoad',
-      'maxTextSize',
-      'maxEdges',
-      'suppressErrorRendering',
-      'htmlLabels',
-      'flowchart',
-      'fontFamily',
-      'themeCSS',
-      'theme',
-      'look',
-      'layout',
-      'dompurifyConfig',
-    ],
-  })
+const settings = (dark) => ({
+  startOnLoad: false,
+  securityLevel: 'strict',
+  theme: dark ? 'dark' : 'neutral',
+  htmlLabels: false,
+  flowchart: { htmlLabels: false },
+  maxTextSize: 30_000,
+  maxEdges: 400,
+  suppressErrorRendering: true,
+  fontFamily: 'system-ui, sans-serif',
+  secure: [
+    'secure',
+    'securityLevel',
+    'startOnLoad',
+    'maxTextSize',
+    'maxEdges',
+    'suppressErrorRendering',
+    'htmlLabels',
+    'flowchart',
+    'fontFamily',
+    'themeCSS',
+    'theme',
+    'look',
+    'layout',
+    'dompurifyConfig',
+  ],
+})
+
+/** The SVG, its size in pixels, and the description that the diagram has for people who cannot see it. */
+async function draw({ text, dark }) {
+  mermaid.initialize(settings(dark))
+  place.innerHTML = (await mermaid.render('drawn', text)).svg
   try {
-    const { svg } = await mermaid.render('drawn', text)
-    const place = document.getElementById('place')
-    place.innerHTML = svg
-    const tell = () => say({ height: place.getBoundingClientRect().height })
-    new ResizeObserver(tell).observe(place)
-    tell()
+    const drawn = place.querySelector('svg')
+    const { width, height } = drawn.viewBox.baseVal ?? drawn.getBoundingClientRect()
+    drawn.setAttribute('width', width)
+    drawn.setAttribute('height', height)
+    const about = ['title', 'desc'].map((name) => drawn.querySelector(`:scope > ${name}`)?.textContent.trim())
+    return { svg: new XMLSerializer().serializeToString(drawn), width, height, about: about.filter(Boolean).join('. ') }
+  } finally {
+    place.textContent = ''
+  }
+}
+
+addEventListener('message', async ({ source, data }) => {
+  if (source !== parent || typeof data?.text !== 'string') return
+  try {
+    say({ id: data.id, ...(await draw(data)) })
   } catch (error) {
-    say({ error: String(error?.message ?? error) })
+    say({ id: data.id, error: String(error?.message ?? error) })
   }
 })
 say({ ready: true })

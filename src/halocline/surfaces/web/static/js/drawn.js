@@ -1,9 +1,9 @@
-// Renders formulas as MathML in the page, and diagrams in a sandboxed frame that can do nothing but draw. The libraries
-// are loaded on first use. The source is always available, and shown if drawing fails.
+// Shows formulas as MathML, and diagrams as images. The libraries that draw them are loaded on first use. The source is
+// always available, and shown if drawing fails.
 import { html, style, useEffect, useRef, useState } from './ui.js'
 import { shown } from './format.js'
-import { theme } from './prefs.js'
 import { Code, CopyButton } from './code.js'
+import { draw } from './drawing.js'
 import { Icon } from './icons.js'
 
 let temml = null
@@ -88,57 +88,33 @@ const Tools = ({ text, what, source, onSource }) => html`<span class="drawn-tool
 </span>`
 
 const LONGEST = 30_000
-const HIGHEST = 3000
-/** Time limit of a diagram in milliseconds; the first also loads the library. */
-const PATIENCE = 20_000
 
-/** True if an element is near the viewport; other frames are removed. */
+/** True once an element has been near the viewport. */
 function useNear(place) {
   const [near, setNear] = useState(false)
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => setNear(entry.isIntersecting), { rootMargin: '800px' })
+    const observer = new IntersectionObserver(([entry]) => setNear((was) => was || entry.isIntersecting), {
+      rootMargin: '800px',
+    })
     observer.observe(place.current)
     return () => observer.disconnect()
   }, [])
   return near
 }
 
-function useDark() {
-  const system = matchMedia('(prefers-color-scheme: dark)')
-  const [dark, setDark] = useState(system.matches)
-  useEffect(() => {
-    const changed = () => setDark(system.matches)
-    system.addEventListener('change', changed)
-    return () => system.removeEventListener('change', changed)
-  }, [])
-  return theme.value === 'system' ? dark : theme.value === 'dark'
-}
+const system = matchMedia('(prefers-color-scheme: dark)')
+const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark'
 
-/** The frame receives the text once ready, and reports its size or an error; nothing else is accepted from it. */
-function Frame({ text, dark, height, onDrawn, onFailed }) {
-  const frame = useRef()
+function useDark() {
+  const [dark, setDark] = useState(isDark)
   useEffect(() => {
-    const late = setTimeout(() => onFailed('it takes too long'), PATIENCE)
-    function heard(event) {
-      if (event.source !== frame.current?.contentWindow) return
-      if (event.data?.ready) return frame.current.contentWindow.postMessage({ text, dark }, '*')
-      clearTimeout(late)
-      if (typeof event.data?.error === 'string') onFailed(firstLine(event.data.error))
-      else if (event.data?.height > 0) onDrawn(Math.min(HIGHEST, Math.ceil(event.data.height)))
-    }
-    addEventListener('message', heard)
-    return () => (clearTimeout(late), removeEventListener('message', heard))
-  }, [text, dark])
-  return html`<iframe
-    ref=${frame}
-    class="diagram-frame"
-    key=${dark}
-    title="Diagram; use the button above for its source"
-    src="/diagram"
-    sandbox="allow-scripts"
-    height=${height || 1}
-    tabindex="-1"
-  ></iframe>`
+    const changed = () => setDark(isDark())
+    const observer = new MutationObserver(changed)
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+    system.addEventListener('change', changed)
+    return () => (observer.disconnect(), system.removeEventListener('change', changed))
+  }, [])
+  return dark
 }
 
 export function Diagram({ text, language }) {
@@ -146,27 +122,36 @@ export function Diagram({ text, language }) {
   const near = useNear(place)
   const dark = useDark()
   const [source, setSource] = useState(false)
-  const [height, setHeight] = useState(0)
-  const [why, setWhy] = useState(
-    text.length > LONGEST ? 'it is too long' : window.early.isEditor ? 'diagrams are drawn only in a browser' : '',
-  )
+  const [{ picture, why }, setDrawn] = useState({ why: text.length > LONGEST ? 'it is too long' : '' })
   useEffect(() => void drawnStyle(), [])
-  const plain = source || why || !height
+  useEffect(() => {
+    if (!near || text.length > LONGEST) return undefined
+    let wanted = true
+    draw(text, dark).then(
+      (drawn) => wanted && setDrawn({ picture: drawn }),
+      (error) => wanted && setDrawn({ why: firstLine(error.message) }),
+    )
+    return () => (wanted = false)
+  }, [text, dark, near])
   return html`<div class="diagram" ref=${place}>
-    ${plain && html`<${Code} text=${text} language=${language} />`}
+    ${(source || !picture) && html`<${Code} text=${text} language=${language} />`}
     ${why && html`<p class="soft tiny">${shown(`Cannot render diagram: ${why}`)}</p>`}
     ${
-      !why &&
-      html`<figure class="code" hidden=${plain && height > 0}>
-        ${height > 0 && html`<figcaption><span class="soft tiny">diagram</span></figcaption>`}
-        <div class="diagram-place" style=${{ height: `${height}px` }}>
-          ${
-            near &&
-            html`<${Frame} text=${text} dark=${dark} height=${height} onDrawn=${setHeight} onFailed=${setWhy} />`
-          }
+      picture &&
+      html`<figure class="code" hidden=${source}>
+        <figcaption><span class="soft tiny">diagram</span></figcaption>
+        <div class="diagram-place" tabindex="0" role="group" aria-label="Diagram">
+          <img
+            class="diagram-picture"
+            src=${picture.src}
+            width=${picture.width}
+            height=${picture.height}
+            style=${{ minWidth: `${0.6 * picture.width}px` }}
+            alt=${shown(picture.about || 'Diagram; its source is available')}
+          />
         </div>
       </figure>`
     }
-    ${height > 0 && !why && html`<${Tools} text=${text} what="diagram" source=${source} onSource=${setSource} />`}
+    ${picture && html`<${Tools} text=${text} what="diagram" source=${source} onSource=${setSource} />`}
   </div>`
 }

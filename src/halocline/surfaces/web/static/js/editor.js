@@ -96,7 +96,8 @@
     closed: null,
     entered: Promise.resolve(true),
   }
-  addEventListener('message', ({ data }) => {
+  addEventListener('message', ({ data, origin }) => {
+    if (origin === 'null') return // a sandboxed frame, which the page itself listens to
     switch (data?.type) {
       case 'opened':
         Line.now.readyState = WebSocket.OPEN
@@ -109,7 +110,9 @@
         Line.now?.ended({ code: data.code })
         break
       case 'fetched':
-        waiting.get(data.id)?.[data.problem ? 'reject' : 'resolve'](data.problem ? new Error(data.problem) : data)
+        waiting
+          .get(data.id)
+          ?.[data.problem ? 'reject' : 'resolve'](data.problem ? new Error(data.problem) : data.answer)
         waiting.delete(data.id)
         break
       default:
