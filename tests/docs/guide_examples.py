@@ -28,8 +28,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"`([~.\w][\w./-]+)`[^`\n]*:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST = 60
 
-CHECKPOINT = re.compile(r"\n(◦ checkpoint .*\n)+\n?")
+CHECKPOINT = re.compile(r"^◦ checkpoint .*\n", re.MULTILINE)
 """Lines that come whenever a checkpoint is saved, before or after others."""
+BLANK_LINES = re.compile(r"\n{3,}")
 IDS = (
     (re.compile(r"\b\d{6}-\d{6}-[a-z0-9]{4}\b"), "261115-1015{:02}-k4ru"),
     (re.compile(r"(?<=  )[0-9a-f]{10}(?=  20)|(?<=restore )[0-9a-f]{10}\b"), "3f9c{:02}e1b7"),
@@ -101,7 +102,7 @@ class Session:
             timeout=LONGEST,
         )
         text = self._with_samples(done.stdout.decode().replace(str(self.root), "~"))
-        text = CHECKPOINT.sub("\n", text)
+        text = BLANK_LINES.sub("\n\n", CHECKPOINT.sub("", text))
         return [line.rstrip() for line in text.strip("\n").splitlines()]
 
     def _with_samples(self, text: str) -> str:
