@@ -64,6 +64,7 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
+	@$(BIN)/python -m tests.surfaces.web.set_up
 	@$(BIN)/python -m tests.surfaces.vscode.set_up
 
 vsix: setup  ## pack the extension for VS Code into dist/

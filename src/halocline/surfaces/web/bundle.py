@@ -17,7 +17,7 @@ Read = Callable[[str], str]
 """Reads the text of a file below `static/`."""
 
 _FROM = r"""from\s*['"](\.[^'"]+)['"];?"""
-_IMPORT = re.compile(r"\bimport\s*(?:\b(\w+)\s*)?,?\s*(?:\{([^}]*)\})?\s*" + _FROM)
+_IMPORT = re.compile(r"(?<!@)\bimport\s*(?:\b(\w+)\s*)?,?\s*(?:\{([^}]*)\})?\s*" + _FROM)
 _HANDED_ON = re.compile(r"export\s*\{([^}]*)\}\s*" + _FROM)
 _NAMED = re.compile(r"export\s*\{([^}]*)\};?")
 _DECLARED = re.compile(r"export\s+((?:const|class|(?:async\s+)?function)\s+(\w+))")

@@ -8,6 +8,7 @@ const SEQUENCE = /\u001b(?:\[([0-9;:?]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u00
 /** Runs of text with the same look: [{text, look}]. Pure. */
 export function runs(text) {
   const found = []
+  /** @type {any} */
   let state = {}
   let at = 0
   const put = (piece) => {

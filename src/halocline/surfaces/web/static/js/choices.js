@@ -63,6 +63,7 @@ export function judged(row, diffs, { rejected, texts, comments: kept, draft: one
     ({ key, hunk }) => !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'),
   )
   const note = noteOf(refused, comments)
+  /** @type {{ verdict?: string, taken: number, of: number, note: string, arguments?: Record<string, any> }} */
   const count = { taken: all.length - refused.length, of: all.length, note }
   if (!refused.length && !other.length) return { verdict: 'as it is', ...count }
   if (refused.length === all.length) return { verdict: 'rejected', ...count }

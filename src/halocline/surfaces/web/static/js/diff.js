@@ -142,8 +142,11 @@ export function fate(diff) {
   return ''
 }
 
-/** A diff. `each(hunk, at)` gives the other props of `Hunk`. A long one is cut until expanded, and has its `tail` only
- * then. */
+/**
+ * A diff. `each(hunk, at)` gives the other props of `Hunk`. A long one is cut until expanded, and has its `tail` only
+ * then.
+ * @param {{ diff: any, each?: (hunk: any, at: number) => object, named?: boolean, most?: number, tail?: any }} of
+ */
 export function DiffText({ diff, each = () => ({}), named = false, most = LONG, tail = null }) {
   const [all, setAll] = useState(false)
   const hunks = hunksOf(diff.text)

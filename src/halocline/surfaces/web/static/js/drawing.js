@@ -10,6 +10,7 @@ const LARGEST = 4_000_000
 const MOST = 100
 
 const pictures = new Map()
+/** @type {Promise<any>} */
 let last = Promise.resolve()
 let opened = null
 let idle = 0

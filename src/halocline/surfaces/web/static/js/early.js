@@ -85,7 +85,8 @@ try {
   }
   const signIn = async () =>
     Boolean(crypto.subtle && navigator.locks && (await navigator.locks.request('halo enter', sign)))
-  const early = { page, open, enter, signIn, pageKey, socket: null, said: [], closed: null }
+  /** @type {Early} */
+  const early = { page, open, enter, signIn, pageKey, socket: null, said: [], closed: null, entered: null }
   // An unreachable server says nothing about the key.
   early.entered = key
     ? enter(key)

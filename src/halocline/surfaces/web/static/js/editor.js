@@ -50,7 +50,7 @@
       waiting.set(++number, { resolve, reject })
       editor.postMessage({ ...message, id: number })
     })
-  const request = async (path, { method = 'GET', body } = {}) => {
+  const request = async (path, { method = 'GET', body = null } = {}) => {
     const sent = body ? base64(await new Response(body).arrayBuffer()) : ''
     const found = await ask({ type: 'fetch', path, method, body: sent })
     return new Response(found.status === 204 ? null : bytes(found.body), {
@@ -61,8 +61,18 @@
 
   /** The part of a WebSocket that line.js uses. */
   class Line {
+    /** @type {Line} */
+    static now = null
+    /** @type {(event: { code: number }) => void} */
+    onclose = null
+    /** @type {(message: { data: string }) => void} */
+    onmessage = null
+    /** @type {() => void} */
+    onopen = null
+    /** @type {number} */
+    readyState = WebSocket.CONNECTING
+
     constructor() {
-      this.readyState = WebSocket.CONNECTING
       Line.now = this
       editor.postMessage({ type: 'open', page })
     }
@@ -80,6 +90,7 @@
     }
   }
 
+  /** @type {Early} */
   const early = {
     page,
     isEditor: true,

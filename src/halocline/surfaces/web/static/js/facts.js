@@ -1,4 +1,5 @@
 // A task's state for the header, the dock and the composer: another fold of the same events as the rows.
+/** @import { EventHandlers, Usage } from '../../types/protocol' */
 
 export const facts = () => ({
   title: '',
@@ -62,6 +63,17 @@ const settle = (f, request) => {
   f.waiting = f.waiting.filter((one) => one.request !== request)
 }
 
+/**
+ * Count what something beside the turns has cost; null is unknown.
+ * @param {any} f
+ * @param {{ usage?: Usage, cost?: number | null }} spent
+ */
+function spend(f, { usage = {}, cost }) {
+  for (const [name, number] of Object.entries(usage)) f.usage[name] = (f.usage[name] ?? 0) + number
+  f.cost = cost == null || f.cost == null ? null : f.cost + cost
+}
+
+/** @type {EventHandlers<any>} */
 const FACTS = {
   task_started(f, e) {
     Object.assign(f, { workspace: e.workspace, model: e.model, mode: e.mode, approvals: e.approval_mode })
@@ -133,16 +145,9 @@ const FACTS = {
     }
     if (e.window) f.window = e.window
   },
-  mcp_sampled(f, e) {
-    for (const [name, number] of Object.entries(e.usage ?? {})) f.usage[name] = (f.usage[name] ?? 0) + number
-    f.cost = e.cost == null || f.cost == null ? null : f.cost + e.cost
-  },
-  side_question_answered(f, e) {
-    FACTS.mcp_sampled(f, e)
-  },
-  subagent_ended(f, e) {
-    FACTS.mcp_sampled(f, { cost: 0, ...e })
-  },
+  mcp_sampled: spend,
+  side_question_answered: spend,
+  subagent_ended: (f, e) => spend(f, { cost: 0, ...e }),
   turn_ended(f, e) {
     if (f.turns.length) f.turns.at(-1).end = e.seq
     Object.assign(f, { running: false, cutOff: false, activity: '', last: e, waiting: [] })

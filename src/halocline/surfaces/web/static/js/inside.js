@@ -19,6 +19,6 @@ function asked({ detail }) {
 
 /** Serve the editor, which sends what it kept until now. */
 export function serve() {
-  addEventListener('editor', asked)
+  addEventListener('editor', /** @type {EventListener} */ (/** @type {unknown} */ (asked)))
   early.tell('ready')
 }

@@ -1,6 +1,7 @@
 // The connection to the server: one WebSocket that reconnects. Unanswered frames are sent again under the same id, and
 // the server does nothing twice; a watched task continues after the last event that arrived.
 import { signal } from './ui.js'
+/** @import { Actions, AnyCommand, Begin, Queries } from '../../types/protocol' */
 
 /** connecting, open, lost (reconnecting) or out (this browser has no key). */
 export const standing = signal('connecting')
@@ -137,13 +138,35 @@ export function pass(frame) {
 
 const ask = (frame) => pass({ ...frame, id: newId() })
 
-/** Run a query; changes nothing. */
-export const query = (name, args = {}) => ask({ type: 'query', name, arguments: args })
-/** Run an action that belongs to no task. */
-export const act = (name, args = {}) => ask({ type: 'do', name, arguments: args })
-/** Send a command to a task. Resolves to false if it came too late. */
+/**
+ * Run a query; changes nothing.
+ * @template {keyof Queries} N
+ * @param {N} name
+ * @param {Queries[N]['arguments']} [args]
+ * @returns {Promise<Queries[N]['answer']>}
+ */
+export const query = (name, args) => ask({ type: 'query', name, arguments: args ?? {} })
+/**
+ * Run an action that belongs to no task.
+ * @template {keyof Actions} N
+ * @param {N} name
+ * @param {Actions[N]['arguments']} [args]
+ * @returns {Promise<Actions[N]['answer']>}
+ */
+export const act = (name, args) => ask({ type: 'do', name, arguments: args ?? {} })
+/**
+ * Send a command to a task. Resolves to false if it came too late.
+ * @template {AnyCommand['type']} N
+ * @param {N} type
+ * @param {Omit<Extract<AnyCommand, { type: N }>, 'type'>} command
+ * @returns {Promise<boolean>}
+ */
 export const send = (type, command) => ask({ type: 'command', command: { type, ...command } })
-/** Start a task; resolves to its id. */
+/**
+ * Start a task; resolves to its id.
+ * @param {Omit<Begin, 'type' | 'id'>} options
+ * @returns {Promise<string>}
+ */
 export const begin = (options) => ask({ type: 'begin', ...options })
 
 /** Watch a task's events. `watcher` has `after()`, `take(frame)` and `refuse(refusal)`. */

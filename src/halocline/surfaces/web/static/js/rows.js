@@ -3,6 +3,7 @@
 // would cost more with every row. Fields with default values are omitted, as the server omits them from events.
 
 import { thousands } from './format.js'
+/** @import { EventHandlers, LogRepaired, Row } from '../../types/protocol' */
 
 const LIVE_OUTPUT = 16384
 const SANDBOXED =
@@ -46,12 +47,15 @@ function isSettled(row) {
   return !row.draft
 }
 
+/** @param {LogRepaired} event */
 function describeRepair({ bytes_cut: cut, put_aside: aside }) {
   if (!aside) return `The log was repaired after a crash: ${cut} bytes removed.`
   return `The log was damaged: its last ${cut} bytes were removed. The original is in ${aside}`
 }
 
+/** @type {(t: any, ...rows: Row[]) => void} */
 const add = (t, ...rows) => t.rows.push(...rows)
+/** @returns {Row} */
 const notice = (text) => ({ type: 'notice_row', text })
 
 function change(t, call, how) {
@@ -169,6 +173,7 @@ const sum = (a, b) => {
   return all
 }
 
+/** @type {EventHandlers<any>} */
 const FOLDS = {
   task_started: (t, e) => {
     t.mode = e.mode

@@ -3,6 +3,7 @@ import { signal } from './ui.js'
 import { facts, learn } from './facts.js'
 import { board, query, send, unwatch, watch } from './line.js'
 import { fold, forgetTransient, transcript } from './rows.js'
+/** @import { AnyCommand, AssistantMessageCompleted, ToolCall } from '../../types/protocol' */
 
 const DOUBT = 1500 // milliseconds in which a task run by another process is joined
 const HIDDEN_EVERY = 250
@@ -165,8 +166,9 @@ export class Task {
       this.arguments.set(row.call, {})
       query('event', { task: this.id, seq }).then(
         (event) => {
-          const call = event.message.content.find((part) => part.id === row.call)
-          this.arguments.set(row.call, call?.arguments ?? {})
+          const { message } = /** @type {AssistantMessageCompleted} */ (event)
+          const call = message.content.find((part) => part.type === 'tool_call' && part.id === row.call)
+          this.arguments.set(row.call, /** @type {ToolCall} */ (call)?.arguments ?? {})
           this.changed()
         },
         () => this.arguments.delete(row.call),
@@ -201,7 +203,13 @@ export class Task {
   }
 
   /** Send a command. Resolves to false if it came too late. */
-  send(type, command = {}) {
-    return send(type, { task: this.id, ...command })
+  /**
+   * Send a command to this task.
+   * @template {AnyCommand['type']} N
+   * @param {N} type
+   * @param {Omit<Extract<AnyCommand, { type: N }>, 'type' | 'task'>} [command]
+   */
+  send(type, command) {
+    return send(type, /** @type {any} */ ({ task: this.id, ...command }))
   }
 }

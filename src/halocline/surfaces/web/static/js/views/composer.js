@@ -20,6 +20,7 @@ const loadChips = () => import('./chips.js')
 const loadInstead = () => import('./instead.js')
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
+/** @param {any} of */
 export function Composer({ task = null, choice = null, usual = {}, workspace = '', placeholder, onSend }) {
   task?.version.value
   const id = task?.id ?? 'new'

@@ -9,16 +9,19 @@ const AFTER = 120
 /** Matches as ranges, which may span elements. */
 function places(box, words) {
   const low = words.toLowerCase()
+  /** @type {[number, Text][]} */
   const nodes = []
   let text = ''
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT)
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+  while (walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode)
     nodes.push([text.length, node])
     text += node.data
   }
   const hay = text.toLowerCase()
   const found = []
   let at = 0
+  /** @returns {[Text, number]} */
   const point = (offset, isEnd) => {
     while (at + 1 < nodes.length && nodes[at + 1][0] < offset + (isEnd ? 0 : 1)) at++
     return [nodes[at][1], Math.min(offset - nodes[at][0], nodes[at][1].length)]

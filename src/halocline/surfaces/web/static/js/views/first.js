@@ -37,10 +37,9 @@ function Connect({ done }) {
     setBusy(true)
     setSay(isServer ? 'Testing the connection…' : 'Checking the key…')
     try {
-      const answer = isServer
+      const tried = isServer
         ? await act('connect_server', { provider: name, key: key.trim(), base_url: base.trim() })
         : await act('login', { provider: name, key: key.trim() })
-      const tried = answer.connection ?? answer
       setKey('')
       if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
       if (isServer && tried.failure) return setSay(`${tried.failure} ${tried.hint ?? ''}`)
@@ -116,6 +115,7 @@ function Connect({ done }) {
 
 const TEST = /(^|\/)(test_[^/]*\.py|[^/]*_test\.(py|go)|[^/]*\.(test|spec)\.[jt]sx?)$/
 const SOURCE = /\.(py|[jt]sx?|go|rs|java|rb|c|cpp|cs)$/
+/** @type {[RegExp, (file: string) => string][]} */
 const MARKS = [
   [TEST, (file) => `Run the tests, including ${file}, and fix what fails`],
   [/^readme(\.[a-z]+)?$/i, (file) => `Find where ${file} no longer matches the code`],

@@ -16,7 +16,7 @@ export function step(box, by) {
 }
 
 /** A text form in a place of the diff. */
-export function Words({ label, start = '', rows = 2, mono = false, done, onDone, onBack, onText = () => {} }) {
+export function Words({ label, start = '', rows = 2, mono = false, done, onDone, onBack, onText = (_text) => {} }) {
   const field = useRef()
   const [text, setText] = useState(start)
   useLayoutEffect(() => field.current?.focus(), []) // before the next key comes

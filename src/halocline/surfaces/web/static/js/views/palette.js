@@ -81,7 +81,7 @@ function commandsOf(task) {
     ],
   ]
     .filter(Boolean)
-    .map(([key, title, deed, icon, id]) => ({
+    .map((/** @type {any[]} */ [key, title, deed, icon, id]) => ({
       key,
       title,
       icon,

@@ -54,6 +54,7 @@ export default function TaskMenu({ info, x, y, from }) {
     event.preventDefault()
     event.stopPropagation()
   }
+  /** @type {[string, string, () => any, boolean?][]} */
   const items = [
     ['Rename…', 'edit', () => setRenaming(true), true],
     [

@@ -20,10 +20,9 @@ export function Connect({ of, address, again }) {
   const [login, busy, error] = useDeed(async () => {
     const given = key
     setKey('')
-    const answer = base
+    const found = base
       ? await act('connect_server', { provider: of.name, key: given, base_url: base })
       : await act('login', { provider: of.name, key: given })
-    const found = answer.connection ?? answer
     setConnection(found)
     if (found.accepted === false || (base && found.failure)) return
     setAsking(false)

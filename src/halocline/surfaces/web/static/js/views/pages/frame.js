@@ -7,6 +7,7 @@ import { base } from '../../format.js'
 import { Icon } from '../../icons.js'
 import { MenuButton } from '../menubutton.js'
 import { Sheet } from '../sheet.js'
+/** @import { Queries } from '../../../../types/protocol' */
 
 await style('static/css/pages.css')
 
@@ -67,8 +68,17 @@ export function fits(words, ...texts) {
     .every((word) => text.includes(word))
 }
 
-/** A query's result: {value, error, asking, again}. An empty name queries nothing. */
-export function useQuery(name, args = {}) {
+/**
+ * A query's result. An empty name queries nothing.
+ * @template {keyof Queries} N
+ * @param {N | ''} name
+ * @param {Queries[N]['arguments']} [args]
+ * @returns {{
+ *   value: Queries[N]['answer'] | null, error: any, asking: boolean, again: () => void,
+ *   put: (value: Queries[N]['answer']) => void
+ * }}
+ */
+export function useQuery(name, args) {
   const [state, setState] = useState({ value: null, error: null, asking: true })
   const [turn, setTurn] = useState(0)
   useEffect(() => {

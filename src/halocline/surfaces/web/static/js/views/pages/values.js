@@ -18,6 +18,7 @@ export function Value(props) {
   return html`<${Text} ...${props} />`
 }
 
+/** @param {any} more */
 const common = ({ id, described, disabled }) => ({ id, disabled, 'aria-describedby': described })
 const leave = (event) => event.key === 'Enter' && event.target.blur()
 

@@ -1,0 +1,2 @@
+declare const core: any
+export default core

@@ -1,0 +1,1 @@
+export const Marked: any

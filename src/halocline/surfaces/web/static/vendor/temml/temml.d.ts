@@ -1,0 +1,2 @@
+declare const temml: any
+export default temml
