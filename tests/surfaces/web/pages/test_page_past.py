@@ -91,6 +91,22 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     await screen.sees("Done.", ".completion")
 
 
+async def test_what_went_back_together_comes_back_together_from_the_conversation_itself(server, opened):
+    screen = await worked(server, opened)
+    await screen.page.get_by_role("button", name="Rewind to before this").first.press("Enter")
+    sheet = screen.page.locator("dialog")
+    await sheet.locator(".will").wait_for()
+    await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
+    restored = screen.page.locator(".divider", has_text="and the conversation rewound")
+    await restored.wait_for()
+    assert (server.halo.folder / "a.txt").read_text() == OLD
+    assert "Done." not in await screen.transcript()
+    await restored.get_by_role("button", name="Undo").press("Enter")
+    await screen.sees("Done.", ".completion")
+    assert (server.halo.folder / "a.txt").read_text() == NEW
+    assert [type(event) for event in server.halo.log()[-4:]] == [ev.CheckpointRestored, ev.ConversationRestored] * 2
+
+
 async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opened):
     screen = await worked(server, opened)
     await screen.page.get_by_role("button", name="Edit and resend").first.press("Enter")

@@ -55,6 +55,9 @@ export const recentModels = kept('recent models', [])
 export const keymap = kept('keys', {})
 /** Prompts sent from this browser, latest last. */
 export const said = kept('said', [])
+/** Widths of panes in pixels; 0 is the usual one. */
+export const sidebarWidth = kept('sidebar width', 0)
+export const reviewWidth = kept('review width', 0)
 /** Drafts by task. */
 export const drafts = kept('drafts', {})
 

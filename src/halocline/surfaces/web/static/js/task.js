@@ -109,7 +109,7 @@ export class Task {
     if (!row) return
     for (const one of this.transcript.rows.slice(before)) this.born.set(one, event.seq)
     if (row.type === 'prompt_row') this.about.set(row, { content: event.content ?? [], at: event.at })
-    else if (row.type === 'checkpoint_row' || row.type === 'start_row')
+    else if (row.type === 'checkpoint_row' || row.type === 'start_row' || row.type === 'restored_row')
       this.about.set(row, { seq: event.seq, at: event.at })
     else if (row.type === 'compaction_row')
       this.about.set(row, { summary: event.summary ?? '', focus: event.focus ?? '' })
@@ -118,6 +118,7 @@ export class Task {
       this.about.set(this.transcript.rows.at(-1), {
         ...this.facts.turns.at(-1),
         seq: event.seq,
+        at: event.at,
         error: this.facts.error,
       })
   }
@@ -125,6 +126,7 @@ export class Task {
   /** Mark the rows that the model no longer sees after a rewind, and unmark the others. */
   leaveBehind({ seq, to }) {
     this.restores.push({ seq, to })
+    this.restoreBoth(seq)
     const gone = gaps(this.restores)
     const { rows } = this.transcript
     let born = 0 // a replaced row, or one that is not in the log, goes with the one before it
@@ -136,6 +138,17 @@ export class Task {
       this.born.set(rows[at], born)
       if (this.about.has(row)) this.about.set(rows[at], this.about.get(row))
     })
+  }
+
+  /** If files were restored by the event before, they and the conversation went back together: one undo is for both. */
+  restoreBoth(seq) {
+    const { rows } = this.transcript
+    const at = rows.findLastIndex((row) => row.type === 'restored_row')
+    const about = this.about.get(rows[at])
+    if (about?.seq !== seq - 1) return
+    rows[at] = { ...rows[at] }
+    this.about.set(rows[at], { ...about, both: true })
+    this.born.set(rows[at], about.seq)
   }
 
   /** The event that a row came with. Calls are found by id, as their rows are replaced. */

@@ -2,7 +2,7 @@
 import { Component, html, classes, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { allOpen, complain, go, openSheet, reviewOpen, toast } from '../store.js'
-import { count, money, seconds, shown, short, tokens, base } from '../format.js'
+import { base, count, money, seconds, short, shown, tokens, when } from '../format.js'
 import { Icon } from '../icons.js'
 import { Markdown } from '../markdown.js'
 import { CopyButton } from '../code.js'
@@ -58,6 +58,7 @@ const Prompt = ({ row, task }) => {
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     <div class="prompt-tools">
       ${row.steering && html`<span class="soft tiny">sent while working</span>`}
+      <${Time} at=${task.about.get(row)?.at} />
       <${CopyButton} text=${row.text} label="Copy message" />
       ${
         row.seq > 0 &&
@@ -171,15 +172,34 @@ const TodosCard = ({ row }) => html`<div class="thought">
   </${Fold}>
 </div>`
 
-const Restored = ({ row, task }) => html`<div class="divider">
-  <span>
-    <${Icon} name="undo" size="14" /> Files restored: ${count(row.changed?.length ?? 0, 'file')}
-    ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo)}>Undo</button>`}
-  </span>
-</div>`
+const Restored = ({ row, task }) => {
+  const { seq, both = false } = task.about.get(row) ?? {}
+  return html`<div class="divider">
+    <span>
+      <${Icon} name="undo" size="14" /> Files restored: ${count(row.changed?.length ?? 0, 'file')}
+      ${both && ', and the conversation rewound'}
+      ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, both ? seq - 1 : 0)}>Undo</button>`}
+    </span>
+  </div>`
+}
 
-const takeBack = (task, checkpoint) =>
-  act('restore', { task: task.id, checkpoint, overwrite: false }).then(() => toast('Restore undone.'), complain)
+/** Restore the files as they were before a restore; with an event, the conversation up to it as well. */
+async function takeBack(task, checkpoint, to) {
+  try {
+    await act('restore', { task: task.id, checkpoint, overwrite: false })
+    if (to) await task.send('go_back', { to, files: false, conversation: true })
+    toast(to ? 'Rewind undone.' : 'Restore undone.')
+  } catch (error) {
+    complain(error)
+  }
+}
+
+/** When something was said: the time today, else the day; all of it on hover. */
+const Time = ({ at }) =>
+  at &&
+  html`<time class="soft tiny" dateTime=${new Date(at * 1000).toISOString()} title=${new Date(at * 1000).toLocaleString()}>
+    ${when(at)}
+  </time>`
 
 /** A retried request: the countdown, and alternatives. */
 function Retry({ row, task }) {
@@ -342,6 +362,7 @@ function TurnEnd({ row, task }) {
     <span>
       ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
       ${said ? ` · ${shown(said)}` : ''} · ${took}
+      ${turn?.at && html`${' · '}<${Time} at=${turn.at} />`}
     </span>
     <span class="turn-deeds row">
       ${

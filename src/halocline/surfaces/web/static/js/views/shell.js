@@ -2,8 +2,10 @@
 import { html, classes, style, useEffect, useState } from '../ui.js'
 import { drop, isNewer, lostSince, standing } from '../line.js'
 import { armed } from '../keys.js'
+import { reviewWidth, sidebarWidth } from '../prefs.js'
 import { announcement, current, dismiss, finding, reviewOpen, route, sheet, sidebarOpen, toasts } from '../store.js'
 import { Icon } from '../icons.js'
+import { Resizer } from './resizer.js'
 import { Sidebar } from './sidebar.js'
 import { Lazy } from './lazy.js'
 import { Home } from './home.js'
@@ -89,6 +91,9 @@ const Newer = () => html`<div class="banner warn" role="status">
   <button class="button small" onClick=${window.early.reload ?? (() => location.reload())}>Reload</button>
 </div>`
 
+const LEAST_REVIEW = 340
+const pixels = (width) => (width ? `${width}px` : null)
+
 export function Shell() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
   const task = current.value
@@ -99,6 +104,7 @@ export function Shell() {
     <div
       class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}
       data-ready=${standing.value}
+      style=${{ '--sidebar': pixels(sidebarWidth.value), '--review': pixels(reviewWidth.value) }}
     >
       <a
         class="skip"
@@ -110,6 +116,17 @@ export function Shell() {
       <${Sidebar} />
       ${sidebarOpen.value && html`<div class="scrim" onClick=${() => (sidebarOpen.value = false)}></div>`}
       <main class="middle" id="middle">
+        <${Resizer} label="Width of the task list" side="left" width=${sidebarWidth} least=${200} most=${() => 480} />
+        ${
+          review &&
+          html`<${Resizer}
+            label="Width of the changes"
+            side="right"
+            width=${reviewWidth}
+            least=${LEAST_REVIEW}
+            most=${() => Math.max(LEAST_REVIEW, 0.6 * innerWidth)}
+          />`
+        }
         ${standing.value === 'lost' && html`<${Lost} />`}
         ${isNewer.value && html`<${Newer} />`}
         ${finding.value && task && html`<${Lazy} key=${'find' + task.id} load=${loadFind} task=${task} />`}
