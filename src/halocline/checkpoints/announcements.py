@@ -25,6 +25,7 @@ class Announcements:
         self._has_announced = False
         self._has_complained = False
         self._has_reported_left_out = False
+        self._has_reported_missing = False
 
     def notify(self, text: str) -> None:
         """Send a message."""
@@ -65,12 +66,21 @@ class Announcements:
             self.notify(text)
 
     def report(self, saved: Saved) -> None:
-        """Say what was lost with a damaged store, and which files are left out."""
+        """Say what was lost with a damaged store or in one, and which files are left out."""
         if saved.aside is not None:
             self.notify(store.stores.describe_loss(saved.aside))
+        if saved.missing and not self._has_reported_missing:
+            self._has_reported_missing = True
+            self.notify(_describe_missing(saved.missing))
         if saved.left_out and not self._has_reported_left_out:
             self._has_reported_left_out = True
             self.notify(_describe_left_out(saved.left_out))
+
+
+def _describe_missing(numbers: tuple[int, ...]) -> str:
+    names = ", ".join(map(str, numbers))
+    lost = f"checkpoints {names} of this task are" if len(numbers) > 1 else f"checkpoint {names} of this task is"
+    return f"The checkpoint store is damaged: {lost} lost. The others can be restored."
 
 
 def _describe_left_out(places: frozenset[bytes]) -> str:

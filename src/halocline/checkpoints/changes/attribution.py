@@ -66,6 +66,8 @@ class Attribution(Value, frozen=True):
 
 TASKS_OWN = Attribution(rest=Who.TASK)
 """The attribution of restores, and of checkpoints that older versions took after a change."""
+UNKNOWN = Attribution(rest=Who.DOUBT)
+"""The attribution of changes whose checkpoint is missing from the store."""
 
 
 def attribute_changes(

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from halocline.checkpoints.changes.evidence import attribute_difference
 from halocline.checkpoints.restore.apply import apply_changes, secure_files
 from halocline.checkpoints.restore.file_changes import NotRestored
 from halocline.checkpoints.restore.steps import Steps, list_steps
@@ -106,9 +105,9 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
         newest = repository.newest_with(git, commit)
-        last = attribute_difference(git, repository.claims, newest, present, since)
-        steps = list_steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
-        is_late = git.word("log", "--max-count=1", "--format=%s", commit).endswith(LATE)
+        last = repository.attribute_present(git, newest, present, since)
+        steps = list_steps(git, (newest.sha, present, commit), last, left_out, overwrite=overwrite)
+        is_late = git.word("log", "--no-walk", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
     return RestorePlan(
@@ -160,8 +159,8 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()
         undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
-        last = attribute_difference(git, repository.claims, newest, undo.sha, since)
-        steps = list_steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
+        last = repository.attribute_present(git, newest, undo.sha, since)
+        steps = list_steps(git, (newest.sha, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
     return _Ready(target, git, commit, undo.sha, steps)
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from halocline.checkpoints.changes.attribution import Attribution, read_message
+from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, read_message
 from halocline.checkpoints.restore import merge as merging
 from halocline.checkpoints.restore.journal import Change
 from halocline.checkpoints.restore.possible_paths import possible_paths
 from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file
 from halocline.checkpoints.store.contents import find_spoilt
-from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.git import Git, GitFailed
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.trees import Entry
 from halocline.protocol.values import Value
@@ -89,7 +89,14 @@ def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
 
 
 def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
-    """The checkpoints after the target, oldest first."""
+    """The checkpoints after the target, oldest first. If one is missing, nobody knows who changed what."""
+    try:
+        return _read_steps(git, target, newest)
+    except GitFailed:
+        return [Step("", _list_differences(git, target, newest), UNKNOWN)]
+
+
+def _read_steps(git: Git, target: str, newest: str) -> list[Step]:
     listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
     fields = listing.decode(errors="replace").split("\0")
     messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
@@ -112,6 +119,13 @@ def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
 
 def _times_before(git: Git, target: str) -> list[float]:
     """Times shortly before the target at which somebody else changed files: it may have continued after the target."""
-    listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
+    try:
+        listing = _read_messages(git, f"--max-count={_LOOKED_BACK}", target)
+    except GitFailed:  # an earlier checkpoint is missing
+        listing = _read_messages(git, "--no-walk", target)
     found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
     return [at for one in found if one for at in one.times]
+
+
+def _read_messages(git: Git, which: str, target: str) -> str:
+    return git.run("rev-list", which, "--format=%B%x00", target).decode(errors="replace")

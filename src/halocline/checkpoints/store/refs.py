@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints.saved import CheckpointInfo
 from halocline.checkpoints.store.git import Git, GitFailed
 from halocline.protocol.errors import UsageError
@@ -20,7 +22,7 @@ def list_checkpoints(git: Git, task: str | None) -> list[CheckpointInfo]:
     try:
         return _read_refs(git, [pattern])
     except GitFailed:  # a commit is missing, and then git lists none
-        intact = _list_intact(git, pattern)
+        intact = _list_intact(git, _list_names(git, pattern))
         parts = (intact[at : at + _AT_ONCE] for at in range(0, len(intact), _AT_ONCE))
         return [checkpoint for part in parts for checkpoint in _read_refs(git, part)]
 
@@ -31,9 +33,13 @@ def _read_refs(git: Git, patterns: Sequence[str]) -> list[CheckpointInfo]:
     return [_parse_checkpoint(line) for line in listing.decode(errors="replace").split("\n")[:-1]]
 
 
-def _list_intact(git: Git, pattern: str) -> list[str]:
+def _list_names(git: Git, pattern: str) -> list[str]:
+    """The names of references, oldest first, also of those whose commits are missing."""
+    return git.word("for-each-ref", "--sort=version:refname", "--format=%(refname)", pattern).split()
+
+
+def _list_intact(git: Git, refs: Sequence[str]) -> list[str]:
     """Return the references whose commits are in the store."""
-    refs = git.word("for-each-ref", "--sort=version:refname", "--format=%(refname)", pattern).split()
     answers = git.run("cat-file", "--batch-check=%(objecttype)", data=os.fsencode("".join(f"{ref}\n" for ref in refs)))
     return [ref for ref, answer in zip(refs, answers.split(b"\n"), strict=False) if answer == b"commit"]
 
@@ -46,11 +52,24 @@ def _parse_checkpoint(line: str) -> CheckpointInfo:
 
 
 class Last(Value, frozen=True):
-    """The newest checkpoint of a task."""
+    """The newest checkpoint of a task that can be read. Its number also counts those whose commits are `missing`."""
 
     sha: str
     tree: str
     n: int
+    missing: tuple[int, ...] = ()
+
+    @property
+    def after_loss(self) -> bool:
+        """True if a newer one is missing."""
+        return self.n in self.missing
+
+
+class Newest(Value, frozen=True):
+    """The commit of a `Last`, of any task."""
+
+    sha: str
+    after_loss: bool
 
 
 def resolve_name(git: Git, target: str, names: Sequence[str]) -> str:
@@ -65,9 +84,29 @@ def resolve_name(git: Git, target: str, names: Sequence[str]) -> str:
 
 
 def read_newest(git: Git, refs: str) -> Last | None:
-    """Return the newest checkpoint below `refs`, the references of a task; None if it has none."""
+    """Return the newest checkpoint below `refs`, the references of a task; None if it has none.
+
+    Raises GitFailed if it has some, but the store has the commit of none.
+    """
+    try:
+        return _read_last(git, f"{refs}/")
+    except GitFailed:  # a commit is missing, and then git reads none
+        names = _list_names(git, f"{refs}/")
+        intact = _list_intact(git, names)
+        last = _read_last(git, intact[-1]) if intact else None
+        if last is None:
+            raise
+    missing = {*names} - {*intact}
+    return replace(last, n=_number(names[-1]), missing=tuple(_number(name) for name in names if name in missing))
+
+
+def _number(ref: str) -> int:
+    return int(ref.rpartition("/")[2])
+
+
+def _read_last(git: Git, pattern: str) -> Last | None:
     fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
-    found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{refs}/")
+    found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, pattern)
     match found.split():
         case [sha, tree, n]:
             return Last(sha, tree, int(n))
@@ -79,13 +118,13 @@ def is_newest(refs: Path, n: int) -> bool:
     return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
 
 
-def newest_of_others(git: Git, commit: str) -> str:
-    """Return the newest checkpoint of the task that has a commit. Raises UsageError if no task has it."""
-    fields = "--format=%(objectname) %(refname:lstrip=2)"
-    listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{REFS}/").split("\n")
-    refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
-    tasks = {task for sha, task, _ in refs if sha == commit}
-    if not tasks:
+def newest_of_others(git: Git, commit: str) -> Newest:
+    """Return the newest readable checkpoint of the task that has a commit. Raises UsageError if no task has it."""
+    listing = git.word("for-each-ref", "--sort=version:refname", "--format=%(objectname) %(refname)", f"{REFS}/")
+    shas = {ref: sha for sha, ref in (line.split() for line in listing.split("\n") if line)}
+    folders = {ref.rpartition("/")[0] for ref, sha in shas.items() if sha == commit}
+    if not folders:
         raise UsageError(f"Checkpoint {commit[:10]} was deleted.", "List the checkpoints: halo checkpoints list")
-    task = max(tasks)
-    return next(sha for sha, name, _ in reversed(refs) if name == task)
+    refs = [ref for ref in shas if ref.rpartition("/")[0] == max(folders)]
+    newest = (_list_intact(git, refs) or refs)[-1]
+    return Newest(shas[newest], newest != refs[-1])

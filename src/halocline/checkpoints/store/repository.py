@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.changes.attribution import Attribution, format_message
+from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, format_message
 from halocline.checkpoints.changes.claims import Claims
-from halocline.checkpoints.changes.evidence import attribute_between
+from halocline.checkpoints.changes.evidence import attribute_between, attribute_difference
 from halocline.checkpoints.changes.overtaking import (
     Contents,
     change_tree,
@@ -35,6 +35,7 @@ from halocline.checkpoints.store.objects import write_commit, write_ref
 from halocline.checkpoints.store.refs import (
     REFS,
     Last,
+    Newest,
     is_newest,
     list_checkpoints,
     newest_of_others,
@@ -170,11 +171,16 @@ class Repository(StoreAccess):
                 found = list_checkpoints(git, task)
         return tuple(info for info in found if not info.label.startswith(AFTER))
 
-    def newest_with(self, git: Git, commit: str) -> str:
+    def newest_with(self, git: Git, commit: str) -> Newest:
         """The newest checkpoint of a task that contains this one, preferably ours. Raises UsageError if none does."""
-        if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
-            return last.sha
+        with suppress(GitFailed):  # a commit between them is missing
+            if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
+                return Newest(last.sha, last.after_loss)
         return newest_of_others(git, commit)
+
+    def attribute_present(self, git: Git, newest: Newest, present: str, since: float) -> Attribution:
+        """Attribute what changed between a task's newest checkpoint and now; `since` as in `attribute_difference`."""
+        return UNKNOWN if newest.after_loss else attribute_difference(git, self.claims, newest.sha, present, since)
 
     def adopt(self, target: str) -> None:
         """Continue our checkpoints from another task's. Raises UsageError."""
@@ -221,15 +227,14 @@ class Repository(StoreAccess):
             layout.note_unread(self.path, 0)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
-            return Saved(last.sha, is_new=False, left_out=left_out, before=before)
-        by = (
-            attribute_between(self.claims, dict(list_differing(git, last.tree, tree)), (since, asked), contents)
-            if last
-            else Attribution()
-        )
+            return Saved(last.sha, is_new=False, left_out=left_out, missing=last.missing, before=before)
+        by = Attribution() if last is None else UNKNOWN
+        if last is not None and not last.after_loss:
+            by = attribute_between(self.claims, dict(list_differing(git, last.tree, tree)), (since, asked), contents)
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
-        return Saved(sha, is_new=True, left_out=left_out, before=before)
+        missing = last.missing if last else ()
+        return Saved(sha, is_new=True, left_out=left_out, missing=missing, before=before)
 
     def _commit(self, tree: str, last: Last | None, label: str, by: Attribution) -> Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
