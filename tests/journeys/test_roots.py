@@ -259,6 +259,35 @@ async def test_a_path_may_begin_with_the_name_of_a_folder_of_the_task(journey, l
     assert not list(journey.workspace.iterdir())
 
 
+PATCH = """\
+*** Begin Patch
+*** Update File: @library:lib.py
+*** Move to: @library:moved.py
+-one
++two
+*** Add File: @library:new.py
++*** Add File: @library:a line of the file
+*** Add File: here.py
++here
+*** End Patch"""
+
+
+async def test_the_paths_of_a_patch_may_begin_with_the_name_of_a_folder(journey, library):
+    await journey.run(turn("", Call("apply_patch", {"input": PATCH})), turn("done"), options=both(library))
+    assert (library / "moved.py").read_text() == "two\n", journey.results
+    assert not (library / "lib.py").exists()
+    assert (library / "new.py").read_text() == "*** Add File: @library:a line of the file\n"
+    assert (journey.workspace / "here.py").read_text() == "here\n"
+
+
+async def test_a_patch_leads_no_further_by_a_folders_name_than_a_path_does(journey, library, tmp_path):
+    (tmp_path / "outside.txt").write_text("kept\n")
+    patch = "*** Begin Patch\n*** Delete File: @library:../outside.txt\n*** End Patch"
+    call = Call("apply_patch", {"input": patch})
+    await journey.run(turn("", call), turn("done"), options=both(library, mode=ASKS))
+    assert (tmp_path / "outside.txt").exists(), journey.results
+
+
 async def test_a_folders_name_leads_no_further_than_a_path_does(journey, library, tmp_path):
     (tmp_path / "outside.txt").write_text("secret")
     (journey.workspace / ".halocline").mkdir()

@@ -12,7 +12,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count, pairwise
@@ -23,6 +23,7 @@ from halocline.edits.text import EditError, to_lf
 _BEGIN, _END, _EOF = "*** Begin Patch", "*** End Patch", "*** End of File"
 SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
 """The first line of a file's section: the action and the path."""
+_PATH_LINE = re.compile(r"(?m)^(\*\*\* (?:(?:Add|Update|Delete) File|Move to): *)(.*\S)")
 _MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
 _HEADER = re.compile(r"@@+(?: ?-\d+(?:,\d+)? \+\d+(?:,\d+)? @@+)?(.*)")
 _WRAPPER = re.compile(
@@ -85,6 +86,11 @@ def parse_patch(text: str) -> list[Section]:
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes to a file in one section.")
     return sections
+
+
+def map_paths(text: str, change: Callable[[str], str]) -> str:
+    """Return the patch with its paths changed. Only lines that every patch reads as its own are looked at."""
+    return _PATH_LINE.sub(lambda found: found[1] + change(found[2]), text)
 
 
 def _find_body(lines: list[Numbered]) -> list[Numbered]:

@@ -116,7 +116,7 @@ class Admission:
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
-        call = replace(call, arguments=with_roots(call.arguments, self._state()))
+        call = replace(call, arguments=with_roots(call, self._state()))
         try:
             given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from halocline import edits
 from halocline.policy.destinations import parse_destination
 from halocline.policy.gate import PolicyContext, build_classifier
 from halocline.policy.grid import with_switches
@@ -31,6 +32,8 @@ OUTPUTS = "outputs"
 """Folder, inside the task's own, with copies of its commands' output."""
 PATHS = ("path", "file_path", "absolutePath", "folder")
 """Arguments that may name a folder of the task."""
+PATCHES = {"apply_patch": "input"}
+"""Arguments that are patches, by tool: their paths may name one, too."""
 NO_PAGE = "No web page is open in the browser. Launch one first."
 
 
@@ -41,19 +44,24 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
         msgspec.ValidationError: the arguments do not fit.
         ToolFailure: there is nothing to act on.
     """
-    given = input_of(with_roots(call.arguments, state), tool, model)
+    given = input_of(with_roots(call, state), tool, model)
     actor = state.subagents.subtask.actor if state.subagents.subtask else ""
     return given, with_shell_folder(replace(tool.summary(given), tool=tool.name, agent=actor), state)
 
 
-def with_roots(arguments: JsonObject, state: State) -> JsonObject:
+def with_roots(call: ToolCall, state: State) -> JsonObject:
     """Replace `@NAME:path` by the path in the task's folder of that name, as in mentions; the gate judges that path."""
     if not state.roots:
-        return arguments
-    return {
-        key: _resolve_root(value, state) if key in PATHS and isinstance(value, str) else value
-        for key, value in arguments.items()
-    }
+        return call.arguments
+
+    def resolve(key: str, value: str) -> str:
+        if key in PATHS:
+            return _resolve_root(value, state)
+        if key == PATCHES.get(call.name):
+            return edits.formats.patch.map_paths(value, lambda path: _resolve_root(path, state))
+        return value
+
+    return {key: resolve(key, value) if isinstance(value, str) else value for key, value in call.arguments.items()}
 
 
 def _resolve_root(text: str, state: State) -> str:
