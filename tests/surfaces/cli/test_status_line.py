@@ -100,6 +100,21 @@ class Terminal(io.StringIO):
         return True
 
 
+async def test_a_command_that_runs_long_is_told_of_once() -> None:
+    clock, told = Clock(), []
+    status = StatusLine(Console(file=Terminal(), force_terminal=True), clock)
+    status.on_long = told.append
+    status.interval = 0.001
+    status.start()
+    for activity in (Activity("waiting for the model"), Activity("running npm test", is_command=True)):
+        status.set(activity)
+        for seconds in (29, 2, 60):
+            clock.now += seconds
+            await asyncio.sleep(0.02)
+    status.stop()
+    assert told == ["running npm test"]
+
+
 async def test_what_grows_is_drawn_below_and_all_of_it_is_taken_away() -> None:
     terminal = Terminal()
     status = await drawn(terminal, 40, 20, ("-old", "+new" + "x" * 50, " \x1b[2Jsame\r"))

@@ -57,8 +57,8 @@ TerminalTable = Annotated[
         description="The terminal while a conversation is on the screen: `theme`, its colors: `terminal` (the 16 of "
         "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim) or "
         "`plain` (no colors); `title`, the state in the window's "
-        "title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it waits or ends and you typed nothing "
-        "for 10 s: `desktop` (OSC 9), `bell` or `off`."
+        "title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it waits, ends or has run a "
+        "command for 30 s, and you typed nothing for 10 s: `desktop` (OSC 9), `bell` or `off`."
     ),
 ]
 

@@ -50,6 +50,7 @@ class LiveMode:
         self._session = LiveSession(self.say, self._app.request_frame)
         self._composer = LiveComposer(self._app.request_frame)
         self._outside = OutsideSigns(self._app.write_signal)
+        self._activity.on_long = lambda text: self._outside.call_person(f"is still {text}")
         self._app.undo_signs = self._outside.undo_codes
         self._menu = LiveMenu(self._session, self._composer, self._outside, self._app.release_terminal)
         self._asker = Asker(self._screen, self._menu)

@@ -45,8 +45,9 @@ class ActivityLine:
             case ev.EditPreviewed():
                 self._preview_edit(event)
             case ev.ToolCallStarted():
-                verb = "running " if event.kind is ToolKind.EXECUTE else ""
-                self._show_command(verb + _first_line(event.title), can_leave=event.name == LEFT_BY_KEY)
+                title, executes = _first_line(event.title), event.kind is ToolKind.EXECUTE
+                text = f"running {title}" if executes else title
+                self._show_command(text, can_leave=event.name == LEFT_BY_KEY, is_command=executes)
             case ev.ToolCallProgressed():
                 self._output = (self._output + event.text)[-400:]
             case ev.OwnCommandStarted() if self._status.activity is None:
@@ -65,11 +66,11 @@ class ActivityLine:
         done = f"{summarize_looks(looks, limit=3)} · " if looks else ""
         self._status.set(Activity(done + what + describe_step(transcript.todos)))
 
-    def _show_command(self, text: str, *, can_leave: bool = True) -> Activity:
+    def _show_command(self, text: str, *, can_leave: bool = True, is_command: bool = True) -> Activity:
         """Show a command with the last line of its output."""
         self._output = ""
         hint = LEAVE_HINT if self._can_leave and can_leave else ""
-        activity = Activity(text, self._last_output, hint=hint)
+        activity = Activity(text, self._last_output, hint=hint, is_command=is_command)
         self._status.set(activity)
         return activity
 

@@ -22,19 +22,22 @@ HINT_AFTER = 4.0
 _COLOURS = {"+": "32", "-": "31"}
 PATIENCE = 20.0
 """Seconds after which the line says how to stop."""
+LONG = 30.0
+"""Seconds after which a person who is away is told of a command that still runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
-    `hint` names another key once it takes long. `below` are lines shown under it, such as those of a growing edit.
+    `hint` names another key once it takes long; `is_command` if it may never end. `below` are lines shown under it, such as those of a growing edit.
     """
 
     text: str
     tail: Callable[[], str] = str
     until: float | None = None
     hint: str = ""
+    is_command: bool = False
     below: Sequence[str] = ()
 
 
@@ -53,6 +56,8 @@ class StatusLine:
         self._below = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._told = False
+        self.on_long: Callable[[str], None] = lambda text: None
         self.typed: Callable[[], str] = str
 
     @property
@@ -79,7 +84,7 @@ class StatusLine:
             self._rest()
             self.erase()
         elif self._activity is None or activity.text != self._activity.text:
-            self._since = self._clock()
+            self._since, self._told = self._clock(), False
         self._activity = activity
         if activity and self._loop and self._is_live and not self._timer:
             self._timer = self._loop.call_later(self.interval, self._tick)
@@ -115,8 +120,15 @@ class StatusLine:
         self._timer = None
         if self._activity is None or self._loop is None:
             return
+        self._tell_if_long(self._activity)
         self._draw()
         self._timer = self._loop.call_later(self.interval, self._tick)
+
+    def _tell_if_long(self, activity: Activity) -> None:
+        """Call `on_long` once for a command that runs for long."""
+        if activity.is_command and not self._told and self._clock() - self._since >= LONG:
+            self._told = True
+            self.on_long(activity.text)
 
     def _rest(self) -> None:
         if self._timer:
