@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
+from halocline.protocol.events import CheckpointFailed, CheckpointTaken, DurableEvent, Noticed
 
 GIT_ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -106,7 +106,7 @@ class Bench:
 
     @property
     def notices(self) -> list[str]:
-        return [event.text for event in self.events if isinstance(event, Noticed)]
+        return [event.text for event in self.events if isinstance(event, Noticed | CheckpointFailed)]
 
     async def told(self, text: str) -> None:
         """Wait until somebody was told this."""

@@ -16,6 +16,7 @@ from halocline.checkpoints.saved import FOUND, Limits
 from halocline.checkpoints.store.git import CheckpointsOff
 from halocline.hosts.files.local import LocalFiles
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import CheckpointFailed, DurableEvent, Noticed
 
 HOLDER = """
 import fcntl, sys
@@ -228,6 +229,19 @@ async def test_without_git_checkpoints_are_off_and_say_so_once(bench: Bench) -> 
     shadow = await bench.begun(program="git-that-is-not-there")
     shadow.take("edit")
     await shadow.barrier()
+    await shadow.settle()
+    assert bench.notices == ["Checkpoints are off: git was not found. Install git."]
+    assert [event.off for event in bench.events if isinstance(event, CheckpointFailed)] == [True]
+
+
+async def test_a_log_that_cannot_be_written_either_does_not_keep_the_reason_from_the_person(bench: Bench) -> None:
+    def emit(event: DurableEvent | Noticed) -> None:
+        if not isinstance(event, Noticed):
+            raise HaloclineError("Cannot write the task's log.")
+        bench.events.append(event)
+
+    shadow = bench.shadow(program="git-that-is-not-there")
+    shadow.begin(emit)
     await shadow.settle()
     assert bench.notices == ["Checkpoints are off: git was not found. Install git."]
 

@@ -8,7 +8,8 @@ from halocline.checkpoints.saved import Saved
 from halocline.checkpoints.store.background_reading import describe_delay
 from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Stopped, TakesLong
 from halocline.ports.checkpoints import Emit
-from halocline.protocol.events import CheckpointTaken, Noticed
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import CheckpointFailed, CheckpointTaken, Noticed
 
 _WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
 _WORTH_A_WARNING = 1.0
@@ -63,7 +64,10 @@ class Announcements:
         # A person can remove what git waits for, so each change that cannot be undone is reported.
         if isinstance(error, Blocked) or not self._has_complained:
             self._has_complained = True
-            self.notify(text)
+            try:
+                self.emit(CheckpointFailed(text, off=isinstance(error, CheckpointsOff)))
+            except HaloclineError:  # the log cannot be written either
+                self.notify(text)
 
     def report(self, saved: Saved) -> None:
         """Say what was lost with a damaged store or in one, and which files are left out."""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from halocline.checkpoints.saved import FIRST
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.ports.checkpoints import Emit
-from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
+from halocline.protocol.events import CheckpointFailed, CheckpointTaken, DurableEvent, Noticed
 
 Paths = Sequence[str] | None
 
@@ -66,6 +66,8 @@ class RootedCheckpoints:
                     self._first.mark(label)
             case Noticed(text=text):
                 emit(Noticed(f"{root}: {text}"))
+            case CheckpointFailed(text=text):
+                emit(replace(event, text=f"{root}: {text}", root=root))
             case _:
                 emit(event)
 

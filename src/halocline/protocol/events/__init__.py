@@ -51,6 +51,7 @@ from halocline.protocol.events.questions import (
 )
 from halocline.protocol.events.rewind import (
     CheckpointRestored as CheckpointRestored,
+    CheckpointFailed as CheckpointFailed,
     CheckpointTaken as CheckpointTaken,
     ConversationRestored as ConversationRestored,
     RootsChanged as RootsChanged,
@@ -141,6 +142,7 @@ DurableEvent = (
     | HandedOver
     | Imported
     | FileChanged
+    | CheckpointFailed
     | CheckpointTaken
     | CheckpointRestored
     | ConversationRestored

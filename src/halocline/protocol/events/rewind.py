@@ -23,6 +23,14 @@ class CheckpointTaken(Durable, frozen=True):
     is_late: bool = False
 
 
+class CheckpointFailed(Durable, frozen=True):
+    """The files could not be saved, and why. `off`: none are saved any more while the task is open in this process."""
+
+    text: str
+    off: bool = False
+    root: str = ""
+
+
 class RootRestored(Value, frozen=True):
     """Another folder of the task, restored together with the workspace."""
 

@@ -31,6 +31,7 @@ FROM_ELSEWHERE = (
     SubagentStarted,
     SubagentEnded,
     ev.TaskLabelled,
+    ev.CheckpointFailed,
     ev.CheckpointTaken,
     ev.CheckpointRestored,
     ev.ConversationRestored,

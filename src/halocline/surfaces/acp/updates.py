@@ -100,7 +100,7 @@ class Updates:
                 yield make_thought(
                     f"The conversation was rewound to event {to}; what came after it no longer counts.\n"
                 )
-            case ev.Noticed(text=text):
+            case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
                 yield make_thought(f"{text}\n")
             case _:
                 yield from self._of_call(event)

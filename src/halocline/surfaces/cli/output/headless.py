@@ -124,7 +124,7 @@ class Silent:
 
     def show(self, event: ev.Event) -> None:
         match event:
-            case ev.Noticed():
+            case ev.Noticed() | ev.CheckpointFailed():
                 print_message(event.text)
             case ev.StepRetried():
                 from halocline.surfaces.figures import describe_retry
