@@ -169,3 +169,25 @@ def test_a_program_is_found_in_the_first_folder_that_has_it(tmp_path: Path):
     folders = [str(tmp_path / name) for name in ("missing", "a", "b", "c")]
     assert find_program("tool", folders) == str(tmp_path / "b" / "tool")
     assert find_program("other", folders) is None
+
+
+@pytest.mark.parametrize("folder", ["node_modules", "web/node_modules", "env/lib/python3.12/site-packages"])
+async def test_folders_of_installed_code_are_entered_only_if_they_are_named(tmp_path: Path, folder: str) -> None:
+    place = tmp_path / folder / "left/pad"
+    place.mkdir(parents=True)
+    (place / "index.js").write_text("needle")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/own.js").write_text("needle")
+    search = Ripgrep()
+    assert await search.files(tmp_path, 10) == (["build/own.js"], False)
+    found = (await search.search(SearchQuery(str(tmp_path), "needle"))).matches
+    assert [match.path for match in found] == [str(tmp_path / "build/own.js")]
+    assert await search.files(tmp_path / folder, 10) == (["left/pad/index.js"], False)
+    assert await search.files(place, 10) == (["index.js"], False)
+
+
+async def test_a_project_may_have_its_installed_code_searched(tmp_path: Path) -> None:
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules/index.js").touch()
+    (tmp_path / ".ignore").write_text("!node_modules/\n")
+    assert await Ripgrep().files(tmp_path, 10) == (["node_modules/index.js"], False)

@@ -31,7 +31,8 @@ from halocline.protocol.errors import ToolFailure
 T = TypeVar("T")
 Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 
-_COMMON = ("--no-config", "--no-messages", "--no-require-git")
+_UNSEARCHED = Path(__file__).with_name("unsearched.txt")
+_COMMON = ("--no-config", "--no-messages", "--no-require-git", f"--ignore-file={_UNSEARCHED}")
 _FILES = ("--files", "--null")
 _TIME_LIMIT = 30.0
 BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."

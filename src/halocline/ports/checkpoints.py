@@ -9,7 +9,7 @@ Emit = Callable[[DurableEvent | Noticed], None]
 
 
 class Checkpoints(Protocol):
-    """Saves the workspace in the background. It never raises into the task: it reports a problem once, as `Noticed`."""
+    """Saves the workspace in the background. It never raises into the task: it reports a problem once, as an event."""
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""
