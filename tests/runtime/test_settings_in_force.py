@@ -98,6 +98,39 @@ async def test_other_folders_keep_the_persons_settings(place, client, tmp_path) 
     assert client.state(elsewhere).budget.limits.steps == 200
 
 
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    (tmp_path / "library/.halocline").mkdir(parents=True)
+    return tmp_path / "library"
+
+
+async def test_every_folder_of_a_task_tightens_and_only_the_first_sets_preferences(place, client, library) -> None:
+    place.mine('approval_mode = "auto"')
+    place.theirs('language = "German"\nmax_steps = 20\n')
+    (library / ".halocline/settings.toml").write_text(
+        'approval_mode = "ask"\nmax_steps = 7\nlanguage = "French"\nhooks = false\n'
+    )
+    started = await place.start(client, roots=(str(library),), trusted=True)
+    assert (started.approval_mode, started.limits.steps) == (ApprovalMode.ASK, 7)
+    assert "German" in client.state(started.task).prompt.system
+    remarks = client.remarks(started.task)
+    assert [text.split(" ")[0] for text in remarks] == ["language", "hooks"]
+    assert all(str(library) in text for text in remarks)
+
+
+async def test_the_folders_of_a_task_are_read_again_in_an_open_and_in_a_resumed_task(place, client, library) -> None:
+    task = (await place.start(client, roots=(str(library),))).task
+    (library / ".halocline/settings.toml").write_text("max_steps = 7\n")
+    await say(client, task)
+    assert client.state(task).budget.limits.steps == 7
+    await client.let_go(task)
+    (library / ".halocline/settings.toml").write_text("max_steps = 6\n[auto_approve]\nweb = false\n")
+    await client.resume(task, TaskOptions())
+    assert client.state(task).budget.limits.steps == 6
+    book = client._controller.task(task).host.permissions.book()
+    assert any("web" in rule.name for rule in book.rules)
+
+
 async def test_a_change_of_the_persons_file_is_in_force_in_the_next_task(place, client) -> None:
     first = await place.start(client)
     place.mine("max_steps = 9\nmax_failures = 2")

@@ -33,7 +33,7 @@ def load(project: Path, text: str, own: str = "", *, trusted: bool = False, env:
     mine = project.parents[2] / "settings.toml"
     mine.write_text(own)
     project.write_text(text)
-    return apply_project(read_own(mine, env or {}), ProjectLayer(project, trusted), env or {})
+    return apply_project(read_own(mine, env or {}), (ProjectLayer(project, trusted),), env or {})
 
 
 def test_every_setting_says_what_a_folder_may_do_with_it(tmp_path: Path) -> None:

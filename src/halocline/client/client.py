@@ -141,7 +141,7 @@ class Client(TaskQueries):
         from halocline.runtime.models.switch import change_model
 
         opened = self._controller.opened(task)
-        await change_model(opened, self._controller.assemblies.of(opened.task.state.workspace), model)
+        await change_model(opened, self._controller.assemblies.of_task(opened.task.state), model)
 
     async def ask_aside(self, task: str, question: str) -> AsyncIterator[str]:
         """Yield the answer to a side question as far as it is written; the conversation does not keep it.
@@ -153,7 +153,7 @@ class Client(TaskQueries):
         if self.is_attached(task):
             raise UsageError("Another process runs this task.", "Ask the side question there.")
         opened = self._controller.task(task)
-        assembly = self._controller.assemblies.of(opened.state.workspace)
+        assembly = self._controller.assemblies.of_task(opened.state)
         answering = prompts.side_question.answer_side_question(opened, assembly, question)
         async with aclosing(answering) as answers:
             async for text in answers:

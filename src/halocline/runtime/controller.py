@@ -81,8 +81,8 @@ class Controller:
 
         `name` sets the id when another task hands over to this one.
         """
-        assembly = self.assemblies.of(workspace, trusted=options.trusted)
-        new = State(roots=roots_of(workspace, options.roots, assembly.settings))
+        new = State(roots=roots_of(workspace, options.roots, self.assemblies.own.settings))
+        assembly = self.assemblies.of(workspace, new.roots, trusted=options.trusted)
         model: Model = (chosen := Chosen(await assembly.model(options.model or "")))
         recorder = assembly.recorder(options.record) if options.record else None
         name = name or new_task_id()
@@ -114,11 +114,11 @@ class Controller:
                     f"Task {name} cannot be resumed: its log has no beginning.", "See the damage: halo doctor"
                 )
             place = Path(state.workspace)
-            assembly = self.assemblies.of(place, trusted=options.trusted)
+            resumed = resume_roots(state, options.roots)
+            assembly = self.assemblies.of_task(resumed.state, trusted=options.trusted)
             wanted = assembly.model(options.model) if options.model else model_of(assembly, state)
             model: Model = (chosen := Chosen(await wanted))
             model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
-            resumed = resume_roots(state, options.roots)
             task = build_task(assembly, log, resumed.state, place, model, options)
             repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
@@ -158,13 +158,13 @@ class Controller:
         task = self.task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
-                adjust_limits(task, self.assemblies.of(task.state.workspace))
+                adjust_limits(task, self.assemblies.of_task(task.state))
                 expanded = content if verbatim else expand_prompt(task, content, self._words_of(task), only=True)
                 task.inbox.prompt(build_prompt(self._open[command.task], expanded, command))
             case cmd.Steer(content=content, client=client):
                 self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
-                if not apply_command(self._open[command.task], command, self.assemblies.of(task.state.workspace)):
+                if not apply_command(self._open[command.task], command, self.assemblies.of_task(task.state)):
                     return False
                 self._steering.say_what_became(task, answer, self._words_of(task))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
@@ -172,7 +172,7 @@ class Controller:
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
             case _:
-                return apply_command(self._open[command.task], command, self.assemblies.of(task.state.workspace))
+                return apply_command(self._open[command.task], command, self.assemblies.of_task(task.state))
         return True
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
@@ -214,7 +214,7 @@ class Controller:
         """History of tasks: inspect, rewind, fork."""
 
         def settle(name: str) -> None:
-            opened, assembly = self._open[name], self.assemblies.of(self.task(name).state.workspace)
+            opened, assembly = self._open[name], self.assemblies.of_task(self.task(name).state)
             switch_mode(opened.task, opened.task.state.plan.mode, opened.model.names, assembly)
 
         return history.actions.TaskHistory(
@@ -280,7 +280,7 @@ class Controller:
     def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":
         from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
 
-        runtime = TaskRuntime(lambda: self.assemblies.of(task.state.workspace), self._serve, self.let_go)
+        runtime = TaskRuntime(lambda: self.assemblies.of_task(task.state), self._serve, self.let_go)
         return Subtasks(task, runtime, trusted=trusted)
 
     def attached(self, name: str) -> "Attached | None":

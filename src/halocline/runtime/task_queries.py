@@ -107,7 +107,7 @@ class TaskQueries:
         if self.is_attached(task):
             return ()
         opened = self._controller.opened(task)
-        assembly = self._controller.assemblies.of(opened.task.state.workspace)
+        assembly = self._controller.assemblies.of_task(opened.task.state)
         notices = (assembly.remark(opened.task.model.name), assembly.search_remark)
         return (*filter(None, notices), *opened.remarks)
 

@@ -167,7 +167,7 @@ class SettingsService:
     def _load(self) -> LoadedSettings:
         own = read_own(self._home.settings, self._env)
         if self._project:
-            return apply_project(own, self._project, self._env)
+            return apply_project(own, (self._project,), self._env)
         return LoadedSettings(finish_settings(own, str(self._home.settings), self._env))
 
     def _sources(self, now: Settings, of_folder: Iterable[str]) -> Iterator[tuple[str, str]]:

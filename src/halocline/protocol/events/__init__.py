@@ -50,8 +50,8 @@ from halocline.protocol.events.questions import (
     QuestionAsked as QuestionAsked,
 )
 from halocline.protocol.events.rewind import (
-    CheckpointRestored as CheckpointRestored,
     CheckpointFailed as CheckpointFailed,
+    CheckpointRestored as CheckpointRestored,
     CheckpointTaken as CheckpointTaken,
     ConversationRestored as ConversationRestored,
     RootsChanged as RootsChanged,

@@ -39,8 +39,8 @@ class SharedParts(msgspec.Struct):
 class FolderAccess(ModelAccess):
     """Builds what tasks and services share in a folder. The pool of MCP servers is closed with it."""
 
-    by_folder: "Callable[[Path], FolderAccess] | None" = None
-    """Returns what applies in a folder by the settings as they are now, if they are read again."""
+    by_folder: "Callable[[Path, tuple[str, ...]], FolderAccess] | None" = None
+    """Returns what applies in a task's folders by the settings as they are now, if they are read again."""
     given_rules: tuple[Rule, ...] = ()
     """Rules for this run alone, besides those in files and settings."""
 
@@ -58,15 +58,15 @@ class FolderAccess(ModelAccess):
             access.given_rules = rules.tool_patterns.read_patterns(*patterns)
         return access
 
-    def in_folder(self, workspace: Path, *, trusted: bool = False) -> Self:
-        """Return what applies in a folder: this, or the same with the settings of the folder's own file.
+    def in_folder(self, workspace: Path, roots: tuple[str, ...] = (), *, trusted: bool = False) -> Self:
+        """Return what applies in a task's folders: this, or the same with the settings of the folders' own files.
 
-        `trusted` trusts the folder for this run. Raises SettingsError.
+        `trusted` trusts the first folder for this run; the others only tighten. Raises SettingsError.
         """
-        if self.choices is None or (layer := self.project_layer(workspace, trusted=trusted)) is None:
+        if self.choices is None or not (layers := self._project_layers(workspace, roots, trusted=trusted)):
             return self
         own = dict(self.own)
-        loaded = rules.project_settings.apply_project(own, layer, self.env)
+        loaded = rules.project_settings.apply_project(own, layers, self.env)
         access = type(self).of(self.choices, self.env, layers=Layers(own, loaded.settings, loaded.refused))
         access.is_watched, access.given_rules, access.shared = self.is_watched, self.given_rules, self.shared
         return access
@@ -78,6 +78,12 @@ class FolderAccess(ModelAccess):
         own = self.home.settings
         return rules.project_settings.find_layer(workspace, own, lambda: trusted or self.hooks_of(workspace).is_trusted)
 
+    def _project_layers(self, workspace: Path, roots: tuple[str, ...], *, trusted: bool) -> tuple[ProjectLayer, ...]:
+        first = self.project_layer(workspace, trusted=trusted)
+        found = (rules.project_settings.find_layer(Path(root), self.home.settings, lambda: False) for root in roots)
+        others = (ProjectLayer(layer.file, further=True) for layer in found if layer)
+        return (*([first] if first else []), *others)
+
     def rule_files(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
         """Return the permanent rules and grants of a workspace, and of a task's other folders."""
         return RuleFiles(
@@ -85,12 +91,12 @@ class FolderAccess(ModelAccess):
             self.home.grants,
             workspace,
             trusted=lambda: self.hooks_of(workspace).is_trusted,
-            extra=lambda: self._settings_rules(workspace),
+            extra=lambda: self._settings_rules(workspace, roots),
             roots=roots,
         )
 
-    def _settings_rules(self, workspace: Path) -> tuple[Rule, ...]:
-        settings = self.by_folder(workspace).settings if self.by_folder else self.settings
+    def _settings_rules(self, workspace: Path, roots: tuple[str, ...]) -> tuple[Rule, ...]:
+        settings = self.by_folder(workspace, roots).settings if self.by_folder else self.settings
         return (*rules_of(settings.auto_approve), *self.given_rules)
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from halocline.files.stamp import read_stamp
 from halocline.protocol.errors import SettingsError
+from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.store.paths import PROJECT_SETTINGS
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
-Key = tuple[Path, bool]
+Key = tuple[Path, tuple[str, ...], bool]
 KEPT = "{text} The settings from before stay in force."
 
 
@@ -43,24 +44,29 @@ class AssembliesInForce:
         self._own, new.by_folder, self._read = new, self.of, self._stamp_own()
         self._folders.clear()
 
-    def of(self, folder: Path | str, *, trusted: bool = False) -> Assembly:
-        """Return the assembly for a folder, with the settings of its own file."""
+    def of(self, folder: Path | str, roots: tuple[str, ...] = (), *, trusted: bool = False) -> Assembly:
+        """Return the assembly for a folder and a task's other `roots`, with the settings of their own files."""
         own, workspace = self.own, Path(folder)
-        key = (workspace, trusted)
-        stamps = (read_stamp(workspace / PROJECT_SETTINGS), read_stamp(own.home.trust))
-        if stamps[0] is None:
+        key = (workspace, roots, trusted)
+        stamps = tuple(read_stamp(place / PROJECT_SETTINGS) for place in (workspace, *map(Path, roots)))
+        if not any(stamps):
             return own
+        stamps += (read_stamp(own.home.trust),)
         read = self._folders.get(key)
         if read is None or read[0] != stamps:
-            read = self._folders[key] = (stamps, self._read_folder(workspace, own, trusted=trusted))
+            read = self._folders[key] = (stamps, self._read_folders(workspace, roots, own, trusted=trusted))
         return read[1]
+
+    def of_task(self, state: State, *, trusted: bool = False) -> Assembly:
+        """Return the assembly for the folders of a task."""
+        return self.of(state.workspace, state.roots, trusted=trusted)
 
     def remarks(self, assembly: Assembly) -> tuple[str, ...]:
         """Return what of the settings is not in force, for the person."""
         return (*filter(None, (self.problem,)), *assembly.refused)
 
-    def _read_folder(self, workspace: Path, own: Assembly, *, trusted: bool) -> Assembly:
-        found = own.in_folder(workspace, trusted=trusted)
+    def _read_folders(self, workspace: Path, roots: tuple[str, ...], own: Assembly, *, trusted: bool) -> Assembly:
+        found = own.in_folder(workspace, roots, trusted=trusted)
         found.by_folder = self.of
         return found
 

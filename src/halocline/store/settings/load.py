@@ -46,10 +46,11 @@ VARIABLES = {
 
 
 class ProjectLayer(Value, frozen=True):
-    """A folder's settings file, and whether the folder is trusted."""
+    """A folder's settings file, and whether the folder is trusted; `further` if it is not the first of its task."""
 
     file: Path
     trusted: bool = False
+    further: bool = False
 
 
 def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None) -> Settings:

@@ -122,8 +122,9 @@ def read_project(file: Path) -> ProjectSettings:
     return ProjectSettings(str(file), rows, tuple(problems))
 
 
-def overlay(raw: dict[str, Any], project: ProjectSettings, *, trusted: bool) -> Overlay:
-    """Return the person's raw settings, which are valid, with what the folder may set."""
+def overlay(raw: dict[str, Any], project: ProjectSettings, *, trusted: bool, further: bool = False) -> Overlay:
+    """Return raw settings, which are valid, with what the folder may set; a `further` one of a task only tightens."""
+    file = project.file if further else PROJECT_SETTINGS
     now = check_settings(raw, "")
     taken: list[str] = []
     refused: list[str] = list(project.problems)
@@ -131,8 +132,8 @@ def overlay(raw: dict[str, Any], project: ProjectSettings, *, trusted: bool) -> 
         own, wanted = _find_value(now, name), _find_value(check_settings(_nest(name, value), ""), name)
         if own == wanted:
             continue
-        if problem := _find_problem(name, own, wanted, trusted=trusted):
-            refused.append(f"{name} in {PROJECT_SETTINGS} is not in force: {problem}.")
+        if problem := _find_problem(name, own, wanted, trusted=trusted, further=further):
+            refused.append(f"{name} in {file} is not in force: {problem}.")
             continue
         raw = _put(raw, name, value)
         taken.append(name)
@@ -141,10 +142,16 @@ def overlay(raw: dict[str, Any], project: ProjectSettings, *, trusted: bool) -> 
     return Overlay(raw, frozenset(taken), tuple(text[:LONGEST] for text in refused[:MOST]))
 
 
-def apply_project(own: dict[str, Any], layer: ProjectLayer, env: Mapping[str, str]) -> LoadedSettings:
-    """Return the person's raw settings with those of a folder, and then those of variables. Raises SettingsError."""
-    over = overlay(own, read_project(layer.file), trusted=layer.trusted)
-    return LoadedSettings(finish_settings(over.raw, str(layer.file), env), over.taken, over.refused)
+def apply_project(own: dict[str, Any], layers: Sequence[ProjectLayer], env: Mapping[str, str]) -> LoadedSettings:
+    """Return the person's raw settings with those of the folders, and then those of variables.
+
+    Raises SettingsError.
+    """
+    raw, taken, refused = own, frozenset[str](), tuple[str, ...]()
+    for layer in layers:
+        over = overlay(raw, read_project(layer.file), trusted=layer.trusted, further=layer.further)
+        raw, taken, refused = over.raw, taken | over.taken, refused + over.refused
+    return LoadedSettings(finish_settings(raw, ", ".join(str(layer.file) for layer in layers), env), taken, refused)
 
 
 def _list_rows(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -172,10 +179,12 @@ def _find_value(settings: Settings, name: str) -> Any:
     return found
 
 
-def _find_problem(name: str, own: Any, wanted: Any, *, trusted: bool) -> str:
+def _find_problem(name: str, own: Any, wanted: Any, *, trusted: bool, further: bool) -> str:
     """Return why a folder may not set this value; empty if it may."""
     right = RIGHTS[name]
     if right is ProjectRight.TRUSTED:
+        if further:
+            return "only the first folder of a task may set it"
         return "" if trusted else "the folder is not trusted (halo trust add)"
     if right is ProjectRight.NEVER:
         return "only your own settings may set it"

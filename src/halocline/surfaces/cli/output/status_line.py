@@ -30,7 +30,8 @@ LONG = 30.0
 class Activity:
     """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
-    `hint` names another key once it takes long; `is_command` if it may never end. `below` are lines shown under it, such as those of a growing edit.
+    `hint` names another key once it takes long; an `is_command` may never end. `below` are lines shown under it, such
+    as those of a growing edit.
     """
 
     text: str

@@ -9,7 +9,7 @@ export interface Queries {
   connection: { arguments: OfModel; answer: ModelConnection }
   context: { arguments: OfTask; answer: ContextReport }
   efforts: { arguments: OfModelAndMode; answer: Efforts }
-  event: { arguments: OfEvent; answer: TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised }
+  event: { arguments: OfEvent; answer: TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised }
   explain: { arguments: OfCommand; answer: Explanation }
   folders: { arguments: FolderQuery; answer: FolderListing }
   git: { arguments: OfFolder; answer: GitStatus }
@@ -95,7 +95,7 @@ export interface Actions {
   work_stop: { arguments: BackgroundJobsOfJob; answer: boolean }
 }
 
-export type Event = TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised | StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | EditPreviewed | SubagentProgressed | Noticed
+export type Event = TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised | StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | EditPreviewed | SubagentProgressed | Noticed
 
 /** What is done with events of each type; others are ignored. */
 export type EventHandlers<State> = {
@@ -319,6 +319,17 @@ export interface ChangedFile {
   path: string
   content: string | null
   by?: string
+}
+
+/** The files could not be saved, and why. `off`: none are saved any more while the task is open in this process. */
+export interface CheckpointFailed {
+  type: "checkpoint_failed"
+  text: string
+  off?: boolean
+  root?: string
+  seq?: number
+  at?: number
+  task?: string
 }
 
 /** Files were restored to `checkpoint`; `undo` is the checkpoint of their state before. */
