@@ -33,12 +33,22 @@ async def test_arguments_that_do_not_parse_are_never_executed_and_never_repaired
     assert not (journey.workspace / "b.txt").exists()
 
 
+CUT = Turn(calls=(Call("write_to_file", raw='{"path": "b.t'),), stop=StopReason.MAX_TOKENS)
+
+
 async def test_a_call_cut_off_by_the_output_limit_is_told_why(journey):
-    await journey.run(
-        Turn(calls=(Call("write_to_file", raw='{"path": "b.t'),), stop=StopReason.MAX_TOKENS),
-        Turn(text="ok", expect=["cut off by the output limit", "smaller pieces"]),
-    )
+    await journey.run(CUT, Turn(text="ok", expect=["cut off by the output limit", "smaller pieces"]))
     assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+async def test_the_advice_gets_more_precise_with_each_reply_in_a_row_that_is_cut_off(journey):
+    whole = Turn(calls=(Call("list_files", {}),))
+    await journey.run(CUT, CUT, whole, CUT, Turn(text="ok"))
+    first, second, _, again = journey.results
+    assert "smaller pieces" in first
+    assert "second reply in a row" in second
+    assert "at most 100 lines" in second
+    assert again == first
 
 
 async def test_wrong_arguments_are_named(journey):

@@ -18,8 +18,8 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
-from halocline.task.calls.arguments import explain_malformed
 from halocline.task.calls.ask_person import Asking
+from halocline.task.calls.cut_calls import answer_cut_call
 from halocline.task.calls.events import (
     Run,
     approval_requested,
@@ -37,10 +37,6 @@ from halocline.task.host import TaskHost
 if TYPE_CHECKING:
     from halocline.ports.hooks import Outcome
 
-NOT_EXECUTED = (
-    "Nothing was run: the arguments of this call are incomplete or malformed{why}. {where}"
-    "Send the whole call again{advice}. Received: {received}"
-)
 DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; continue without it."
 NOBODY = (
     "Not done: this needs the user's approval ({reason}; rule {rule}), and nobody can give it in this run. "
@@ -115,7 +111,7 @@ class Admission:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
         if call.malformed:
-            raise ToolFailure(self._not_executed(call))
+            raise ToolFailure(answer_cut_call(call.malformed, self._state()))
         call = replace(call, arguments=with_roots(call, self._state()))
         try:
             given, summary = summary_of(call, tool, model, self._state())
@@ -127,15 +123,6 @@ class Admission:
             name, meant = other
             return self._parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
-
-    def _not_executed(self, call: ToolCall) -> str:
-        cut = self._state().last_message.stop_reason.value == "max_tokens"
-        return NOT_EXECUTED.format(
-            where=explain_malformed(call.malformed),
-            why=" (the reply was cut off by the output limit)" if cut else "",
-            advice=" in smaller pieces: several short edits instead of one long one" if cut else "",
-            received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),
-        )
 
     async def _pass_gates(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
