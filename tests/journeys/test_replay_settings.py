@@ -33,6 +33,7 @@ OTHER = {
     "base_url": "http://127.0.0.1:1",
     "text_tools": ("*",),
     "image_models": ("*",),
+    "extra_body": {"*": {"temperature": 0.5}},
     "model_aliases": {"sonnet": "ollama/other"},
     "approval_mode": ApprovalMode.AUTO,
     "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.providers import errors as errors, response_format as response_format, thinking as thinking
+    from halocline.providers import (
+        errors as errors,
+        extra_body as extra_body,
+        response_format as response_format,
+        thinking as thinking,
+    )
 else:
     __getattr__ = load_modules_of(__name__)

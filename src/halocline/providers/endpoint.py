@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,7 +23,8 @@ class Endpoint:
     """One model of one vendor, and how to reach it.
 
     `model` is the vendor's own name for it, `known` what is known about it (`own_prices`: the user set its prices);
-    `headers` go with every request. `key_source` tells the user where the key comes from.
+    `headers` and the fields of `extra_body` go with every request. `key_source` tells the user where the key comes
+    from.
     """
 
     vendor: Vendor
@@ -34,6 +36,7 @@ class Endpoint:
     own_prices: bool = False
     network: Network = DIRECT
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:

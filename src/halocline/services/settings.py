@@ -41,6 +41,7 @@ SECTIONS: dict[str, list[str]] = {
     "Providers": [
         "base_url",
         "providers",
+        "extra_body",
         "connect_timeout",
         "first_byte_timeout",
         "stall_timeout",

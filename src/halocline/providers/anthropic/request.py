@@ -29,6 +29,7 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.extra_body import encode_head
 from halocline.providers.http import stream_exchange
 from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image, encode_json, join_parts
 from halocline.providers.response_format import native_schema
@@ -84,7 +85,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -
     if request.system:
         head["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
     messages = _list_messages(request.messages, fragments.of(request.messages))
-    return [encode_json(head)[:-1], b',"messages":[', *messages, b"]}"]
+    return [encode_head(head, endpoint), b',"messages":[', *messages, b"]}"]
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:

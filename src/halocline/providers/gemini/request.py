@@ -24,6 +24,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.extra_body import encode_head
 from halocline.providers.gemini.schema import gemini_parameters
 from halocline.providers.gemini.stream import FromWire
 from halocline.providers.http import stream_exchange
@@ -91,7 +92,8 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
     if request.system:
         head["systemInstruction"] = {"parts": [{"text": request.system}]}
     contents = _list_contents(request.messages, fragments.of(request.messages))
-    return [encode_json(head)[:-1], b',"contents":[' if head else b'"contents":[', *contents, b"]}"]
+    begin = encode_head(head, endpoint)
+    return [begin, b'"contents":[' if begin == b"{" else b',"contents":[', *contents, b"]}"]
 
 
 def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:

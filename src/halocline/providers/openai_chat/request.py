@@ -24,6 +24,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.json_cache import (
     MISSING_PICTURE,
@@ -93,7 +94,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
         head["tools"] = [_encode_tool(spec) for spec in request.tools]
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
     messages += _list_messages(request.messages, fragments.of(request.messages))
-    return [encode_json(head)[:-1], b',"messages":[', *separate_parts(messages), b"]}"]
+    return [encode_head(head, endpoint), b',"messages":[', *separate_parts(messages), b"]}"]
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:

@@ -27,6 +27,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.json_cache import (
     MISSING_PICTURE,
@@ -144,7 +145,7 @@ def to_wire(
     if request.tools:
         head["tools"] = [_encode_tool(spec) for spec in request.tools]
     items = [fragment for fragment in fragments.of(request.messages) if fragment]
-    return [encode_json(head)[:-1], b',"input":[', *separate_parts(items), b"]}"]
+    return [encode_head(head, endpoint), b',"input":[', *separate_parts(items), b"]}"]
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 
+from halocline import providers
 from halocline.context.request import Thinking
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
+from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
@@ -25,6 +27,7 @@ from halocline.store.settings.settings import Settings
 
 DIRECT_QUIET = 300.0
 """Seconds that a reply may go without new content; the stall timeout if that is longer (local servers)."""
+EXTRA = "Change [extra_body] in settings.toml."
 NO_MODEL = "No model is configured."
 HOW_TO = """Choose one:
         halo login  (asks for an API key, tests and stores it)
@@ -81,7 +84,25 @@ async def resolve_endpoint(
     found = await keys.find(vendor)
     key, source = (found.key.reveal(), found.source) if found else ("", "")
     at = build_endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
-    return replace(at, network=choose_network(at, settings, env))
+    return replace(at, network=choose_network(at, settings, env), extra_body=_find_extra_body(at, settings))
+
+
+def _find_extra_body(at: Endpoint, settings: Settings) -> JsonObject:
+    """Return the request fields that the settings add for a model; of two patterns, the later one wins.
+
+    Raises UsageError for fields that are not theirs to set, and where requests are not ours.
+    """
+    found: JsonObject = {}
+    for pattern, fields in settings.extra_body.items():
+        if fnmatchcase(at.name, pattern):
+            found = providers.extra_body.merge_fields(found, fields)
+    if not found:
+        return found
+    if problems := sorted(providers.extra_body.RESERVED & found.keys()):
+        raise UsageError(f"extra_body for {at.name} sets {', '.join(problems)}, which Halocline sends itself.", EXTRA)
+    if at.family == "library":
+        raise UsageError(f"extra_body does not apply to {at.name}: its vendor's SDK writes the requests.", EXTRA)
+    return found
 
 
 def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:

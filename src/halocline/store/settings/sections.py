@@ -1,6 +1,6 @@
 """The tables of the settings file, such as `[mcp]`: settings that belong together."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -22,6 +22,16 @@ class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
 
     engine: Literal["", "searxng", "brave", "tavily", "exa", "serper"] = ""
     url: str = ""
+
+
+WebSearchTable = Annotated[
+    WebSearchSettings,
+    Says(description="Engine for web_search: `engine` (searxng, brave, tavily, exa or serper), and its `url`."),
+]
+ExtraBody = Annotated[
+    dict[str, dict[str, Any]],
+    Says(description="More fields of requests, by `provider/model` pattern: `temperature`, OpenRouter's `provider` …"),
+]
 
 
 class McpSettings(Value, frozen=True, forbid_unknown_fields=True):

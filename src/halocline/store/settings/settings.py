@@ -21,12 +21,14 @@ from halocline.store.settings.provider_settings import (
 )
 from halocline.store.settings.sections import (
     CompactionSettings,
+    ExtraBody,
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
     TerminalSettings,
     TerminalTable,
     WebSearchSettings,
+    WebSearchTable,
 )
 
 
@@ -174,10 +176,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Says(description="Workflows, commands and skills to turn off, as patterns: `skill/*`, `command/deploy`."),
     ] = ()
-    web_search: Annotated[
-        WebSearchSettings,
-        Says(description="Engine for web_search: `engine` (searxng, brave, tavily, exa or serper), and its `url`."),
-    ] = WebSearchSettings()
+    web_search: WebSearchTable = WebSearchSettings()
     language_servers: Annotated[
         LanguageServerSettings,
         Says(
@@ -285,6 +284,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         dict[str, Price],
         Says(description="Prices and sizes of models, by `provider/model`; they override all others."),
     ] = {}
+    extra_body: ExtraBody = {}
     providers: Annotated[
         dict[str, Provider], Says(description="More providers, by name, or changes to built-in ones.")
     ] = {}
