@@ -305,3 +305,40 @@ async def test_a_name_that_two_folders_share_is_a_path_like_any_other(journey, l
     read = turn("", Call("read_file", {"path": "@library:lib.py"}))
     await journey.run(read, turn("done"), options=both(library, twin))
     assert "does not exist" in journey.results[0]
+
+
+def define(folder, name, text):
+    """A skill, a command and an agent of that name, with this text."""
+    (skill := folder / f".claude/skills/{name}").mkdir(parents=True)
+    (skill / "SKILL.md").write_text(f"---\ndescription: {text}\n---\nSkill {text}")
+    for kind in ("commands", "agents"):
+        (folder / ".claude" / kind).mkdir(exist_ok=True)
+        (folder / f".claude/{kind}/do-{name}.md").write_text(
+            f"---\nname: {name}\ndescription: {text}\n---\nDo it {text}."
+        )
+
+
+async def test_skills_commands_and_agents_of_every_folder_are_there_and_the_first_wins(journey, library, tmp_path):
+    define(library, "release", "for the library")
+    define(library, "deploy", "for the library")
+    define(journey.workspace, "deploy", "for the workspace")
+    (tmp_path / "outside.md").write_text("secret")
+    (library / ".claude/commands/leak.md").symlink_to(tmp_path / "outside.md")
+    client = journey.client([turn("", Call("use_skill", {"skill_name": "release"})), turn("done"), turn("done")])
+    await journey.open(client, both(library))
+    system = client.state(journey.task).prompt.system
+    assert "release: for the library" in system
+    assert "deploy: for the workspace" in system
+    found = client.agents_of(journey.workspace, client.state(journey.task).roots)
+    assert {"release": "for the library", "deploy": "for the workspace"}.items() <= {
+        agent.name: agent.description for agent in found.agents
+    }.items()
+    await journey.prompt(client, "/do-release")
+    assert "Skill for the library" in journey.results[0]
+    await journey.prompt(client, "/do-deploy and /leak")
+    messages = [one for one in client.state(journey.task).messages if isinstance(one, UserMessage)]
+    texts = "\n".join(part.text for message in messages for part in message.content if isinstance(part, Note))
+    assert "Do it for the library." in texts
+    assert "Do it for the workspace." in texts
+    assert "secret" not in texts
+    await client.close()

@@ -264,9 +264,9 @@ class Client(TaskQueries):
         """Return the hooks configured for a folder, and whether they may run."""
         return self._controller.assemblies.of(workspace).hooks_of(workspace)
 
-    def agents_of(self, workspace: Path) -> "Found":
+    def agents_of(self, workspace: Path, roots: Sequence[str] = ()) -> "Found":
         """Return the agents that files define for a folder, and what of these files is ignored."""
-        return user_files.agents.found_agents(workspace, self.home.agents)
+        return user_files.agents.found_agents(workspace, self.home.agents, roots=roots)
 
     def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""

@@ -86,7 +86,7 @@ class Controller:
         model: Model = (chosen := Chosen(await assembly.model(options.model or "")))
         recorder = assembly.recorder(options.record) if options.record else None
         name = name or new_task_id()
-        skills = found_skills(workspace)
+        skills = found_skills(workspace, roots=new.roots)
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
             task = build_task(assembly, log, new, workspace, model, options)
@@ -179,12 +179,13 @@ class Controller:
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return self.send(await self.prepared(command) if isinstance(command, cmd.SubmitPrompt) else command)
 
-    def words(self, workspace: Path) -> "SlashEntries":
-        """Return the slash commands of a workspace."""
-        return prompts.command_files.slash_commands_of(workspace, self.home, self.assemblies.of(workspace).settings)
+    def words(self, workspace: Path, roots: Sequence[str] = ()) -> "SlashEntries":
+        """Return the slash commands of a workspace and of a task's other folders."""
+        settings = self.assemblies.of(workspace).settings
+        return prompts.command_files.slash_commands_of(workspace, self.home, settings, roots)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
-        return lambda: self.words(Path(task.state.workspace))
+        return lambda: self.words(Path(task.state.workspace), task.state.roots)
 
     async def prepared(self, command: cmd.SubmitPrompt) -> cmd.SubmitPrompt:
         """Expand the slash commands of a prompt, ready for `send`; files are read in a thread. Raises UsageError.
@@ -196,7 +197,7 @@ class Controller:
         if command.verbatim:
             return command
         if attached := self.attached(command.task):
-            await check_prompt(command, lambda: self.words(Path(attached.state.workspace)))
+            await check_prompt(command, lambda: self.words(Path(attached.state.workspace), attached.state.roots))
             return command
         task = self.task(command.task)
         expanded = await expand_prompt_in_thread(task, command.content, self._words_of(task), only=True)

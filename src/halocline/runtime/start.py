@@ -150,7 +150,7 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
     """Prepare an imported task that is resumed for the first time."""
     place = Path(task.state.workspace)
     rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
-    skills = found_skills(place)
+    skills = found_skills(place, roots=task.state.roots)
     begins = start_event(assembly, place, options, names, skills, rules)
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
     if skills.offered:
@@ -250,7 +250,7 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
     """Offer these tools from now on, besides the standard ones. Return remarks on agent files."""
-    event, remarks = offer_event(tools, Path(task.state.workspace), task.home / "agents")
+    event, remarks = offer_event(tools, task.state, task.home / "agents")
     if frozenset(event.tools) != task.state.prompt.tools or (
         event.agents and event.agents != task.state.subagents.available
     ):
@@ -258,12 +258,12 @@ def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
     return remarks
 
 
-def offer_event(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
+def offer_event(tools: Iterable[str], state: State, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
     """Build the event that offers these tools and the agents from files; also return remarks on those files."""
     names = tuple(sorted({*tools}))
     if "use_subagents" not in names:
         return ToolsOffered(tools=names), ()
-    found = user_files.agents.found_agents(workspace, own)
+    found = user_files.agents.found_agents(Path(state.workspace), own, roots=state.roots)
     return ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
 
 

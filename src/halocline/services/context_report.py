@@ -32,11 +32,11 @@ class ContextService:
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
-        assembly, skills = self._assembly.in_folder(workspace), found_skills(workspace)
+        roots = roots_of(workspace, options.roots, self._assembly.settings)
+        assembly, skills = self._assembly.in_folder(workspace, roots), found_skills(workspace, roots=roots)
         names = await assembly.names(options.model or "")
-        followed = assembly.instructions(workspace)
+        followed = assembly.instructions(workspace, roots)
         rules = followed.begins() if followed else Beginning()
-        roots = roots_of(workspace, options.roots, assembly.settings)
         started = start_event(assembly, workspace, options, names, skills, rules, roots)
         return self._at_start(started, options.attended, {"use_skill"} if skills.offered else ())
 
@@ -44,7 +44,7 @@ class ContextService:
         """Return the state of a new task when its first prompt is sent, without the prompt's text."""
         state = reduce_event(State(), started)
         offered = self._assembly.offered(state, attended, tools)
-        state = reduce_event(state, offer_event(offered, Path(state.workspace), self._assembly.home.agents)[0])
+        state = reduce_event(state, offer_event(offered, state, self._assembly.home.agents)[0])
         note = environment_note(state, Path(state.workspace), datetime.now().astimezone())
         return replace(state, messages=(UserMessage((note,)),)) if note else state
 

@@ -22,8 +22,8 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-
-    skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).offered}
+    found = await asyncio.to_thread(found_skills, ctx.workspace, roots=ctx.task.roots)
+    skills = {skill.name: skill for skill in found.offered}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:
         raise ToolFailure(f"No skill is named {input.skill_name!r}. Available skills: {', '.join(skills) or 'none'}.")

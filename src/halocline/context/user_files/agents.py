@@ -6,7 +6,7 @@ reads, whatever its file says. A file of the project does not lead out of it by 
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +101,17 @@ class _Invalid(Exception):
     """Raised for a file that does not define an agent, with the reason."""
 
 
-def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
-    """Look for agents in the folder `own`, the home folder and the workspace; the first of a name wins."""
-    inside = os.path.realpath(workspace)
-    tops = {"~": home or Path.home(), "": workspace}
+def found_agents(workspace: Path, own: Path, home: Path | None = None, roots: Sequence[str | Path] = ()) -> Found:
+    """Look for agents in the folder `own`, the home folder, the workspace and a task's other folders.
+
+    The first of a name wins.
+    """
     agents: dict[str, Agent] = {}
     remarks: list[str] = []
-    for row in AGENT_ROWS:
-        folder = own if row.root == "~/.halocline" else tops[row.root] / row.path
+    for row, folder, within in _list_folders(workspace, own, home or Path.home(), roots):
         for file in _list_files(folder, row.endings):
             try:
-                agent = _read_agent(file, "" if row.root else inside, row)
+                agent = _read_agent(file, within, row)
             except _Invalid as why:
                 remarks.append(f"The agent {file} is ignored: {why}")
                 continue
@@ -125,6 +125,18 @@ def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
     chosen = (*READS, SKILLS) if agent is None or agent.tools is None else agent.tools
     preloaded = agent is not None and agent.skills is not None
     return (*(name for name in chosen if name != SKILLS or (skills and not preloaded)), FINISHING)
+
+
+def _list_folders(
+    workspace: Path, own: Path, home: Path, roots: Sequence[str | Path]
+) -> Iterator[tuple[Row, Path, str]]:
+    """Yield the folders to look into, with what they hold, and the folder that their files may not lead out of."""
+    for row in AGENT_ROWS:
+        top = home if row.root else workspace
+        folder = own if row.root == "~/.halocline" else top / row.path
+        yield row, folder, "" if row.root else os.path.realpath(workspace)
+    for root in map(Path, roots):
+        yield from ((row, root / row.path, os.path.realpath(root)) for row in AGENT_ROWS if not row.root)
 
 
 def _list_files(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:

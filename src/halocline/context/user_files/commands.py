@@ -23,11 +23,12 @@ LONGEST_FILE = 100_000
 
 
 class Places(Value, frozen=True):
-    """The workspace, Halocline's home folder and the user's."""
+    """The workspace, Halocline's home folder and the user's, and the other folders of a task."""
 
     workspace: Path
     own: Path
     person: Path
+    roots: tuple[Path, ...] = ()
 
 
 class WordFile(Value, frozen=True):
@@ -59,12 +60,10 @@ class FoundWords(Value, frozen=True):
 
 
 def found_words(places: Places) -> FoundWords:
-    """Find the files without reading them."""
+    """Find the files without reading them. The first of a name wins; a task's other folders come last."""
     files: dict[str, WordFile] = {}
     skipped: list[str] = []
-    inside = os.path.realpath(places.workspace)
-    for row in COMMAND_ROWS:
-        folder, within = _folder_of(row, places), "" if row.root else inside
+    for row, folder, within in _list_folders(places):
         for path in _files_below(folder, row.endings):
             name = _name_of(path.relative_to(folder).as_posix(), row)
             short = shown_path(path, places)
@@ -93,13 +92,14 @@ def read_word(file: WordFile) -> WordText:
     )
 
 
-def _folder_of(row: Row, places: Places) -> Path:
-    match row.root:
-        case "~/.halocline":
-            return places.own / row.path
-        case "~":
-            return places.person / row.path
-    return places.workspace / row.path
+def _list_folders(places: Places) -> Iterator[tuple[Row, Path, str]]:
+    """Yield the folders to look into, with what they hold, and the folder that their files may not lead out of."""
+    tops = {"~/.halocline": places.own, "~": places.person, "": places.workspace}
+    inside = os.path.realpath(places.workspace)
+    for row in COMMAND_ROWS:
+        yield row, tops[row.root] / row.path, "" if row.root else inside
+    for root in places.roots:
+        yield from ((row, root / row.path, os.path.realpath(root)) for row in COMMAND_ROWS if not row.root)
 
 
 def _name_of(path: str, row: Row) -> str:

@@ -6,7 +6,7 @@ project's skill does not lead out of the project by a link, and a user's own ski
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from halocline.context.budget import Budget, fit_lines
@@ -54,13 +54,14 @@ class _Invalid(Exception):
     """Raised for a folder that is not a valid skill, with the reason."""
 
 
-def found_skills(workspace: Path, home: Path | None = None) -> Found:
-    """Look for skills in the workspace and in the home folder."""
+def found_skills(workspace: Path, home: Path | None = None, roots: Sequence[str | Path] = ()) -> Found:
+    """Look for skills in the home folder, in the workspace and in a task's other folders; the first of a name wins."""
     home = home or Path.home()
     skills: dict[str, Skill] = {}
     skipped: list[str] = []
-    inside = os.path.realpath(workspace)
-    places = [(home / place, "") for place in OWN_SKILLS] + [(workspace / place, inside) for place in PROJECT_SKILLS]
+    places = [(home / place, "") for place in OWN_SKILLS]
+    for project in (workspace, *map(Path, roots)):
+        places += [(project / place, os.path.realpath(project)) for place in PROJECT_SKILLS]
     for folder, within in dict(places).items():
         for path in _skill_folders(folder):
             try:

@@ -69,9 +69,9 @@ class Expansion(Value, frozen=True):
         return (tool_request(self.tool),) if self.tool else ()
 
 
-def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "SlashEntries":
-    """Return the slash commands of a workspace."""
-    return SlashEntries(Places(workspace, home.root, Path.home()), settings.words_off)
+def slash_commands_of(workspace: Path, home: Home, settings: Settings, roots: Sequence[str] = ()) -> "SlashEntries":
+    """Return the slash commands of a workspace and of a task's other folders."""
+    return SlashEntries(Places(workspace, home.root, Path.home(), tuple(map(Path, roots))), settings.words_off)
 
 
 class SlashEntries:
@@ -90,7 +90,7 @@ class SlashEntries:
     @cached_property
     def found_skills(self) -> Found:
         """The skills, including those that are not slash commands, and why one is left out."""
-        return found_skills(self._places.workspace, self._places.person)
+        return found_skills(self._places.workspace, self._places.person, self._places.roots)
 
     @cached_property
     def _skills(self) -> dict[str, Skill]:

@@ -101,7 +101,7 @@ class Subtasks:
         if not any(one.agent for one in wanted):
             return [None] * len(wanted)
         home = self._runtime.assembly().home
-        found: Found = found_agents(Path(self._parent.state.workspace), home.agents)
+        found: Found = found_agents(Path(self._parent.state.workspace), home.agents, roots=self._parent.state.roots)
         if unknown := [one.agent for one in wanted if one.agent and not found.named(one.agent)]:
             names = ", ".join(agent.name for agent in found.agents) or "none"
             raise ToolFailure(
@@ -169,7 +169,7 @@ class Subtasks:
         assembly, parent = self._runtime.assembly(), self._parent.state
         chosen, remarks = await self._model(plan.agent)
         workspace = Path(parent.workspace)
-        skills = found_skills(workspace)
+        skills = found_skills(workspace, roots=parent.roots)
         given, unknown = _read_skills(plan.agent, skills.skills)
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subagents=SubagentsState(subtask=plan.subtask))

@@ -26,7 +26,8 @@ ELSEWHERE = "/{name} works only in a terminal session. In an editor, use its own
 
 def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
     """Return the commands to offer: all but those that need a session in a terminal."""
-    words = client.words(Path(client.state(task).workspace)).listed(SlashPlace.TERMINAL)
+    state = client.state(task)
+    words = client.words(Path(state.workspace), state.roots).listed(SlashPlace.TERMINAL)
     offered = [*words, *list_prompts(client.mcp_prompts(task))]
     commands = [_describe_command(entry) for entry in offered if not _needs_terminal(entry.name)]
     return schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")

@@ -12,7 +12,7 @@ NONE = "No agents here. An agent is a file such as .claude/agents/NAME.md with a
 
 
 async def answer_agents(context: SlashContext, rest: str) -> SlashAnswer:
-    found = context.client.agents_of(context.workspace)
+    found = context.client.agents_of(context.workspace, context.client.state(context.task).roots)
     if rest:
         agent = found.named(rest)
         return _show_agent(agent) if agent else f"No agent {rest!r}. Agents: {_list_names(found.agents) or 'none'}."
@@ -25,7 +25,8 @@ async def answer_agents(context: SlashContext, rest: str) -> SlashAnswer:
 
 
 async def complete_agents(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    found = client.agents_of(Path(client.state(task).workspace))
+    state = client.state(task)
+    found = client.agents_of(Path(state.workspace), state.roots)
     return {} if given else {agent.name: agent.line.description for agent in found.agents}
 
 

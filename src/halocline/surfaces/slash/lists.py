@@ -24,7 +24,7 @@ NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME wit
 
 async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
     """As two columns: the command with what it takes, and what it does."""
-    words = context.client.words(context.workspace)
+    words = context.client.words(context.workspace, context.client.state(context.task).roots)
     lines, kind = ["Press ? in an empty prompt for the keys."], ""
     prompts = list_prompts(context.client.mcp_prompts(context.task))
     for word in [*words.listed(SlashPlace.TERMINAL), *prompts]:
@@ -59,7 +59,7 @@ async def answer_todos(context: SlashContext, rest: str) -> SlashAnswer:
 
 
 async def answer_skills(context: SlashContext, rest: str) -> SlashAnswer:
-    found = context.client.words(context.workspace).found_skills
+    found = context.client.words(context.workspace, context.client.state(context.task).roots).found_skills
     lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
     return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
 

@@ -73,7 +73,8 @@ class Menu:
 
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
-            words = self._client.words(Path(self._client.state(self._task).workspace))
+            state = self._client.state(self._task)
+            words = self._client.words(Path(state.workspace), state.roots)
             prompts = list_prompts(self._client.mcp_prompts(self._task))
             self._words = [*await asyncio.to_thread(words.listed, SlashPlace.TERMINAL), *prompts]
         return self._words

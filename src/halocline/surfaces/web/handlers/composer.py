@@ -44,8 +44,10 @@ class OfModelAndMode(Value, frozen=True):
 @query("words")
 async def list_slash_commands(tasks: OpenTasks, which: OfTaskOrFolder) -> list[SlashEntry]:
     """List slash commands, including prompts of an open task's MCP servers."""
-    found = tasks.client.words(which.place(tasks)).listed(SlashPlace.TERMINAL)
-    prompts = tasks.client.mcp_prompts(which.task) if tasks.client.is_open(which.task) else []
+    is_open = tasks.client.is_open(which.task)
+    roots = tasks.client.state(which.task).roots if is_open else ()
+    found = tasks.client.words(which.place(tasks), roots).listed(SlashPlace.TERMINAL)
+    prompts = tasks.client.mcp_prompts(which.task) if is_open else []
     return [*found, *(SlashEntry(prompt.command, "mcp", prompt.description) for prompt in prompts)]
 
 
