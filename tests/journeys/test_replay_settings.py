@@ -34,6 +34,7 @@ OTHER = {
     "text_tools": ("*",),
     "image_models": ("*",),
     "extra_body": {"*": {"temperature": 0.5}},
+    "double_check": True,
     "model_aliases": {"sonnet": "ollama/other"},
     "approval_mode": ApprovalMode.AUTO,
     "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),

@@ -113,14 +113,13 @@ class Controller:
                 raise TaskNotFound(
                     f"Task {name} cannot be resumed: its log has no beginning.", "See the damage: halo doctor"
                 )
-            place = Path(state.workspace)
             resumed = resume_roots(state, options.roots)
             assembly = self.assemblies.of_task(resumed.state, trusted=options.trusted)
             wanted = assembly.model(options.model) if options.model else model_of(assembly, state)
             model: Model = (chosen := Chosen(await wanted))
             model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
-            task = build_task(assembly, log, resumed.state, place, model, options)
-            repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
+            task = build_task(assembly, log, resumed.state, Path(state.workspace), model, options)
+            repairs = await task.host.tools.files.mend(edits_cut_short(past, Path(state.workspace)))
             resume_task(task, past, asks_again=options.asks_again)
             if not state.prompt.system:  # imported, and opened for the first time
                 adopt_task(task, assembly, options, chosen.names)

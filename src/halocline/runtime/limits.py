@@ -14,4 +14,5 @@ def chosen_limits(settings: Settings) -> Limits:
         compacts=settings.compaction.automatic,
         compacts_at=settings.compaction.at,
         sandbox=settings.sandbox,
+        double_check=settings.double_check,
     )

@@ -247,6 +247,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
         t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
     ev.ApprovalSwitched: lambda t, e: add_rows(t, NoticeRow(describe_switch(e))),
+    ev.CompletionQuestioned: lambda t, e: add_rows(t, NoticeRow("The model is asked to check its work once more.")),
     ev.CheckpointFailed: lambda t, e: add_rows(t, NoticeRow(e.text)),
     ev.CheckpointTaken: lambda t, e: add_rows(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: add_rows(

@@ -25,11 +25,11 @@ from halocline.protocol.state.state import State, loose_ends
 from halocline.protocol.values import Value
 from halocline.task.calls.tool_calls import ToolCalls
 from halocline.task.compactor import Compactor
+from halocline.task.end_checks import check_end
 from halocline.task.governor import Governor
 from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox, InboxRequest, Prompt
 from halocline.task.log import Log
-from halocline.task.structured_answer import judge_answer
 from halocline.task.turn_ends import end_of, hooks_after
 from halocline.task.updates.context_updates import collect_updates
 from halocline.task.updates.jobs import tell_of_ends
@@ -121,7 +121,7 @@ class Task:
             if steering := await self.inbox.steering():
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:
-                self.emit(*judge_answer(self.state))
+                self.emit(*check_end(self.state))
                 if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
                     return TurnEnded(reason=message.stop_reason, text=message.refusal)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from halocline.context.notes import (
         answer_schema as answer_schema,
         diagnostics as diagnostics,
+        double_check as double_check,
         files as files,
         todos as todos,
         user_shell as user_shell,

@@ -46,6 +46,7 @@ from halocline.protocol.events.mentions import MentionsResolved as MentionsResol
 from halocline.protocol.events.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
+    CompletionQuestioned as CompletionQuestioned,
     QuestionAnswered as QuestionAnswered,
     QuestionAsked as QuestionAsked,
 )
@@ -121,6 +122,7 @@ DurableEvent = (
     | QuestionAnswered
     | AnswerAccepted
     | AnswerRefused
+    | CompletionQuestioned
     | LimitExtended
     | TodosChanged
     | CompactionStarted

@@ -9,7 +9,8 @@ class Limits(Value, frozen=True, omit_defaults=False):
 
     `compacts` turns on automatic compaction; `compacts_at` is the part of the window that triggers it, None: the
     default for the window. `sandbox` is the setting of that name; tool descriptions, and so the size of requests,
-    depend on it. Defaults are written too, because they may change.
+    depend on it. With `double_check`, a turn that changed something ends only after the model checked it once more.
+    Defaults are written too, because they may change.
     """
 
     steps: int | None = 200
@@ -19,6 +20,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     compacts: bool = True
     compacts_at: float | None = None
     sandbox: str = ""
+    double_check: bool = False
 
 
 class LimitsChanged(Durable, frozen=True):

@@ -23,6 +23,12 @@ class QuestionAnswered(Durable, frozen=True):
     client: str = ""
 
 
+class CompletionQuestioned(Durable, frozen=True):
+    """The model would have ended the turn, and is to check its work first; `content` tells it."""
+
+    content: tuple[UserPart, ...]
+
+
 class AnswerAccepted(Durable, frozen=True):
     """The turn's answer is a JSON object that matches the schema."""
 

@@ -14,7 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.events.instructions import in_force
 from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
-from halocline.protocol.messages import Usage, UserMessage
+from halocline.protocol.messages import Usage, UserMessage, UserPart
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.conversation import add_message, add_notes, release_held
 from halocline.protocol.state.file_knowledge import note_read, note_reported
@@ -22,7 +22,7 @@ from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.state.plan import TodoAge
 from halocline.protocol.state.rewind import remember_point, restore_state
 from halocline.protocol.state.state import State
-from halocline.protocol.state.turn import AnswerState, TurnState
+from halocline.protocol.state.turn import AnswerState, TurnState, go_on, note_action
 
 Reducer = Callable[[State, Any], State]
 
@@ -79,15 +79,12 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
 
 
 def _on_steering(state: State, e: ev.SteeringReceived) -> State:
-    turn = replace(state.turn, is_over=False) if state.turn else None
-    heard = replace(state, turn=turn, pending=state.pending.after_steering(e.content))
+    heard = replace(state, turn=go_on(state.turn), pending=state.pending.after_steering(e.content))
     return heard if state.pending.calls else add_notes(heard, e.content)
 
 
-def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
-    turn = replace(state.turn, is_over=False) if state.turn else None
-    answer = replace(state.answer, refused=(*state.answer.refused, e))
-    return replace(add_message(state, UserMessage(e.content)), turn=turn, answer=answer)
+def _send_back(state: State, content: tuple[UserPart, ...], *, questioned: bool = False) -> State:
+    return replace(add_message(state, UserMessage(content)), turn=go_on(state.turn, questioned=questioned))
 
 
 def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
@@ -238,7 +235,9 @@ _REDUCERS: dict[type, Reducer] = {
     ev.ThinkingDelta: _on_delta,
     ev.UsageReported: _on_usage,
     ev.AssistantMessageCompleted: _on_completed,
-    ev.ToolCallStarted: lambda state, e: replace(state, pending=state.pending.after_call_start(e.call)),
+    ev.ToolCallStarted: lambda state, e: replace(
+        state, turn=note_action(state.turn, e), pending=state.pending.after_call_start(e.call)
+    ),
     ev.ToolCallEnded: _call_ended,
     ev.ApprovalRequested: _change("pending", lambda pending, e: replace(pending, approvals=(*pending.approvals, e))),
     ev.ApprovalResolved: _approval_resolved,
@@ -246,7 +245,8 @@ _REDUCERS: dict[type, Reducer] = {
     ev.QuestionAsked: _change("pending", lambda pending, e: replace(pending, questions=(*pending.questions, e))),
     ev.QuestionAnswered: _change("pending", lambda pending, e: pending.after_answer(e)),
     ev.AnswerAccepted: _change("answer", lambda answer, e: replace(answer, accepted=e.answer)),
-    ev.AnswerRefused: _answer_refused,
+    ev.AnswerRefused: lambda state, e: replace(_send_back(state, e.content), answer=state.answer.after_refusal(e)),
+    ev.CompletionQuestioned: lambda state, e: _send_back(state, e.content, questioned=True),
     ev.LimitExtended: _limit_extended,
     ev.RootsChanged: lambda state, e: replace(state, roots=e.roots),
     ev.ModelChanged: _change("model", lambda model, e: model.after_change(e)),
@@ -264,7 +264,7 @@ _REDUCERS: dict[type, Reducer] = {
         "permissions", lambda permissions, e: replace(permissions, approval_mode=e.approval_mode)
     ),
     ev.ToolsOffered: _tools_offered,
-    ev.FileChanged: lambda state, e: replace(state, files=state.files.after_change(e)),
+    ev.FileChanged: lambda state, e: replace(state, turn=note_action(state.turn, e), files=state.files.after_change(e)),
     ev.FilesChangedOutside: _note("files", lambda files, e: replace(files, known=note_reported(files.known, e.files))),
     ev.ShellMoved: _change("host", lambda host, e: replace(host, shell=e)),
     ev.PageShown: _change("host", lambda host, e: replace(host, page=e.url)),

@@ -1,16 +1,25 @@
 """The running turn, and the structured answer of the latest one."""
 
+from msgspec.structs import replace
+
 from halocline.protocol.events.questions import AnswerRefused
+from halocline.protocol.events.tool_calls import FileChanged, ToolCallStarted
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.values import JsonObject, Value
 
 
 class TurnState(Value, frozen=True):
-    """The running turn. `first_message` is the index of its prompt."""
+    """The running turn. `first_message` is the index of its prompt.
+
+    `acted`: a file changed in it, or a command ran; `questioned`: the model was asked to check its work.
+    """
 
     started_at: float
     steps: int = 0
     is_over: bool = False
     first_message: int = 0
+    acted: bool = False
+    questioned: bool = False
 
 
 class AnswerState(Value, frozen=True):
@@ -19,3 +28,17 @@ class AnswerState(Value, frozen=True):
     schema: JsonObject | None = None
     accepted: JsonObject | None = None
     refused: tuple[AnswerRefused, ...] = ()
+
+    def after_refusal(self, event: AnswerRefused) -> "AnswerState":
+        return replace(self, refused=(*self.refused, event))
+
+
+def go_on(turn: TurnState | None, *, questioned: bool = False) -> TurnState | None:
+    """Return the turn after a message that keeps it from ending."""
+    return turn and replace(turn, is_over=False, questioned=turn.questioned or questioned)
+
+
+def note_action(turn: TurnState | None, event: FileChanged | ToolCallStarted) -> TurnState | None:
+    """Return the turn after a file changed, or a call started: a command may change anything."""
+    acts = isinstance(event, FileChanged) or event.kind is ToolKind.EXECUTE
+    return replace(turn, acted=True) if turn and acts and not turn.acted else turn

@@ -28,6 +28,13 @@ WebSearchTable = Annotated[
     WebSearchSettings,
     Says(description="Engine for web_search: `engine` (searxng, brave, tavily, exa or serper), and its `url`."),
 ]
+TodoReminder = Annotated[
+    Annotated[int, msgspec.Meta(ge=0)],
+    Says(description="Requests without a to-do update before the model is reminded of open items; 0 for never."),
+]
+DoubleCheck = Annotated[
+    bool, Says(description="Have the model check its work once more before a turn that changed something ends.")
+]
 ExtraBody = Annotated[
     dict[str, dict[str, Any]],
     Says(description="More fields of requests, by `provider/model` pattern: `temperature`, OpenRouter's `provider` …"),

@@ -21,12 +21,14 @@ from halocline.store.settings.provider_settings import (
 )
 from halocline.store.settings.sections import (
     CompactionSettings,
+    DoubleCheck,
     ExtraBody,
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
     TerminalSettings,
     TerminalTable,
+    TodoReminder,
     WebSearchSettings,
     WebSearchTable,
 )
@@ -154,10 +156,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             description="When only some blocks of an edit fit, apply those and report the rest; otherwise all or none."
         ),
     ] = False
-    todo_reminder: Annotated[
-        Annotated[int, msgspec.Meta(ge=0)],
-        Says(description="Requests without a to-do update before the model is reminded of open items; 0 for never."),
-    ] = 6
+    double_check: DoubleCheck = False
+    todo_reminder: TodoReminder = 6
     memory: Annotated[
         bool,
         Says(description="Give new tasks the notes of earlier ones, and let the model propose more (remember)."),
