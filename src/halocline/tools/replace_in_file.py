@@ -19,6 +19,7 @@ from halocline.tools.changes import (
     summarize_edit,
     write_change,
 )
+from halocline.tools.failed_edits import advise_after_failures
 from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
 
@@ -75,7 +76,9 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
     except EditError as error:
         if was.data is None:
             await find_existing(input.path, ctx)
-        raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {error.hint}") from None
+        lines = was.file.view.count("\n")
+        advice = error.hint + advise_after_failures(ctx.call.id, input.path, lines, ctx.task.messages)
+        raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {advice}") from None
     done = "Created" if was.data is None else "Edited"
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"
