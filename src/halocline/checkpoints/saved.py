@@ -31,8 +31,8 @@ class Saved(Value, frozen=True):
 
     `is_new` is false if nothing changed since the last one. `left_out` are files that no rule ignores but that are not
     in it. `missing` are the numbers of the task's checkpoints that the store has lost. `aside` is the new place of a
-    damaged store. `before` are checkpoints that the task does not know yet, each
-    with its label: a process that died had saved them, or had kept the contents for them.
+    damaged store. `before` are checkpoints that the task does not know yet, each with its label: a process that died
+    had saved them, or had kept the contents for them.
     """
 
     sha: str

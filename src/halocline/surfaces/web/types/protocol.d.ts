@@ -9,7 +9,11 @@ export interface Queries {
   connection: { arguments: OfModel; answer: ModelConnection }
   context: { arguments: OfTask; answer: ContextReport }
   efforts: { arguments: OfModelAndMode; answer: Efforts }
+<<<<<<< HEAD
   event: { arguments: OfEvent; answer: TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised }
+=======
+  event: { arguments: OfEvent; answer: TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | CompletionQuestioned | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised }
+>>>>>>> 6a703f28 (Show on the page, too, why files could not be saved and that work is checked again)
   explain: { arguments: OfCommand; answer: Explanation }
   folders: { arguments: FolderQuery; answer: FolderListing }
   git: { arguments: OfFolder; answer: GitStatus }
@@ -95,7 +99,11 @@ export interface Actions {
   work_stop: { arguments: BackgroundJobsOfJob; answer: boolean }
 }
 
+<<<<<<< HEAD
 export type Event = TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised | StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | EditPreviewed | SubagentProgressed | Noticed
+=======
+export type Event = TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | CompletionQuestioned | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised | StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | EditPreviewed | SubagentProgressed | Noticed
+>>>>>>> 6a703f28 (Show on the page, too, why files could not be saved and that work is checked again)
 
 /** What is done with events of each type; others are ignored. */
 export type EventHandlers<State> = {
@@ -463,6 +471,15 @@ export interface CompactionStarted {
 /** The latest compaction was undone: the model again reads what it read before, and everything since. */
 export interface CompactionUndone {
   type: "compaction_undone"
+  seq?: number
+  at?: number
+  task?: string
+}
+
+/** The model would have ended the turn, and is to check its work first; `content` tells it. */
+export interface CompletionQuestioned {
+  type: "completion_questioned"
+  content: Array<Text | Note | Image>
   seq?: number
   at?: number
   task?: string
@@ -983,6 +1000,7 @@ export interface Limits {
   compacts?: boolean
   compacts_at?: number | null
   sandbox?: string
+  double_check?: boolean
 }
 
 /** The limits changed: the task was reopened with other settings. */

@@ -352,6 +352,7 @@ const FOLDS = {
     })
   },
   answer_refused: (t, e) => add(t, notice(`The answer does not match the schema. ${(e.problems ?? []).join(' ')}`)),
+  completion_questioned: (t) => add(t, notice('The model is asked to check its work once more.')),
   todos_changed: (t, e) => {
     t.todos = e.todos ?? []
     t.turn = { ...t.turn, planned: true }
@@ -380,6 +381,7 @@ const FOLDS = {
       ),
     ),
   policy_changed: (t, e) => add(t, notice(`Approvals: ${e.approval_mode}${e.client ? `, set by ${e.client}` : ''}`)),
+  checkpoint_failed: (t, e) => add(t, notice(e.text)),
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })
   },
