@@ -5,6 +5,7 @@ import pytest
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import Text
+from halocline.protocol.state.turn import TurnState
 from halocline.task.inbox import Inbox, Interrupted, Prompt
 
 YES = ResolveApproval(task="t", request="r1", decision=Choice.ALLOW_ONCE)
@@ -82,6 +83,40 @@ async def test_an_interrupt_without_a_turn_is_nothing():
     inbox.interrupt()
     async with inbox.interruptible():
         await asyncio.sleep(0)
+
+
+async def run_turn(inbox: Inbox, serving: asyncio.Event) -> None:
+    async with inbox.interruptible():
+        serving.set()
+        await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize(("wanted", "is_interrupted"), [(0, True), (7, True), (3, False)])
+async def test_an_interrupt_of_another_turn_spares_the_one_that_runs(wanted: int, is_interrupted: bool):
+    inbox, serving = Inbox(attended=True), asyncio.Event()
+    running = asyncio.create_task(run_turn(inbox, serving))
+    await serving.wait()
+    inbox.interrupt_turn(TurnState(0.0, seq=7), wanted)
+    assert inbox.is_interrupted == is_interrupted
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.parametrize("wanted", [0, 7])
+async def test_an_interrupt_while_a_turn_ends_spares_the_prompt_after_it(wanted: int):
+    inbox = Inbox(attended=True)
+    inbox.prompt(Prompt((Text("next"),)))
+    inbox.interrupt_turn(TurnState(0.0, seq=7), wanted)
+    assert not inbox.is_interrupted
+
+
+async def test_an_interrupt_reaches_a_prompt_that_is_queued_and_a_turn_that_is_to_go_on():
+    queued, resumed = Inbox(attended=True), Inbox(attended=True)
+    queued.prompt(Prompt((Text("next"),)))
+    queued.interrupt_turn(None)
+    resumed.go_on()
+    resumed.interrupt_turn(TurnState(0.0, seq=7), 7)
+    assert (queued.is_interrupted, resumed.is_interrupted) == (True, True)
 
 
 async def test_cancellation_from_outside_stays_a_cancellation():

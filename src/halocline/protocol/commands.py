@@ -48,7 +48,9 @@ class Steer(Command, frozen=True):
 
 
 class Interrupt(Command, frozen=True):
-    """End the running turn now."""
+    """End the running turn now. `turn` is the number of its first event: it spares every other turn; 0 takes any."""
+
+    turn: int = 0
 
 
 class RetryNow(Command, frozen=True):

@@ -14,8 +14,8 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
     """Apply a command. Return False if it came too late: nothing waits for it any more. Raises UsageError."""
     task = opened.task
     match command:
-        case cmd.Interrupt():
-            task.inbox.interrupt()
+        case cmd.Interrupt(turn=turn):
+            task.inbox.interrupt_turn(task.state.turn, turn)
         case cmd.RetryNow():
             return opened.model.ask_now()
         case cmd.ResolveApproval():

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.events import ErrorRaised
 from halocline.protocol.messages import UserPart
+from halocline.protocol.state.turn import TurnState
 from halocline.protocol.values import JsonObject, Value
 
 Content = tuple[UserPart, ...]
@@ -68,6 +69,7 @@ class Inbox:
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
         self._leaves = False
+        self._resumes = False
 
     @property
     def can_ask(self) -> bool:
@@ -95,6 +97,7 @@ class Inbox:
 
     def go_on(self) -> None:
         """Continue the open turn."""
+        self._resumes = True
         self.prompt(Prompt(()))
 
     def steer(self, content: "Content | asyncio.Future[Content]") -> None:
@@ -168,11 +171,22 @@ class Inbox:
         if self._turn is not None:
             self._turn.cancel()
 
+    def interrupt_turn(self, turn: TurnState | None, wanted: int = 0) -> None:
+        """Interrupt the turn that is open in the log, or else the one whose prompt is queued.
+
+        Spares a turn other than `wanted`, if set, and the next prompt while the open turn ends by itself.
+        """
+        if wanted and (turn is None or turn.seq != wanted):
+            return
+        if turn is None or self._turn is not None or self._resumes:
+            self.interrupt()
+
     @asynccontextmanager
     async def interruptible(self, seconds: float | None = None) -> AsyncIterator[None]:
         """Let `interrupt` cancel the body, and interrupt it after `seconds`. Raises Interrupted."""
         turn = asyncio.current_task()
         assert turn is not None
+        self._resumes = False
         if why := self._forget():
             raise why
         self._turn = turn

@@ -71,7 +71,7 @@ def _start_with(state: State, e: ev.TaskStarted | ev.TaskAdopted) -> State:
 def _turn_started(state: State, e: ev.TurnStarted) -> State:
     return replace(
         add_message(state, UserMessage(e.content)),
-        turn=TurnState(started_at=e.at, first_message=len(state.messages)),
+        turn=TurnState(e.at, e.seq, first_message=len(state.messages)),
         answer=AnswerState(e.output_schema),
         budget=state.budget.after_prompt(),
         pending=state.pending.after_prompt(e.content),

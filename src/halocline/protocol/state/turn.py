@@ -9,12 +9,13 @@ from halocline.protocol.values import JsonObject, Value
 
 
 class TurnState(Value, frozen=True):
-    """The running turn. `first_message` is the index of its prompt.
+    """The running turn. `seq` is the number of its first event, `first_message` the index of its prompt.
 
     `acted`: a file changed in it, or a command ran; `questioned`: the model was asked to check its work.
     """
 
     started_at: float
+    seq: int = 0
     steps: int = 0
     is_over: bool = False
     first_message: int = 0

@@ -122,7 +122,7 @@ async def at_rest(task: Task) -> None:
     ends = _Ends()
     task.log.attach(ends)
     while (task.state.turn is not None or task.state.compaction.running) and not ends.is_closed:
-        task.inbox.interrupt()
+        task.inbox.interrupt_turn(task.state.turn)
         ends.has_ended.clear()
         await ends.has_ended.wait()
     await task.checkpoints.settle()

@@ -16,7 +16,7 @@ from halocline.surfaces.acp.failures import explain_failure, refuse_params
 from halocline.surfaces.acp.files import OpenFiles
 from halocline.surfaces.acp.options import Options
 from halocline.surfaces.acp.places import describe_task, find_folder, is_same_folder
-from halocline.surfaces.acp.prompts import Block, read_prompt
+from halocline.surfaces.acp.prompts import Block
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
 
@@ -191,8 +191,7 @@ class HaloAgent:
     async def prompt(self, session_id: str, prompt: list[Block], **meta: Any) -> schema.PromptResponse:
         session = self._find_task(session_id)
         try:
-            attach = lambda name, data: self._client.attach(session.task, name, data)
-            return await session.prompt(await read_prompt(prompt, session.workspace, attach))
+            return await session.prompt(prompt)
         except HaloclineError as error:
             raise explain_failure(error) from error
 

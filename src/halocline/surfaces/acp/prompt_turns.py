@@ -21,16 +21,22 @@ End = schema.PromptResponse | RequestError
 
 
 class PromptTurns:
-    """Follows the turns of one session, and ends its prompt with the right one."""
+    """Follows the turns of one session, and ends its prompt with the right one.
 
-    def __init__(self) -> None:
-        self.name = ""
-        """Name of the turn that the prompt belongs to. Turns of other clients have other names, or none."""
+    What must stay true: only the end of its own turn ends a prompt, and a cancel reaches only the turn it was meant
+    for. `running` is the number of the turn that ran when the session began; 0 if none did.
+    """
+
+    def __init__(self, running: int = 0) -> None:
+        self.running = running
+        """Number of the first event of the turn that runs; 0 between turns."""
+        self._current = _name_turn("", running)
+        self._name = ""
+        """Name of the turn that the prompt belongs to. Turns of other clients have other names."""
         self._end: asyncio.Future[End] | None = None
-        self._current = ""
         self._failure = ""
         self._dropped: set[str] = set()
-        self._goes_on = False
+        self._continued = ""
 
     @staticmethod
     def make_name() -> str:
@@ -39,27 +45,32 @@ class PromptTurns:
 
     def expect(self, name: str = "") -> "asyncio.Future[End]":
         """Return the end of the prompt of this turn; without a name, of the one that runs and waits for an answer."""
-        self.name = name or self._current
+        self._name = name or self._current
         self._end = asyncio.get_running_loop().create_future()
         return self._end
 
-    def follow(self, event: ev.Event) -> bool:
-        """Follow an event. Return True if the turn that begins with it was cancelled before."""
+    def follow(self, event: ev.Event) -> int:
+        """Follow an event. Return the number of the turn that begins with it if that was cancelled before, else 0."""
         match event:
-            case ev.TurnStarted(name=name):
-                if self._goes_on:
-                    self._goes_on, name = False, self.name
-                self._current, self._failure = name, ""
-                return name in self._dropped
+            case ev.TurnStarted(name=name, seq=seq):
+                self.running, self._failure = seq, ""
+                self._current, self._continued = self._continued or _name_turn(name, seq), ""
+                return seq if self._current in self._dropped else 0
             case ev.ErrorRaised():
                 self._failure = f"{event.text} {event.hint}".rstrip()
             case ev.TurnEnded():
                 self._settle(self._describe_end(event))
-        return False
+                self.running, self._current = 0, ""
+        return 0
 
-    def go_on_in_next(self) -> None:
-        """Take the next turn for the prompt's, if the prompt waits: another process continues its work there."""
-        self._goes_on = self._current == self.name and self._end is not None and not self._end.done()
+    def hand_over(self) -> str:
+        """Note that the turn has ended and its work goes on in the next one, in another task.
+
+        Return the name that the next turn has here, if a prompt waits for its end; empty if none does.
+        """
+        self._continued = self._name if self._is_mine and self._is_waiting else ""
+        self.running, self._current = 0, ""
+        return self._continued
 
     def pause(self) -> None:
         """End the prompt of the turn that runs, which waits for the next prompt."""
@@ -67,20 +78,31 @@ class PromptTurns:
 
     def cancel(self) -> bool:
         """End a prompt whose turn has not begun. Return False if there is none: the turn that runs is cancelled."""
-        if self._end is None or self._end.done() or self._current == self.name:
+        if self._is_mine or not self._is_waiting:
             return False
         self.drop(schema.PromptResponse(stop_reason="cancelled"))
         return True
 
-    def drop(self, end: End) -> None:
-        """End the prompt now. If its turn has not begun, it is cancelled when it does."""
+    def drop(self, end: End, turn: int = 0) -> None:
+        """End the prompt now; with a `turn`, only that one's. A turn that has not begun is cancelled when it does."""
+        if turn and (turn != self.running or not self._is_mine):
+            return
         if self._end and not self._end.done():
             self._end.set_result(end)
-        if self._current != self.name:
-            self._dropped.add(self.name)
+        if not self._is_mine:
+            self._dropped.add(self._name)
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._end is not None and not self._end.done()
+
+    @property
+    def _is_mine(self) -> bool:
+        """True if the turn of the newest prompt runs."""
+        return bool(self.running) and self._current == self._name
 
     def _settle(self, end: End) -> None:
-        if self._end and not self._end.done() and self._current == self.name:
+        if self._end and self._is_waiting and self._is_mine:
             self._end.set_result(end)
 
     def _describe_end(self, event: ev.TurnEnded) -> End:
@@ -89,3 +111,8 @@ class PromptTurns:
         if event.reason is not StopReason.ERROR:
             return schema.PromptResponse(stop_reason=_STOPS[event.reason])
         return make_error(self._failure or event.text or "The turn failed.")
+
+
+def _name_turn(name: str, number: int) -> str:
+    """Return the name of a turn here; one whose sender gave none is named by its number."""
+    return name or f"turn {number}"

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from halocline.surfaces.acp.failures import INVALID_REQUEST, explain_failure, ma
 from halocline.surfaces.acp.options import SessionOptions
 from halocline.surfaces.acp.person_requests import PersonRequests
 from halocline.surfaces.acp.prompt_turns import End, PromptTurns
+from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.replay import list_standing
-from halocline.surfaces.acp.successor import join_successor, start_successor
+from halocline.surfaces.acp.successor import open_successor
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
 from halocline.surfaces.slash.context import SlashAnswer
 
@@ -43,13 +45,16 @@ class Session:
         state = client.state(name)
         self._updates = Updates(state.workspace, self._read_image, cost=state.budget.cost)
         self.options = SessionOptions(client)
-        self._turns = PromptTurns()
+        self._turns = PromptTurns(state.turn.seq if state.turn else 0)
         self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
         self._answering: asyncio.Task[SlashAnswer] | None = None
-        self._cancelling: asyncio.Task[None] | None = None
+        self._cancelling: set[asyncio.Task[None]] = set()
         self._announcing: asyncio.Task[None] | None = None
         self._prompting = asyncio.Lock()
+        self._is_reading = self._is_cancelled = False
         self._successor: ev.HandedOver | None = None
+        self._is_in_task = asyncio.Event()
+        self._is_in_task.set()
         self._sent = 0
         """Number of the newest event that the editor has."""
         self._shown = 0
@@ -87,11 +92,14 @@ class Session:
         if state.model.window and state.budget.steps:
             await self._send_update(make_usage(state.budget.last_usage.total, state.model.window, state.budget.cost))
 
-    async def prompt(self, content: tuple[UserPart, ...]) -> schema.PromptResponse:
+    async def prompt(self, blocks: Sequence[Block]) -> schema.PromptResponse:
         """Start a turn, or answer the pending question, and wait for the end. Raises RequestError and UsageError."""
         if self._prompting.locked():
             raise make_error("A prompt is already running. Cancel it, or wait.", INVALID_REQUEST)
         async with self._prompting:
+            content = await self._read_prompt(blocks)
+            if self._is_cancelled:
+                return schema.PromptResponse(stop_reason="cancelled")
             if question := self._requests.take_question():
                 answer = "\n".join(part.text for part in content if isinstance(part, Text))
                 reply = cmd.AnswerQuestion(task=self.task, request=question.request, answer=answer)
@@ -101,6 +109,16 @@ class Session:
             submit = cmd.SubmitPrompt(task=self.task, content=content, turn=self._turns.make_name())
             self._updates.own_turns.add(submit.turn)
             return await self._deliver(submit, self._turns.expect(submit.turn))
+
+    async def _read_prompt(self, blocks: Sequence[Block]) -> tuple[UserPart, ...]:
+        """Read a prompt, once the session is in one task. A cancel until then is of this prompt."""
+        self._is_reading, self._is_cancelled = True, False
+        try:
+            await self._is_in_task.wait()
+            attach = lambda name, data: self._client.attach(self.task, name, data)
+            return await read_prompt(blocks, self.workspace, attach)
+        finally:
+            self._is_reading = False
 
     async def _deliver(self, command: cmd.AnyCommand, end: "asyncio.Future[End]") -> schema.PromptResponse:
         """Send a command, and wait for the end of the prompt. Raises RequestError if it failed, or cannot end."""
@@ -141,19 +159,24 @@ class Session:
         return schema.PromptResponse(stop_reason="end_turn")
 
     def cancel(self) -> None:
-        """End the running turn, and a prompt that waits for it."""
-        if self._answering:
-            self._answering.cancel()
-        self._requests.take_question()
-        if not self._turns.cancel():
-            self._cancelling = asyncio.create_task(self._interrupt())
+        """End the prompt, and its turn; between prompts, the turn that runs."""
+        self._is_cancelled = True
+        if self._answering and self._answering.cancel():
+            return
+        was_asked = self._requests.take_question()
+        if self._is_reading and not was_asked:
+            return
+        if not self._turns.cancel() and (turn := self._turns.running):
+            cancelling = asyncio.create_task(self._interrupt(turn))
+            self._cancelling.add(cancelling)
+            cancelling.add_done_callback(self._cancelling.discard)
 
-    async def _interrupt(self) -> None:
-        """End the running turn; the prompt ends with it, or with an error if the process of the turn hangs."""
+    async def _interrupt(self, turn: int) -> None:
+        """End a turn; its prompt ends with it, or with an error if the process of the turn hangs."""
         try:
-            await self._client.deliver(cmd.Interrupt(task=self.task))
+            await self._client.deliver(cmd.Interrupt(task=self.task, turn=turn))
         except HaloclineError as error:
-            self._turns.drop(explain_failure(error))
+            self._turns.drop(explain_failure(error), turn)
 
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
@@ -167,7 +190,7 @@ class Session:
         With `leave_questions`, a turn that waits for an answer does not end: the task asks again when it is opened
         again. A task that another process runs goes on there.
         """
-        running = [job for job in (self._pump, self._announcing, self._answering, self._cancelling) if job]
+        running = [job for job in (self._pump, self._announcing, self._answering, *self._cancelling) if job]
         for job in running:
             job.cancel()
         await asyncio.gather(*running, self._requests.close(), return_exceptions=True)
@@ -244,8 +267,8 @@ class Session:
         self._requests.follow(event)
         if isinstance(event, ev.HandedOver):
             self._successor = event
-        if not (isinstance(event, ev.TurnEnded) and self._successor) and self._turns.follow(event):
-            self._send(cmd.Interrupt(task=self.task))
+        if not (isinstance(event, ev.TurnEnded) and self._successor) and (dropped := self._turns.follow(event)):
+            self._send(cmd.Interrupt(task=self.task, turn=dropped))
         if isinstance(event, ev.ConversationRestored):
             await self._send_update(make_plan(ev.TodosChanged(todos=self._client.state(self.task).plan.todos)))
         if isinstance(event, _OPTION_CHANGES):
@@ -254,11 +277,12 @@ class Session:
     async def _continue_in(self, event: ev.HandedOver) -> None:
         """Go on with the task that continues this one's work, in the same session."""
         self._successor, self._sent = None, 0
-        if await join_successor(self._client, self.task, event, self._opening):
-            self._turns.go_on_in_next()
-        else:
-            await start_successor(self._client, self.task, event, self._opening, self._turns.name)
-        self.task = event.to
+        self._is_in_task.clear()
+        try:
+            await open_successor(self._client, self.task, event, self._opening, self._turns.hand_over())
+            self.task = event.to
+        finally:
+            self._is_in_task.set()
 
     async def _send_options(self) -> None:
         mode = schema.CurrentModeUpdate(

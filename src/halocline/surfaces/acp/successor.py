@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from halocline.client import Client, TaskOptions, format_handover
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import fold_events
 
@@ -15,19 +16,32 @@ HANDOVER_LIMIT = 10.0
 PAUSE = 0.05
 
 
-async def join_successor(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions) -> bool:
-    """Join the successor of a task of another process. Return False if no other process has it. Raises TaskBusy."""
-    if not (client.is_attached(old) or client.tasks.writer(event.to)):
-        return False
+async def open_successor(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions, turn: str) -> None:
+    """Join the successor of a task if another process has it, or start it, with a name for its first turn.
+
+    Raises TaskBusy.
+    """
+    is_elsewhere = client.is_attached(old) or bool(client.tasks.writer(event.to))
+    if is_elsewhere and await _join(client, old, event.to, opening):
+        return
+    try:
+        await _start(client, old, event, opening, turn)
+    except TaskBusy:  # another process was faster
+        if not await _join(client, old, event.to, opening):
+            raise
+
+
+async def _join(client: Client, old: str, new: str, opening: TaskOptions) -> bool:
+    """Join the successor of a task. Return False if no other process starts it."""
     await client.let_go(old)  # or this process would take the old task over
-    if not await _find_writer(client, event.to):
+    if not await _find_writer(client, new):
         return False
-    await client.join(event.to, TaskOptions(attended=True, asks_again=True, editor=opening.editor))
+    await client.join(new, TaskOptions(attended=True, asks_again=True, editor=opening.editor))
     return True
 
 
-async def start_successor(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions, turn: str) -> None:
-    """Start the successor of a task, with its settings, and its first turn, which has a name."""
+async def _start(client: Client, old: str, event: ev.HandedOver, opening: TaskOptions, turn: str) -> None:
+    """Start the successor of a task, with its settings, and its first turn."""
     state = fold_events(client.past(old))
     model = client.only_model(old) if client.is_open(old) else state.model.name
     now = replace(opening, model=model or None, mode=state.plan.mode)
@@ -39,9 +53,9 @@ async def start_successor(client: Client, old: str, event: ev.HandedOver, openin
 
 
 async def _find_writer(client: Client, task: str) -> bool:
-    """Wait until another process runs a task; False if none does."""
+    """Wait until another process has started a task; False if none does. It has its lock first, then its log."""
     for _ in range(int(HANDOVER_LIMIT / PAUSE)):
-        if client.tasks.writer(task):
+        if client.tasks.writer(task) and client.tasks.info(task):
             return True
         await asyncio.sleep(PAUSE)
     return False

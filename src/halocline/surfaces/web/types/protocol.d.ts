@@ -861,9 +861,10 @@ export interface InstructionsLoaded {
   task?: string
 }
 
-/** End the running turn now. */
+/** End the running turn now. `turn` is the number of its first event: it spares every other turn; 0 takes any. */
 export interface Interrupt {
   type: "interrupt"
+  turn?: number
   task: string
   client?: string
 }
