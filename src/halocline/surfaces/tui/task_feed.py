@@ -92,7 +92,8 @@ class TaskFeed:
 
     def interrupt(self) -> bool:
         """Interrupt the turn; False if none runs."""
-        if not self.is_open or self.state.turn_is_over:
+        turn = self.state.turn
+        if not self.is_open or turn is None or self.state.turn_is_over:
             return False
-        self.client.send(cmd.Interrupt(task=self.task))
+        self.client.send(cmd.Interrupt(task=self.task, turn=turn.seq))
         return True

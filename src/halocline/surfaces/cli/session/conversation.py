@@ -244,7 +244,7 @@ class Conversation:
         decision = await self._asked.ask_approval(event, self._client, self.task)
         self._client.send(decision.resolve(self.task, event.request))
         if decision.stop:
-            self._client.send(cmd.Interrupt(task=self.task))
+            self._interrupt()
 
     async def _answer(self, event: ev.QuestionAsked) -> None:
         answer = await self._asked.ask_question(event)
@@ -257,7 +257,7 @@ class Conversation:
         ):
             answer = await self._view.ask_question(event)
         if answer is None:
-            self._client.send(cmd.Interrupt(task=self.task))
+            self._interrupt()
             return
         self._client.send(cmd.AnswerQuestion(task=self.task, request=event.request, answer=answer))
 
@@ -272,10 +272,15 @@ class Conversation:
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._view.expect_prompt()
-            self._client.send(cmd.Interrupt(task=self.task))
+            self._interrupt()
         else:
             self._leave()
         self._wait.cancel()
+
+    def _interrupt(self) -> None:
+        """Interrupt the turn that runs now, or else the one whose prompt was just sent."""
+        turn = self._client.state(self.task).turn
+        self._client.send(cmd.Interrupt(task=self.task, turn=turn.seq if turn else 0))
 
     def _leave(self) -> None:
         """End the turn and close the task, showing its last events. A task of another process continues there."""

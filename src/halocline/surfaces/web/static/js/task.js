@@ -215,14 +215,15 @@ export class Task {
     } else this.timer ||= setTimeout(() => ((this.timer = 0), this.version.value++), HIDDEN_EVERY)
   }
 
-  /** Send a command. Resolves to false if it came too late. */
   /**
-   * Send a command to this task.
+   * Send a command to this task. Resolves to false if it came too late. An interrupt is of the turn that runs here now.
    * @template {AnyCommand['type']} N
    * @param {N} type
-   * @param {Omit<Extract<AnyCommand, { type: N }>, 'type' | 'task'>} [command]
+   * @param {Omit<Extract<AnyCommand, { type: N }>, 'type' | 'task'> & { task?: string }} [command]
    */
   send(type, command) {
-    return send(type, /** @type {any} */ ({ task: this.id, ...command }))
+    const turn = type === 'interrupt' && !command?.task ? this.facts.turns.at(-1) : null
+    const own = turn && !turn.end ? { turn: turn.seq } : {}
+    return send(type, /** @type {any} */ ({ task: this.id, ...own, ...command }))
   }
 }
