@@ -82,6 +82,20 @@ def test_a_queue_is_held_after_a_turn_that_was_stopped(halo: Halo, open_terminal
     assert prompts(halo) == ["go", "later"]
 
 
+STUBBORN = {"call": [shell("trap '' INT TERM HUP; echo began; while :; do sleep 0.1; done")]}
+"""A command that takes a while to stop."""
+
+
+@pytest.mark.parametrize("queued", [[], ["later"]])
+def test_a_prompt_sent_right_after_a_stop_is_the_next(halo: Halo, open_terminal: Open, queued: list[str]) -> None:
+    terminal = open_terminal().starts("-y", "-m", halo.script(STUBBORN, {**HI, "expect": "look here"}, HI)).says("go")
+    terminal.sees("began")
+    for prompt in queued:
+        terminal.says(prompt).sees(f"❯ {prompt} · queued")
+    terminal.presses("C-c").says("look here").saw("Hello.")
+    assert prompts(halo)[:2] == ["go", "look here"]
+
+
 CHOICES = [(["y"], True), (["1"], True), (["Up", "Up", "Up", "Enter"], True), (["Escape"], False)]
 
 

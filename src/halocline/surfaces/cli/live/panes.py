@@ -99,8 +99,11 @@ class PaneLines:
     def _queue_lines(self, width: int) -> list[Fragments]:
         steered = [f"↳ {_one_line(text)} · sent before the next step" for text in self._session.steered]
         queue = self._session.queue
-        how = "Enter sends it, ↑ edits it" if queue.is_held else "queued"
-        queued = [f"❯ {_one_line(prompt.text)} · {how}" for prompt in queue.prompts]
+        held, sent = "Enter sends it, ↑ edits it", "queued"
+        queued = [
+            f"❯ {_one_line(prompt.text)} · {held if queue.holds(at) else sent}"
+            for at, prompt in enumerate(queue.prompts)
+        ]
         lines = [*steered, *queued]
         shown = lines[:MOST_QUEUED] + ([f"… {len(lines) - MOST_QUEUED} more"] if len(lines) > MOST_QUEUED else [])
         return [[("class:quiet", cut_line(line, width - 1))] for line in shown]

@@ -93,9 +93,11 @@ class LiveSession:
             self._prompted = None
 
     def send_prompt(self, prompt: Prompt | None) -> None:
-        """Send a prompt to the conversation that waits for one, or queue it."""
+        """Send a prompt to the conversation that waits for one, or queue it: after a stop, before the others."""
         if self._prompted and not self._prompted.done():
             self._prompted.set_result(prompt)
+        elif prompt and (self.is_stopping or (self.queue.is_held and not self.has_turn)):
+            self.queue.add_after_stop(prompt)
         elif prompt:
             self.queue.add(prompt)
 
