@@ -1,13 +1,16 @@
 """Peers that send half of a request, or take none of an answer, keep nobody else out, and are ended after a while."""
 
 import asyncio
+import signal
 from contextlib import AsyncExitStack
 
 import pytest
-from tests.surfaces.cli.halo_process import Halo
+from tests.surfaces.cli.halo_process import LIMIT, Halo
 from tests.surfaces.web.page import Server, page, serving
 
 MANY = 520
+AT_ONCE, BURSTS = 110, 6
+"""Connections that wait together until the server takes them: fewer than it lets wait, so that none is refused."""
 HALVES = (
     b"",
     b"G",
@@ -41,6 +44,23 @@ async def test_many_half_sent_requests_keep_nobody_out(halo: Halo, half: bytes) 
             assert (await http.get("/")).status_code == 200
         async with page(server) as there:
             assert await there.ask("tasks") == []
+
+
+@pytest.mark.parametrize("half", [b"", HALVES[-2]])
+async def test_half_sent_requests_that_come_at_once_keep_nobody_out(halo: Halo, half: bytes) -> None:
+    async with serving(halo) as server, AsyncExitStack() as open_ones:
+        for _ in range(BURSTS):
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                for _ in range(AT_ONCE):
+                    _, writer = await sent(server, half)
+                    open_ones.callback(writer.close)
+                reader, writer = await sent(server, b"GET / HTTP/1.1\r\nhost: %s\r\nconnection: close\r\n\r\n")
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            async with asyncio.timeout(LIMIT):
+                assert (await reader.readline()).decode().strip() == "HTTP/1.1 200 OK"
+            writer.close()
 
 
 @pytest.mark.slow

@@ -53,7 +53,9 @@ class PatientConnection(H11Protocol):
         super().on_response_complete()
 
     def end(self) -> None:
-        self._stop_timer()
+        """End the connection. It counts no more at once: when many come together, more do before it is lost."""
+        self._let_take_its_time()
+        self.connections.discard(self)
         self.transport.abort()
 
     def _let_take_its_time(self) -> None:
@@ -74,7 +76,9 @@ class PatientConnection(H11Protocol):
             self._timer = None
 
     def _make_room(self) -> None:
-        unknown = [one for one in self.connections if isinstance(one, PatientConnection) and one.unknown_since]
+        unknown = [
+            one for one in self.connections if isinstance(one, PatientConnection) and one.unknown_since is not None
+        ]
         if len(unknown) <= MOST_UNKNOWN:
             return
         of_each = Counter(one.client and one.client[0] for one in unknown)
