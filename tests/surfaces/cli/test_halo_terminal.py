@@ -1,8 +1,10 @@
 """A person at a terminal: prompts, approvals and questions by keys, and a terminal that is given back whole."""
 
+import os
 import re
 import subprocess
 import termios
+from typing import Any
 
 import pexpect
 import pytest
@@ -25,8 +27,8 @@ class Person:
     """Sits at the terminal of a running `halo`: reads what it shows, and types."""
 
     def __init__(self, halo: Halo, *words: str) -> None:
+        self._before = read_fresh_modes()  # those of its own terminal may already be `halo`'s
         self._terminal = halo.terminal(*words)
-        self._before = termios.tcgetattr(self._terminal.child_fd)
 
     def sees(self, *texts: str) -> "Person":
         """Wait for each text in turn, whatever colours are in it."""
@@ -61,6 +63,16 @@ class Person:
         self._terminal.close()
         assert self._terminal.signalstatus is None
         return int(self._terminal.exitstatus)
+
+
+def read_fresh_modes() -> list[Any]:
+    """The modes of a terminal that no program has changed."""
+    ends = os.openpty()
+    try:
+        return termios.tcgetattr(ends[0])
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def statuses(halo: Halo) -> list[str]:
@@ -128,7 +140,7 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
 def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(halo: Halo) -> None:
     slow = {"call": [shell("echo $$ > pid; echo began; sleep 1000")]}
     person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "still running as job-1"}, HI), "hi")
-    person.sees("began").types("and again").types(CTRL_B).sees("still running as job-1", "Hello.", "and again")
+    person.sees("began").types("and again").types(CTRL_B).sees("still running as job-1", "Hello.", "done", "and again")
     assert is_running(pid := int((halo.folder / "pid").read_text()))
     person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
