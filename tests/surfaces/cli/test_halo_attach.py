@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pexpect
 import pytest
-from tests.surfaces.cli.halo_process import Halo, ended, line_with, shell, until_written
+from tests.surfaces.cli.halo_process import Halo, call, ended, line_with, shell, until_written
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -367,6 +367,24 @@ async def test_from_a_joined_task_one_goes_on_to_a_new_one_and_what_stayed_empty
     await shows(second, pexpect.EOF)
     assert len(halo.tasks) == 1
     first.send("\x04")
+    await shows(first, pexpect.EOF)
+
+
+async def test_what_was_typed_when_another_client_handed_the_work_over_is_there_in_the_new_task(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('extra_tools = ["new_task"]\n')
+    first = halo.terminal("-m", halo.script(HI, {"call": [call("new_task", context="All of it.")]}), "one")
+    await shows(first, "What should I do?")
+    first.send("half typed")
+    await shows(first, "half typed")
+    async with guest(halo) as other:
+        other.send(cmd.SubmitPrompt, content=(Text("hand it over"),))
+        asked = await other.until(ev.QuestionAsked)
+        other.send(cmd.AnswerQuestion, request=asked.request, answer="Start the new task")
+        await shows(first, "Handed over by task")
+        await shows(first, "done")
+        await shows(first, "half typed")
+    first.send("\x03\x04")
     await shows(first, pexpect.EOF)
 
 

@@ -55,15 +55,18 @@ def sources_of(client: Client, task: str, words: Menu) -> list[Source]:
 
 
 class Composer:
-    """Asks for the prompts of one task. Pasted content and file lists are kept between prompts."""
+    """Asks for the prompts of one task. Pasted content and file lists are kept between prompts.
 
-    def __init__(self, client: Client, task: str) -> None:
+    It goes on with the text and the pasted content of the composer `before` it, that of another task.
+    """
+
+    def __init__(self, client: Client, task: str, before: "Composer | None" = None) -> None:
         self.task = task
         self._client = client
         self._words = Menu(client, task)
         self._completer = build_completer(sources_of(client, task, self._words))
-        self._chips = Chips()
-        self._kept = ""
+        self._chips: Chips = before._chips if before else Chips()
+        self._kept: str = before._kept if before else ""
 
     async def ask(self, typed: str = "", hint: str = "") -> Prompt | None:
         """Ask for the next prompt, starting with the text `typed` before; None when the person quits.

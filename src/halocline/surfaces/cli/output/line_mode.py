@@ -133,7 +133,7 @@ class LineMode:
         if self._keyboard is None:
             raise RuntimeError("no person to ask")
         if self._composer is None or self._composer.task != task:
-            self._composer = Composer(client, task)
+            self._composer = Composer(client, task, self._composer)
         with edit_line(self._keyboard):
             if not hint and (line := self._keyboard.take_line()):
                 return self._composer.take_sent_line(line)
