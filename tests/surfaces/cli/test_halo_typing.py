@@ -15,10 +15,12 @@ from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call, shell
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
+from halocline.protocol.messages import Text
 from halocline.surfaces.cli.input.keys import ALONE, SILENCE, Keyboard
 
 TYPISTS = 60
 WORDS = ("a", "y", "s", "n", "e", "d", "A", "Y", "an", "as", "no", "yes", "any", "say", "day", "sand", "stay", "always")
+HELLO = {"text": "Hello."}
 SENTENCE = "and look at the parlour of the grand tomb, at the day of May\r"
 PACE = 1 / 9
 """Seconds between two keys of a person who types as most do."""
@@ -191,3 +193,84 @@ def test_what_was_typed_before_ctrl_c_is_not_sent_by_an_enter_behind_it(halo: Ha
     person.types(" thought\r").sees("interrupted", "half a thought").types("\x03").sees(COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 130
     assert halo.state().budget.steps == 1
+
+
+class Typist:
+    """Types words one after the other before a terminal, whatever it shows. `words` are those so far."""
+
+    def __init__(self, halo: Halo, screen: str, *words: str) -> None:
+        lines = ("--screen-reader",) if screen == "lines" else ()
+        env = halo.env | {"PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm-256color"}
+        arguments = [*HALO[1:], *lines, *words]
+        self._halo = halo
+        self.terminal = pexpect.spawn(
+            HALO[0], arguments, cwd=str(halo.folder), env=env, dimensions=(30, 150), timeout=LIMIT, encoding="utf-8"
+        )
+        self.words: list[str] = []
+
+    def types(self, count: int) -> "Typist":
+        for _ in range(count):
+            self.words.append(f"word{len(self.words):03d}")
+            for key in f"{self.words[-1]} ":
+                self.presses(key)
+                time.sleep(0.003)
+        return self
+
+    def presses(self, key: str) -> "Typist":
+        os.write(self.terminal.child_fd, key.encode())
+        with suppress(pexpect.TIMEOUT, pexpect.EOF):
+            while True:
+                self.terminal.read_nonblocking(65536, 0)
+        return self
+
+    def sends(self) -> list[str]:
+        """Press Enter until it is taken. Return the words of the prompt."""
+        while self.terminal.isalive():
+            for _ in range(20):
+                time.sleep(0.1)
+                self.presses("")
+                if found := [text for text in self._prompts() if "word" in text]:
+                    self.terminal.close(force=True)
+                    return " ".join(found).split()
+            self.presses("\r")
+        return []
+
+    def _prompts(self) -> list[str]:
+        events = [event for task in self._halo.tasks for event in self._halo.log(task)]
+        parts = [part for event in events if isinstance(event, ev.TurnStarted) for part in event.content]
+        return [part.text for part in parts if isinstance(part, Text)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("screen", ["lines", "live"])
+def test_what_is_typed_while_halo_starts_is_all_in_the_first_prompt(halo: Halo, screen: str) -> None:
+    typist = Typist(halo, screen, "-m", halo.script(HELLO)).types(70)
+    assert typist.sends() == typist.words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("screen", ["lines", "live"])
+def test_what_is_typed_while_a_turn_begins_and_ends_is_all_in_the_next_prompt(halo: Halo, screen: str) -> None:
+    typist = Typist(halo, screen, "-m", halo.script({"text": "And on. " * 10, "pace": 0.05}, HELLO), "hi").types(90)
+    assert typist.sends() == typist.words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("screen", ["lines", "live"])
+def test_what_is_typed_while_a_new_task_begins_is_all_in_its_first_prompt(halo: Halo, screen: str) -> None:
+    typist = Typist(halo, screen, "-m", halo.script(HELLO, HELLO), "hi")
+    typist.terminal.expect(COMPOSER if screen == "lines" else "done")
+    typist.presses("/clear\r").types(70)
+    assert typist.sends() == typist.words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("screen", ["lines", "live"])
+def test_what_is_typed_while_a_command_goes_to_the_background_is_all_in_the_next_prompt(
+    halo: Halo, screen: str
+) -> None:
+    endless = {"call": [shell("echo began; sleep 1000")]}
+    typist = Typist(halo, screen, "-y", "-m", halo.script(endless, HELLO, HELLO), "hi")
+    typist.terminal.expect("began")
+    typist.types(10).presses("\x02").types(70)
+    assert typist.sends() == typist.words
