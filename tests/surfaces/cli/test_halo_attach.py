@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import stat
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
@@ -51,12 +52,14 @@ async def no_connection_is_left_open() -> AsyncIterator[None]:
 
 
 def sockets() -> set[tuple[int, int]]:
-    """The sockets that this process has open."""
+    """The stream sockets that this process has open. That of the fork server, which stays, is none."""
     found = set()
     for file in map(int, os.listdir("/dev/fd")):
         with suppress(OSError):  # the listing itself is closed by now
             info = os.fstat(file)
-            found |= {(file, info.st_ino)} if stat.S_ISSOCK(info.st_mode) else set()
+            if stat.S_ISSOCK(info.st_mode):
+                with socket.socket(fileno=os.dup(file)) as opened:
+                    found |= {(file, info.st_ino)} if opened.type == socket.SOCK_STREAM else set()
     return found
 
 
