@@ -120,8 +120,8 @@ async def test_a_task_that_is_open_is_not_deleted(halo: Halo) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["delete"], "Name the tasks to delete, or their age."),
-        (["delete", "x", "--older", "3d"], "Name the tasks to delete, or their age."),
+        (["delete"], "There are no tasks yet."),
+        (["delete", "x", "--older", "3d"], "Name the tasks to delete, or their age, not both."),
         (["delete", "x"], "There is no task 'x'."),
         (["undelete", "x"], "There is no task 'x'."),
         (["list", "--since", "yesterday"], "'yesterday' is not a time."),

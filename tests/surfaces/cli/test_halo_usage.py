@@ -49,7 +49,7 @@ async def test_every_command_explains_itself_within_eighty_columns(halo: Halo, w
         (["--versio"], "Unrecognized arguments: --versio.", "halo --help"),
         (["run", "--nope"], "Unrecognized arguments: --nope.", "halo run --help"),
         (["tasks", "lst"], "invalid choice: 'lst'", "halo tasks --help"),
-        (["export"], "arguments are required: id", "halo export --help"),
+        (["export"], "There are no tasks yet.", 'halo "what to do"'),
         (["--max-steps", "0", "hi"], "'0' is not a whole number above 0", "halo --help"),
         (["--max-cost", "nan", "hi"], "'nan' is not a number above 0", "halo --help"),
         (["--time-limit", "soon", "hi"], "'soon' is not a number above 0", "halo --help"),

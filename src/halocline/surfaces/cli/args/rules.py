@@ -1,6 +1,7 @@
 """Arguments of the commands about rule files, hooks, trust and permissions."""
 
 from halocline.surfaces.cli.args.parser import APPROVAL_MODES, JSON_LINES, Parser
+from halocline.surfaces.cli.args.tasks import add_task
 
 
 def policy_parser() -> Parser:
@@ -39,7 +40,7 @@ def policy_parser() -> Parser:
     simulate.add_argument("tasks", nargs="*", metavar="TASK", help="task IDs; default: all tasks")
     simulate.add_argument("--json", action="store_true", help="print JSON, one object per call")
     audit = actions.add_parser("audit", help="list a task's calls: decision, rule and who answered")
-    audit.add_argument("task", metavar="TASK", help="task ID, or its start or end")
+    add_task(audit, "task")
     audit.add_argument("--json", action="store_true", help="print JSON, one object per call")
     return parser
 

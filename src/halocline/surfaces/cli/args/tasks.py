@@ -11,7 +11,13 @@ REASONS = tuple(reason.value for reason in StopReason)
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
 TASK_ID = "task ID, or its start or end"
+PICKED = f"{TASK_ID}; without one, pick a task"
 CHECKPOINT = "name from the list, or TASK@EVENT"
+
+
+def add_task(parser: argparse.ArgumentParser, name: str = "id") -> None:
+    """Add the task that a command is about; without one, the person picks."""
+    parser.add_argument(name, nargs="?", default="", help=PICKED)
 
 
 def editor_parser() -> Parser:
@@ -68,24 +74,24 @@ def tasks_parser() -> Parser:
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
     _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
     show = actions.add_parser("show", help="print a task")
-    show.add_argument("id", help=TASK_ID)
+    add_task(show)
     instead = show.add_mutually_exclusive_group()
     instead.add_argument("--follow", action="store_true", help="keep printing while another process writes it")
     instead.add_argument("--at", type=positive_int, metavar="EVENT", help="show it as it was after this event")
     instead.add_argument("--points", action="store_true", help="list the points you can restore, with event numbers")
     instead.add_argument("--cost", action="store_true", help="show tokens and dollars by step, turn and task")
     rename = actions.add_parser("rename", help="name a task")
-    rename.add_argument("id", help=TASK_ID)
+    add_task(rename)
     rename.add_argument("name", nargs="*", help="the new name; none removes it")
     favourite = actions.add_parser("favourite", help="mark a task as a favorite")
-    favourite.add_argument("id", help=TASK_ID)
+    add_task(favourite)
     favourite.add_argument("--off", action="store_true", help="remove the mark")
     tag = actions.add_parser("tag", help="add tags to a task")
-    tag.add_argument("id", help=TASK_ID)
+    add_task(tag)
     tag.add_argument("tags", nargs="+", metavar="TAG", help="one word each")
     tag.add_argument("--off", action="store_true", help="remove these tags")
     delete = actions.add_parser("delete", help="move tasks to the trash; can be undone")
-    delete.add_argument("id", nargs="*", help="task IDs, or their starts or ends")
+    delete.add_argument("id", nargs="*", help="task IDs, or their starts or ends; without one, pick a task")
     delete.add_argument("--older", metavar="TIME", help="tasks inactive for this long, such as 30d; keeps favorites")
     delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
     undelete = actions.add_parser("undelete", help="restore a task from the trash")
@@ -141,7 +147,7 @@ def import_parser() -> Parser:
 
 def export_parser() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
-    parser.add_argument("id", help=TASK_ID)
+    add_task(parser)
     parser.add_argument("-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="the format")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
     return parser
@@ -150,7 +156,7 @@ def export_parser() -> Parser:
 def replay_parser() -> Parser:
     parser = Parser(prog="halo replay", description="Re-run a recorded task without a model or network.")
     add = parser.add_argument
-    add("recording", help="a file written by --record, or a task")
+    add("recording", nargs="?", default="", help="a file written by --record, or a task; without one, pick a task")
     add("--tolerant", action="store_true", help="continue after a difference if possible")
     add("--tools-in", metavar="DIR", help="run the tools, in this folder; default: use recorded results")
     add("--json", action="store_true", help="print one JSON object")
@@ -187,7 +193,7 @@ def checkpoints_parser() -> Parser:
 def fork_parser() -> Parser:
     parser = Parser(prog="halo fork", description="Start a new task from any point of a task.")
     add = parser.add_argument
-    add("id", help=TASK_ID)
+    add_task(parser)
     add("--at", type=positive_int, metavar="EVENT", help="fork after this event; default: its end")
     add("-m", "--model", metavar="PROVIDER/MODEL", help="use another model")
     where = parser.add_mutually_exclusive_group()

@@ -9,13 +9,22 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.client import Explanation, PolicyService, ReviewedCall, explain_command, read_rule_file
+from halocline.client import (
+    Choices,
+    Explanation,
+    PolicyService,
+    ReviewedCall,
+    explain_command,
+    open_client,
+    read_rule_file,
+)
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
+from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import fold_text
 from halocline.surfaces.figures import EFFECTS, format_plural
 from halocline.surfaces.sanitize import reveal
@@ -193,7 +202,8 @@ def _count_verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
-    rows = desk.audit(arguments.task)
+    task = arguments.task or choose_task(open_client(Choices()))
+    rows = desk.audit(task)
     if arguments.json:
         return _as_lines(rows)
     for row in rows:

@@ -15,7 +15,7 @@ from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import commands, live, session, stream_input
+from halocline.surfaces.cli import commands, live, pickers, stream_input
 from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.commands.task_opening import (
@@ -29,7 +29,7 @@ from halocline.surfaces.cli.commands.task_opening import (
     settle_folders,
 )
 from halocline.surfaces.cli.exit_codes import explain_error
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no, on_terminal
+from halocline.surfaces.cli.input.plain_questions import ask_yes_no, can_draw, on_terminal
 from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
 from halocline.surfaces.cli.output.view import Foreign, View
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
@@ -77,7 +77,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
         if arguments.resume == "":
-            arguments.resume = session.task_picker.pick_task(client, str(workspace))
+            arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
         approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
@@ -104,11 +104,6 @@ def is_attended(arguments: argparse.Namespace) -> bool:
 def is_for_a_person(arguments: argparse.Namespace) -> bool:
     """True if neither output nor approvals are for a program."""
     return arguments.output_format in (None, "text") and not (arguments.print or arguments.approvals)
-
-
-def can_draw(*, screen_reader: bool) -> bool:
-    """True if the terminal can show the live screen and the person wants it."""
-    return not screen_reader and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 def open_approver(client: Client, folder: str) -> "Approver":

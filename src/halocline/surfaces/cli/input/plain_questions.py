@@ -1,18 +1,20 @@
 """Questions on a terminal outside a conversation, by plain lines."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 def on_terminal() -> bool:
     """True if standard input and output are terminals."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def can_draw(*, screen_reader: bool = False) -> bool:
+    """True if the terminal can show more than plain lines and the person wants it."""
+    return not screen_reader and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
 def ask_yes_no(question: str) -> bool:

@@ -86,6 +86,16 @@ class LiveApplication:
         await asyncio.sleep(0)
         self._terminal.note_raw()
 
+    def exit(self) -> None:
+        """End the application; `wait` returns then."""
+        if self._app and self._running and not self._running.done():
+            self._app.exit()
+
+    async def wait(self) -> None:
+        """Wait until the application ends."""
+        if self._running:
+            await asyncio.wait([self._running])
+
     async def stop(self) -> None:
         """Print the rows that wait, erase the screen and restore the terminal."""
         if self._timer:

@@ -5,6 +5,7 @@ from textwrap import wrap
 
 from halocline.client import read_branch
 from halocline.protocol.kinds import Mode
+from halocline.surfaces.cli.input.choice_lines import draw_choices
 from halocline.surfaces.cli.live.activity import (
     TAIL_ROWS,
     Fragments,
@@ -127,18 +128,8 @@ class PaneLines:
         state = self._composer.buffer.complete_state
         if state is None or not state.completions:
             return []
-        most = max(1, min(MOST_COMPLETIONS, rows))
-        at = state.complete_index or 0
-        first = max(0, min(at - most // 2, len(state.completions) - most))
-        shown = state.completions[first : first + most]
-        widest = min(max(len(choice.display_text) for choice in shown), width // 2)
-        lines = []
-        for number, choice in enumerate(shown, first):
-            style = "class:prompt" if number == state.complete_index else ""
-            name = cut_line(choice.display_text, widest)
-            meaning = cut_line(choice.display_meta_text, max(1, width - widest - 6))
-            lines.append([(style, f"  {name:<{widest}}"), ("class:quiet", f"  {meaning}")])
-        return lines
+        choices = [(choice.display_text, choice.display_meta_text) for choice in state.completions]
+        return draw_choices(choices, state.complete_index, width, min(MOST_COMPLETIONS, rows))
 
     def _key_lines(self, width: int, rows: int) -> list[Fragments]:
         if not self._session.shows_keys:

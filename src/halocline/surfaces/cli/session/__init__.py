@@ -1,10 +1,1 @@
 """One conversation on the command line."""
-
-from typing import TYPE_CHECKING
-
-from halocline.lazy_modules import load_modules_of
-
-if TYPE_CHECKING:
-    from halocline.surfaces.cli.session import task_picker as task_picker
-else:
-    __getattr__ = load_modules_of(__name__)

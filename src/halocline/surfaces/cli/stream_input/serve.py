@@ -8,7 +8,7 @@ from halocline.client import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import session
+from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.commands.task_opening import (
     enter_worktree,
@@ -35,7 +35,7 @@ def serve_stream(arguments: argparse.Namespace, schema: JsonObject | None) -> in
         arguments.unattended = True
         client = open_client(choices_of(arguments), "cli")
         if arguments.resume == "":
-            arguments.resume = session.task_picker.pick_task(client, str(workspace))
+            arguments.resume = pickers.task_picker.pick_task(client, workspace)
         if not arguments.trust:
             settle_folders(client, arguments, workspace, attended=False)
         return event_loop.run_loop(_run_session(client, arguments, view, schema))

@@ -4,9 +4,8 @@ import argparse
 
 from halocline.client import Choices, open_client
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live, session
-from halocline.surfaces.cli.commands.run import can_draw
-from halocline.surfaces.cli.input.plain_questions import on_terminal
+from halocline.surfaces.cli import live, pickers
+from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.join import join_task
@@ -14,7 +13,10 @@ from halocline.surfaces.cli.session.join import join_task
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    task = client.find(arguments.id) if arguments.id else session.task_picker.pick_running_task(client)
+    if arguments.id:
+        task = client.find(arguments.id)
+    else:
+        task = pickers.task_picker.pick_running_task(client, plain=arguments.screen_reader)
     return event_loop.run_loop(join_task(client, task, _make_view(arguments)))
 
 

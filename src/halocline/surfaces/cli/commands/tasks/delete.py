@@ -9,6 +9,7 @@ from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import task_line
+from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.figures import format_size, format_time
 
 
@@ -32,13 +33,13 @@ def delete_tasks(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
-    """Select the tasks to delete. Raises UsageError when none is named, TaskNotFound for an unknown one."""
-    if bool(arguments.id) == bool(arguments.older):
-        raise UsageError("Name the tasks to delete, or their age.", "Use: halo tasks delete ID …, or --older 30d")
+    """Select the tasks to delete. Raises UsageError, TaskNotFound."""
+    if arguments.id and arguments.older:
+        raise UsageError("Name the tasks to delete, or their age, not both.", "Use: halo tasks delete ID …, or --older 30d")
     if arguments.older:
         before = parse_since(arguments.older)
         return [info for info in client.tasks.search() if info.changed_at < before and not info.favourite]
-    named = dict.fromkeys(map(client.find, arguments.id))
+    named = dict.fromkeys(map(client.find, arguments.id or [choose_task(client)]))
     infos = {info.task: info for info in client.tasks.search()}
     return [infos.get(task) or client.tasks.info(task) or _unreadable_task(task) for task in named]
 

@@ -6,12 +6,17 @@ from pathlib import Path
 
 from halocline.client import Choices, open_client
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.exporting import Form, export_task
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    text = export_task(client.past(arguments.id), Form(arguments.format), client.without_secrets)
+    text = export_task(
+        client.past(choose_task(client, arguments.id)),
+        Form(arguments.format),
+        client.without_secrets,
+    )
     if not arguments.output:
         sys.stdout.write(text)
         return 0

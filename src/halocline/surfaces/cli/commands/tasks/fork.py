@@ -6,16 +6,18 @@ from pathlib import Path
 from halocline.client import Choices, Client, Fork, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
+from halocline.surfaces.cli.session.named_task import choose_task
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
+    arguments.id = choose_task(client, arguments.id)
     event_loop.run_loop(_fork_task(client, arguments))
     return 0
 
 
 async def _fork_task(client: Client, arguments: argparse.Namespace) -> None:
-    source = client.find(arguments.id)
+    source = arguments.id
     at = arguments.at or client.past(source)[-1].seq
     folder = _target_folder(arguments.files or arguments.worktree)
     fork = Fork("", source, at, arguments.model or "")

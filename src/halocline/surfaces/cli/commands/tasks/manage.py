@@ -17,6 +17,7 @@ from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
+from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
 from halocline.surfaces.figures import format_time
@@ -92,19 +93,21 @@ def _describe_none(query: TaskQuery) -> str:
 
 
 def _rename_task(client: Client, arguments: argparse.Namespace) -> None:
-    task, name = client.find(arguments.id), " ".join(" ".join(arguments.name).split())
+    task = choose_task(client, arguments.id)
+    typed = " ".join(arguments.name) if arguments.id else input("New name (none removes it): ")
+    name = " ".join(typed.split())
     _label_task(client, Label(task=task, name=name))
     print(f"Renamed {task} to {clean(name)}." if name else f"Removed the name of {task}.")
 
 
 def _mark_favourite(client: Client, arguments: argparse.Namespace) -> None:
-    task = client.find(arguments.id)
+    task = choose_task(client, arguments.id)
     _label_task(client, Label(task=task, favourite=not arguments.off))
     print(f"Removed {task} from favorites." if arguments.off else f"Added {task} to favorites.")
 
 
 def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
-    task = client.find(arguments.id)
+    task = choose_task(client, arguments.id)
     named = [tag_name(tag) for tag in arguments.tags]
     has = fold_events(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
@@ -125,7 +128,7 @@ def _label_task(client: Client, command: Label) -> None:
 
 
 def _show_task(client: Client, arguments: argparse.Namespace) -> None:
-    task = client.find(arguments.id)
+    task = choose_task(client, arguments.id)
     past = client.past(task)
     if arguments.cost:
         print("\n".join(map(clean, cost_table(turns_of(past)))))

@@ -7,6 +7,7 @@ from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
@@ -15,7 +16,8 @@ def command(arguments: argparse.Namespace) -> int:
     """Exit code 1 when something differed."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
-    done = event_loop.run_loop(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
+    recording = arguments.recording or choose_task(client)
+    done = event_loop.run_loop(client.replay(recording, strict=not arguments.tolerant, folder=folder))
     print(
         json_output.encode(done).decode()
         if arguments.json
