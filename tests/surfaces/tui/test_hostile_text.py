@@ -10,7 +10,7 @@ from halocline.protocol.messages import StopReason
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.transcript import Transcript
-from halocline.surfaces.tui.drawing import draw_fragments, draw_text
+from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.hunks import Hunk, HunkBlock
 from halocline.surfaces.tui.row_blocks import NoteBlock, RowBlocks
 from halocline.surfaces.tui.task_entry import TaskEntry, draw_entry
@@ -23,6 +23,7 @@ EVIL = (
 )
 SHOWN = ("[red]markup[/red]", "[@click=app.bell]click[/]", ":bomb:")
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+PEN = Pen()
 DIFF = f"@@ -1,2 +1,2 @@\n-old {EVIL}\n+new {EVIL}\n same {EVIL}\n"
 
 ROWS = (
@@ -62,19 +63,19 @@ def test_a_hostile_row_is_drawn_as_text(row: r.Row, is_expanded: bool):
         blocks.toggle(block)
         (block,) = blocks.build(Transcript(rows=(row,)))
     for width in (20, 80, 200):
-        assert_harmless(block.draw_lines(width))
+        assert_harmless(block.draw_lines(width, PEN))
 
 
 def test_a_growing_reply_is_drawn_as_text():
     blocks = RowBlocks()
     for end in range(0, len(EVIL), 3):
         for block in blocks.build(Transcript(draft=(r.ReplyRow(f"{EVIL}\n\n{EVIL[:end]}", draft=True),))):
-            assert_harmless(block.draw_lines(60))
+            assert_harmless(block.draw_lines(60, PEN))
 
 
 @pytest.mark.parametrize("width", [40, 119, 200])
 def test_a_hostile_hunk_is_drawn_as_text(width: int):
-    strips = HunkBlock(Hunk(EVIL, "changed", f"--- a\n+++ b\n{DIFF}", 0)).draw_lines(width)
+    strips = HunkBlock(Hunk(EVIL, "changed", f"--- a\n+++ b\n{DIFF}", 0)).draw_lines(width, PEN)
     assert_harmless(strips)
     assert "[red]markup" in "".join(strip.text for strip in strips)
 
@@ -82,12 +83,12 @@ def test_a_hostile_hunk_is_drawn_as_text(width: int):
 def test_a_hostile_task_is_drawn_as_text():
     entry = TaskEntry(TaskInfo("1", EVIL, EVIL, EVIL, 0.0, 0.0, EVIL, 0))
     for width in (50, 120):
-        assert_harmless(map(draw_fragments, draw_entry(entry, width, 1.0)))
+        assert_harmless(map(PEN.draw_fragments, draw_entry(entry, width, 1.0)))
 
 
 def test_notes_and_messages_are_drawn_as_text():
-    assert_harmless([*NoteBlock("n", EVIL, (Diff(EVIL, DIFF, 1, 1),)).draw_lines(80), draw_text(EVIL)])
-    assert_harmless(TextBlock([EVIL]).draw_lines(80))
+    assert_harmless([*NoteBlock("n", EVIL, (Diff(EVIL, DIFF, 1, 1),)).draw_lines(80, PEN), PEN.draw_text(EVIL)])
+    assert_harmless(TextBlock([EVIL]).draw_lines(80, PEN))
 
 
 @pytest.mark.slow

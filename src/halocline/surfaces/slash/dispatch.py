@@ -6,7 +6,7 @@ from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView
 from halocline.surfaces.slash.handlers import HANDLERS
 
-LATER = "{word} works between turns: answer first, or end the turn with Ctrl-C."
+LATER = "{word} works between turns: answer first, or stop the turn."
 
 
 def find_own_command(prompt: str) -> SlashCommand | None:

@@ -1,6 +1,7 @@
 """Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/rules`, `/hooks`."""
 
 import textwrap
+from collections.abc import Callable
 from shutil import get_terminal_size
 
 from halocline.client import (
@@ -23,17 +24,21 @@ NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME wit
 
 
 async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
-    """As two columns: the command with what it takes, and what it does."""
+    return f"Press ? in an empty prompt for the keys.\n{list_commands(context)}"
+
+
+def list_commands(context: SlashContext, is_offered: Callable[[str], bool] = lambda name: True) -> str:
+    """List the commands as two columns: the command with what it takes, and what it does."""
     words = context.client.words(context.workspace, context.client.state(context.task).roots)
-    lines, kind = ["Press ? in an empty prompt for the keys."], ""
+    lines, kind = list[str](), ""
     prompts = list_prompts(context.client.mcp_prompts(context.task))
-    for word in [*words.listed(SlashPlace.TERMINAL), *prompts]:
+    for word in [*filter(lambda word: is_offered(word.name), words.listed(SlashPlace.TERMINAL)), *prompts]:
         if word.kind != kind:
             lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
             kind = word.kind
         about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
         lines += _help_lines(clean(f"/{word.name} {word.rest}".rstrip()), clean(about))
-    return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
+    return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).rstrip()
 
 
 def _help_lines(name: str, about: str) -> list[str]:

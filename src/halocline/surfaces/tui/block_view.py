@@ -14,7 +14,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from halocline.surfaces.tui.drawing import find_style, mark_matches
+from halocline.surfaces.tui.drawing import Pen, find_pen, mark_matches
 
 GUTTER = 1
 """Columns left of the blocks, for the mark of the selected one."""
@@ -29,7 +29,7 @@ class Block(Protocol):
     @property
     def is_selectable(self) -> bool: ...
 
-    def draw_lines(self, width: int) -> Sequence[Strip]: ...
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]: ...
 
 
 class BlockView(ScrollView, can_focus=True):
@@ -83,9 +83,14 @@ class BlockView(ScrollView, can_focus=True):
             self.selected = self._find_selectable(0, 1)
         self.measure()
 
+    def read_text(self, block: Block) -> str:
+        """The text of a block as it is drawn."""
+        return "\n".join(strip.text for strip in block.draw_lines(self.block_width, find_pen(self)))
+
     def measure(self) -> None:
         """Find the place of each block, after one of them changed, and draw."""
-        self._tops, self._drawn = [0], [block.draw_lines(self.block_width) for block in self.blocks]
+        pen = find_pen(self)
+        self._tops, self._drawn = [0], [block.draw_lines(self.block_width, pen) for block in self.blocks]
         for strips in self._drawn:
             self._tops.append(self._tops[-1] + len(strips))
         size = Size(self.size.width, self._tops[-1])
@@ -207,7 +212,7 @@ class BlockView(ScrollView, can_focus=True):
         is_marked = (
             at == self.selected and not self.follows and self.blocks[at].is_selectable and bool(strip.text.strip())
         )
-        style = find_style("accent" if self.has_focus else "quiet")
+        style = find_pen(self).find_style("accent" if self.has_focus else "quiet")
         return Strip.join([Strip([Segment("▌" if is_marked else " ", style)]), strip]).crop_extend(0, width, None)
 
     @property

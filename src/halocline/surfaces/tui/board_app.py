@@ -3,15 +3,18 @@
 import time
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 
 from halocline.client import Client
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.board_screen import BoardScreen
 from halocline.surfaces.tui.card_pane import CardPane
+from halocline.surfaces.tui.drawing import Pen, PenApp
+from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
+from halocline.surfaces.tui.input.typed_text import BoardActions
 from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -20,7 +23,7 @@ AGAIN = 2.0
 LEAVE_HINT = "Press Ctrl-C again to leave the board."
 
 
-class BoardApp(App[None]):
+class BoardApp(PenApp):
     """Runs the board. `opened` is the task whose screen is shown at the end; empty for the list.
 
     `signal` is the signal that ended it, if one did; `broke` is the bug that did.
@@ -35,7 +38,7 @@ class BoardApp(App[None]):
     ]
 
     def __init__(self, client: Client) -> None:
-        super().__init__(ansi_color=True)
+        super().__init__()
         self._client = client
         self._leave_until = 0.0
         self.tasks: OpenTasks | None = None
@@ -45,8 +48,9 @@ class BoardApp(App[None]):
 
     def on_mount(self) -> None:
         self.theme = "ansi-dark"
+        self.pen = Pen(self._client.terminal_settings.theme)
         self.tasks = OpenTasks(self._client, ())
-        self.push_screen(BoardScreen(self.tasks))
+        self.push_screen(BoardScreen(self.tasks, self.open_task))
 
     async def on_event(self, event: Event) -> None:
         await super().on_event(event)
@@ -54,10 +58,29 @@ class BoardApp(App[None]):
             if not pane.has_focus:  # with the focus, it takes note after it had the key
                 pane.note_key()
 
+    def choose_theme(self, name: str) -> None:
+        """Draw everything in a theme from now on."""
+        self.pen = Pen(name)
+        for screen in self.screen_stack:
+            for view in screen.query(BlockView):
+                view.measure()
+            for lines in screen.query(FragmentLines):
+                lines.redraw()
+
     def open_task(self, task: str) -> None:
         """Show a task above the list."""
-        if self.tasks:
-            self.push_screen(TaskScreen(self.tasks, task))
+        self.push_screen(self._build_screen(task))
+
+    def go_to_task(self, task: str) -> None:
+        """Show a task in the place of the one that is shown."""
+        self.switch_screen(self._build_screen(task))
+
+    def _build_screen(self, task: str) -> TaskScreen:
+        assert self.tasks is not None
+        actions = BoardActions(
+            self.choose_theme, self.copy_to_clipboard, self.open_task, self.go_to_task, self.action_quit_board
+        )
+        return TaskScreen(self.tasks, task, actions)
 
     def action_quit_board(self) -> None:
         """Leave the board; when pressed twice, if tasks run in this process."""
@@ -84,7 +107,7 @@ class BoardApp(App[None]):
     def _quit(self) -> None:
         """Leave, and remember which task was open."""
         tasks = [screen.feed.task for screen in self.screen_stack if isinstance(screen, TaskScreen)]
-        self.opened = tasks[-1] if tasks else ""
+        self.opened = tasks[0] if tasks else ""
         self.exit()
 
     def action_cancel(self) -> None:

@@ -1,7 +1,7 @@
 """The list of all tasks in their groups."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,11 +12,10 @@ from textual.strip import Strip
 from halocline.surfaces.cli.live.activity import Fragments
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.board_tasks import BoardTasks
-from halocline.surfaces.tui.drawing import draw_fragments
+from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.task_entry import Group, TaskEntry, draw_entry, order_entries
-from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 FRAME = 0.25
@@ -38,8 +37,8 @@ class HeadingBlock:
         if not is_first:
             self._lines.insert(0, [])
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        return [draw_fragments(line) for line in self._lines]
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        return [pen.draw_fragments(line) for line in self._lines]
 
 
 class EntryBlock:
@@ -50,13 +49,13 @@ class EntryBlock:
     def __init__(self, entry: TaskEntry) -> None:
         self.key = entry.info.task
         self.entry = entry
-        self._width = 0
+        self._drawn: tuple[int, Pen | None] = (0, None)
         self._strips: list[Strip] = []
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        if width != self._width:
-            self._width = width
-            self._strips = [draw_fragments(line) for line in draw_entry(self.entry, width, time.time())]
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        if (width, pen) != self._drawn:
+            self._drawn = (width, pen)
+            self._strips = [pen.draw_fragments(line) for line in draw_entry(self.entry, width, time.time())]
         return self._strips
 
 
@@ -71,9 +70,9 @@ class BoardScreen(Screen[None]):
         Binding("q,escape", "app.quit_board", show=False),
     ]
 
-    def __init__(self, tasks: OpenTasks) -> None:
+    def __init__(self, tasks: OpenTasks, open_task: Callable[[str], None]) -> None:
         super().__init__()
-        self._tasks = tasks
+        self._open_task = open_task
         self.board = BoardTasks(tasks.client, self._note_change)
         self.view = BlockView()
         self._has_changed = False
@@ -122,7 +121,7 @@ class BoardScreen(Screen[None]):
     def action_open(self) -> None:
         block = self.view.selected_block
         if isinstance(block, EntryBlock):
-            self.app.push_screen(TaskScreen(self._tasks, block.key))
+            self._open_task(block.key)
 
     def action_select_waiting(self) -> None:
         """Select the next task that needs a person."""

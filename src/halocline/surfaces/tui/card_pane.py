@@ -13,7 +13,8 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.tui.card_menu import CardMenu
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 
-MOST_LINES = 12
+MOST_LINES, LEAST_LINES, OTHER_ROWS = 12, 3, 6
+"""Most and least lines of a card, and the rows that it leaves to the rest of the screen."""
 _KEYS = {"enter": ENTER, "up": UP, "down": DOWN}
 _SCROLLING = {"pageup": -1, "pagedown": 1}
 
@@ -40,6 +41,7 @@ class CardPane(FragmentLines, can_focus=True):
     def _list_lines(self, width: int, rows: int) -> list[Fragments]:
         if self._menu.card is None:
             return []
+        rows = min(rows, max(LEAST_LINES, self.screen.size.height - OTHER_ROWS))
         notice: list[Fragments] = []
         if self._menu.notice:
             notice = [[("class:warn", cut_line(self._menu.notice, width - 1))]]

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from halocline.surfaces.cli.live.activity import Fragments
-from halocline.surfaces.tui.drawing import draw_fragments
+from halocline.surfaces.tui.drawing import find_pen
 
 Lines = Callable[[int, int], list[Fragments]]
 """Lines for a width, at most so many."""
@@ -43,4 +43,5 @@ class FragmentLines(Widget):
         return ""
 
     def _draw(self, width: int) -> None:
-        self._drawn = [draw_fragments(line) for line in self._lines(max(1, width), self.most)]
+        pen = find_pen(self)
+        self._drawn = [pen.draw_fragments(line) for line in self._lines(max(1, width), self.most)]

@@ -11,7 +11,7 @@ from halocline.protocol.values import Value
 from halocline.surfaces.cli.output.call_cards import WHOLE
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.theme import Wide
-from halocline.surfaces.tui.drawing import draw_strips, draw_text
+from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.row_cards import group_cards
 
 SHORT = 80
@@ -50,14 +50,14 @@ class HunkBlock:
         self.is_expanded = False
         self._drawn: tuple[object, Sequence[Strip]] = (None, ())
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        now = (width, self.is_back, self.is_expanded)
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        now = (width, pen, self.is_back, self.is_expanded)
         if self._drawn[0] != now:
-            self._drawn = now, self._draw(width)
+            self._drawn = now, self._draw(width, pen)
         return self._drawn[1]
 
-    def _draw(self, width: int) -> list[Strip]:
+    def _draw(self, width: int, pen: Pen) -> list[Strip]:
         limit = WHOLE if self.is_expanded else SHORT
         rows = diff_view((Diff(self.hunk.path, self.hunk.diff),), limit, whole_lines=True)
-        back = [draw_text("taken back · u puts it in again", "warn")] if self.is_back else []
-        return [*back, *draw_strips(Wide(group_cards(rows)), width), Strip.blank(0)]
+        back = [pen.draw_text("taken back · u puts it in again", "warn")] if self.is_back else []
+        return [*back, *pen.draw_strips(Wide(group_cards(rows)), width), Strip.blank(0)]

@@ -17,7 +17,7 @@ from halocline.surfaces.sanitize import clean
 from halocline.surfaces.tui.block_view import Block, BlockView
 from halocline.surfaces.tui.card_menu import CardMenu
 from halocline.surfaces.tui.card_pane import CardPane
-from halocline.surfaces.tui.drawing import draw_fragments
+from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.hunks import HunkBlock, list_hunks
@@ -40,8 +40,8 @@ class FileBlock:
         cut = f" · {file.cut:,} more bytes are left out" if file.cut else ""
         self._line: Fragments = [("class:title", clean(name)), ("class:quiet", f"  {file.kind} · {counts}{cut}")]
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        return [draw_fragments(self._line)]
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        return [pen.draw_fragments(self._line)]
 
 
 class ReviewScreen(Screen[None]):

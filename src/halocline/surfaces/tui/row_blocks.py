@@ -16,8 +16,16 @@ from halocline.surfaces.cli.output.cards import message_card
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.markdown_blocks import Blocks
 from halocline.surfaces.transcript import Transcript
-from halocline.surfaces.tui.drawing import draw_strips, draw_text
-from halocline.surfaces.tui.row_cards import draw_block, draw_row, group_cards, is_close, is_redundant, read_words
+from halocline.surfaces.tui.drawing import Pen
+from halocline.surfaces.tui.row_cards import (
+    draw_block,
+    draw_markdown,
+    draw_row,
+    group_cards,
+    is_close,
+    is_redundant,
+    read_words,
+)
 
 MOST_ROWS = 200
 """Rows that are drawn at first; earlier ones on request, this many at a time."""
@@ -34,14 +42,14 @@ class RowBlock:
         self.is_expanded = is_expanded
         self.is_apart = is_apart
         self.is_selectable = not is_redundant(row)
-        self._width = 0
+        self._drawn: tuple[int, Pen | None] = (0, None)
         self._strips: Sequence[Strip] = ()
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        if width != self._width:
-            self._width = width
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        if (width, pen) != self._drawn:
+            self._drawn = (width, pen)
             bodies = draw_row(self.row, is_expanded=self.is_expanded)
-            self._strips = draw_strips(group_cards(bodies), width, apart=self.is_apart) if bodies else ()
+            self._strips = pen.draw_strips(group_cards(bodies), width, apart=self.is_apart) if bodies else ()
         return self._strips
 
 
@@ -57,7 +65,7 @@ class DraftBlock:
         self._finished: list[str] = []
         self._strips: list[Strip] = []
         self._drawn = 0
-        self._width = 0
+        self._drawn_as: tuple[int, Pen | None] = (0, None)
         self._shown: tuple[int, str] = (0, "")
         self._lines: Sequence[Strip] = ()
 
@@ -69,34 +77,36 @@ class DraftBlock:
         self._finished += self._blocks.feed(row.text[len(self.row.text) :])
         self.row = row
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        if width != self._width:
-            self._width, self._strips, self._drawn, self._shown = width, [], 0, (-1, "")
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        if (width, pen) != self._drawn_as:
+            self._drawn_as, self._strips, self._drawn, self._shown = (width, pen), [], 0, (-1, "")
         for block in self._finished[self._drawn :]:
-            self._strips += draw_strips(draw_block(block), width, apart=True)
+            self._strips += pen.draw_strips(draw_block(block), width, apart=True)
         self._drawn = len(self._finished)
         tail = self._blocks.unfinished(TAIL_LINES)
         if self._shown != (self._drawn, tail):
             self._shown = (self._drawn, tail)
             end = wrap_tail(tail, width - 3, TAIL_LINES * 4) if tail.strip() else ()
             blank = [Strip.blank(0)] if end else []
-            self._lines = [*self._strips, *blank, *(draw_text(f"  {text}") for text in end)]
+            self._lines = [*self._strips, *blank, *(pen.draw_text(f"  {text}") for text in end)]
         return self._lines
 
 
 class NoteBlock:
-    """An answer of Halocline, and diffs below it."""
+    """An answer of Halocline, and diffs below it; with `is_markdown`, a reply of a model."""
 
     is_selectable = True
 
-    def __init__(self, key: str, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+    def __init__(self, key: str, text: str, diffs: tuple[Diff, ...] = (), *, is_markdown: bool = False) -> None:
         self.key = key
         self.row = r.NoticeRow(text)
         self._diffs = diffs
+        self._is_markdown = is_markdown
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        bodies = [message_card(self.row.text), *indent_cards(diff_view(self._diffs, WHOLE))]
-        return draw_strips(group_cards(bodies), width, apart=True)
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        said = draw_markdown(self.row.text) if self._is_markdown else [message_card(self.row.text)]
+        bodies = [*said, *indent_cards(diff_view(self._diffs, WHOLE))]
+        return pen.draw_strips(group_cards(bodies), width, apart=True)
 
 
 class EarlierBlock:
@@ -109,8 +119,8 @@ class EarlierBlock:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        return draw_strips(Text(f"  … {self.count:,} earlier rows: Enter shows more", style="dim"), width)
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        return pen.draw_strips(Text(f"  … {self.count:,} earlier rows: Enter shows more", style="dim"), width)
 
 
 AnyBlock = RowBlock | DraftBlock | NoteBlock | EarlierBlock
@@ -164,8 +174,9 @@ class RowBlocks:
         """Draw all rows, so that a search finds them."""
         self._most = 1 << 30
 
-    def add_note(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
-        self._notes.append((self._count, NoteBlock(f"note {len(self._notes)}", text, diffs)))
+    def add_note(self, text: str, diffs: tuple[Diff, ...] = (), *, is_markdown: bool = False) -> None:
+        note = NoteBlock(f"note {len(self._notes)}", text, diffs, is_markdown=is_markdown)
+        self._notes.append((self._count, note))
 
     def _find_block(self, rows: Sequence[r.Row], at: int, known: dict[int, RowBlock]) -> AnyBlock:
         row = rows[at]

@@ -1,6 +1,7 @@
 """Asks what an opened task waits for, one thing at a time, until a person here or elsewhere decides."""
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
@@ -12,9 +13,12 @@ from halocline.surfaces.cli.input.edit_changes import WaitingEdit
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
+from halocline.surfaces.tui.card_menu import BACK
 from halocline.surfaces.tui.task_feed import TaskFeed
 from halocline.surfaces.tui.task_menu import TaskCards, TaskMenu
 
+LONGEST_TITLE = 45
+"""Characters of a question that a card shows whole on every screen but the smallest."""
 CLOSED = "No process runs this task."
 _CONTINUE = {"c": "continue it here, and be asked again"}
 TOO_LATE = "Too late: this was already decided elsewhere."
@@ -34,6 +38,8 @@ class TaskAsking:
         self._plans = PlanPrompt(self._asker)
         self._start = start
         self._request = ""
+        self._own: tuple[str, Callable[[], Coroutine[None, None, None]]] | None = None
+        self._count = 0
         self._cancel: Callable[[], None] = lambda: None
 
     def update(self) -> None:
@@ -48,12 +54,33 @@ class TaskAsking:
         if question:
             self._cancel = self._start(self._run_question(question))
 
+    async def ask(self, question: str, options: Sequence[str]) -> str | None:
+        """Ask something of Halocline's own, before all else that waits. None when the person went back."""
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        self._own = f"own {self._count}", lambda: self._ask_own(question, options, answer)
+        self.update()
+        try:
+            return await answer
+        finally:
+            self._own = None
+            self.update()
+
+    async def _ask_own(self, question: str, options: Sequence[str], answer: "asyncio.Future[str | None]") -> None:
+        shown = {str(number): option for number, option in enumerate(options, 1)}
+        if len(question) > LONGEST_TITLE:  # a card cuts its title
+            self._cards.say(question)
+        chosen = await self._menu.choose(question, {**shown, ESCAPE: BACK}, lambda: None)
+        answer.set_result(shown.get(chosen))
+
     def stop(self) -> None:
         self._cancel()
 
     def _find_question(self) -> tuple[str, Callable[[], Coroutine[None, None, None]] | None]:
         """The name of what waits, and the way to ask it."""
         feed, pending = self._feed, self._feed.state.pending
+        if self._own or feed.is_subagent:  # what a sub-agent asks is asked in the task that started it
+            return self._own or ("", None)
         if not feed.is_open:
             waits = feed.state.is_asking and not feed.client.tasks.writer(feed.task)
             return ("closed", self._ask_to_continue) if waits else ("", None)

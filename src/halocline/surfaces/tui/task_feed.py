@@ -8,14 +8,13 @@ from functools import reduce
 
 from msgspec.structs import replace
 
-from halocline.client import Client, split_slash_command
+from halocline.client import MCP_PREFIX, Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.surfaces.row_kinds import CallRow
 from halocline.surfaces.rows import fold_event, transcript_of
-from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.transcript import Transcript
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.task_watch import EventBatch, watch_task
@@ -38,9 +37,19 @@ class TaskFeed:
         return self._tasks.client
 
     @property
+    def is_subagent(self) -> bool:
+        """True for a task that another one started."""
+        return self.state.subagents.subtask is not None
+
+    @property
     def is_open(self) -> bool:
         """True while some process runs the task."""
         return self.client.is_open(self.task)
+
+    @property
+    def is_running(self) -> bool:
+        """True while a turn runs."""
+        return self.is_open and self.state.turn is not None and not self.state.turn_is_over
 
     async def follow(self) -> None:
         """Take in events until canceled. Raises HaloclineError when the task cannot be read."""
@@ -78,17 +87,16 @@ class TaskFeed:
         if not self.is_open:
             await self._tasks.open(self.task)
 
-    async def send_prompt(self, text: str) -> str:
-        """Send a prompt: during a turn before its next step, else as the next turn. Returns why it was not sent."""
-        if find_own_command(text):
-            return f"/{split_slash_command(text)[0]} is for the live screen: halo attach {self.task}"
+    async def send_prompt(self, text: str) -> None:
+        """Send a prompt: during a turn before its next step, else as the next turn. Raises HaloclineError."""
         await self.open()
-        content = (Text(text),)
-        if self.state.turn is not None and not self.state.turn_is_over:
+        ahead = await self.client.mcp_prompt(self.task, text) if text.startswith(f"/{MCP_PREFIX}") else ()
+        content = (*ahead, Text(text))
+        if self.is_running:
             await self.client.pass_on(cmd.Steer(task=self.task, content=content))
         else:
-            await self.client.pass_on(cmd.SubmitPrompt(task=self.task, content=content))
-        return ""
+            prompt = cmd.SubmitPrompt(task=self.task, content=content, verbatim=bool(ahead))
+            await self.client.pass_on(prompt)
 
     def interrupt(self) -> bool:
         """Interrupt the turn; False if none runs."""

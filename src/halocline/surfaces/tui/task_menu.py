@@ -4,18 +4,19 @@ What must stay true: an option that allows something counts only once the whole 
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.input.approval_prompt import ALLOWING
 from halocline.surfaces.cli.input.keys import ESCAPE
+from halocline.surfaces.cli.input.text_editor import run_editor
 from halocline.surfaces.row_kinds import Approval, CallRow
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_menu import READ_ON, CardMenu
-from halocline.surfaces.tui.composer import Composer
+from halocline.surfaces.tui.input.composer import Composer
 from halocline.surfaces.tui.row_blocks import RowBlocks, name_row
 from halocline.surfaces.tui.task_feed import TaskFeed
 
@@ -60,6 +61,11 @@ class TaskCards:
         if self._blocks.asked is not None and not self._view.was_shown_whole():
             self._view.show_unseen()
 
+    def show_reply(self, text: str) -> None:
+        """Show a reply of a model that is not in the conversation."""
+        self._blocks.add_note(text, is_markdown=True)
+        self._redraw()
+
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._blocks.add_note(text, diffs)
         self._redraw()
@@ -83,8 +89,15 @@ def _make_row(event: ApprovalRequested) -> CallRow:
 class TaskMenu(CardMenu):
     """The card that waits in a task, as a menu for its questions."""
 
-    def __init__(self, cards: TaskCards, composer: Composer, redraw: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        cards: TaskCards,
+        composer: Composer,
+        redraw: Callable[[], None],
+        hand_terminal: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         super().__init__(redraw)
+        self._hand_terminal = hand_terminal
         self._cards = cards
         self._composer = composer
 
@@ -98,7 +111,8 @@ class TaskMenu(CardMenu):
         return None
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
-        raise UsageError("The board opens no editor.", "Choose among the changes, or use: halo attach")
+        with self._hand_terminal():
+            await run_editor(paths)
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         """Read a line. Where an empty one is no answer, a card asks first, so that blind typing sends none."""

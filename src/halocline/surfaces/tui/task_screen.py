@@ -1,33 +1,41 @@
 """One opened task: its rows, the card of what it asks, a composer, and its facts."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.screen import Screen
 
 from halocline.client import read_branch
-from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.status_bar import context_left, fit_facts, status_facts
-from halocline.surfaces.figures import format_money
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.surfaces.cli.input.choice_lines import draw_choices
+from halocline.surfaces.cli.live.activity import Fragments
+from halocline.surfaces.row_kinds import CallRow, Lane
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_pane import CardPane
-from halocline.surfaces.tui.composer import Composer
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
+from halocline.surfaces.tui.input.completions import Completions
+from halocline.surfaces.tui.input.composer import Composer
+from halocline.surfaces.tui.input.prompt_recall import PromptRecall
+from halocline.surfaces.tui.input.typed_text import BoardActions, TypedText
 from halocline.surfaces.tui.review_screen import ReviewScreen
 from halocline.surfaces.tui.row_blocks import EarlierBlock, RowBlock, RowBlocks, has_words
 from halocline.surfaces.tui.task_asking import TaskAsking
-from halocline.surfaces.tui.task_entry import NARROW
+from halocline.surfaces.tui.task_facts import draw_head, draw_status
 from halocline.surfaces.tui.task_feed import TaskFeed
 from halocline.surfaces.tui.task_menu import TaskCards, TaskMenu
 from halocline.surfaces.tui.timeline_screen import TimelineScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
+MOST_CHOICES, MOST_TYPED_ROWS, FIXED_ROWS = 8, 6, 6
+"""Most completions and lines of a prompt that are shown, and the rows that they leave to the other parts."""
+OPEN_HINT = "o opens this sub-agent · Enter expand · Esc board"
 FRAME = 0.08
 """Seconds between two frames that no key asked for."""
 KEYS = "Esc board · Tab write · Enter expand · / search · d changes · t timeline · Ctrl-X stop the turn"
@@ -49,37 +57,50 @@ class TaskScreen(Screen[None]):
         Binding("ctrl+x", "interrupt", show=False, priority=True),
         Binding("d", "review", show=False),
         Binding("t", "show_timeline", show=False),
+        Binding("o", "open_subagent", show=False),
     ]
 
-    def __init__(self, tasks: OpenTasks, task: str) -> None:
+    def __init__(self, tasks: OpenTasks, task: str, board: BoardActions) -> None:
         super().__init__()
+        self._board = board
         self.feed = TaskFeed(tasks, task, self._request_frame)
         self._blocks = RowBlocks()
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_at = 0.0
         self._branch = ""
         self.view = BlockView(follows=True)
-        self.composer = Composer(self._send_prompt, self._focus_rows, lambda: self._label.redraw())
+        recall = PromptRecall(self.feed.client.home.prompt_history)
+        self.composer = Composer(self._send_prompt, self._focus_rows, lambda: self._label.redraw(), recall)
         cards = TaskCards(self.feed, self._blocks, self.view, self._show_rows)
-        self._menu = TaskMenu(cards, self.composer, self._show_card)
+        self._menu = TaskMenu(cards, self.composer, self._show_card, self._hand_terminal)
         self._pane = CardPane(self._menu, self.view.action_turn_page, self._focus_rows, self._take_text)
         self._asking = TaskAsking(self.feed, cards, self._menu, self._start)
+        self._typed = TypedText(self.feed, cards, self._asking, board, self.action_show_timeline)
         self._cards = cards
+        self._choices = FragmentLines(self._list_choices, MOST_CHOICES)
         self._head = FragmentLines(self._list_head)
-        self._label = HintLine(KEYS, lambda: self.composer.label)
+        self._label = HintLine(KEYS, self._describe_line)
         self._status = FragmentLines(self._list_status)
 
     def compose(self) -> ComposeResult:
         yield self._head
         yield self.view
         yield self._pane
+        yield self._choices
         yield self._label
         yield self.composer
         yield self._status
 
     def on_mount(self) -> None:
+        self.composer.completions = Completions(self.feed, self._choices.redraw)
+        self.view.on_move = self._label.redraw
         self.set_focus(self.view)
         self.run_worker(self._follow(), exit_on_error=True)
+
+    def on_resize(self, event: Resize) -> None:
+        self.composer.styles.max_height = max(1, min(MOST_TYPED_ROWS, event.size.height // 4))
+        self._pane.redraw()
+        self._choices.redraw()
 
     async def _follow(self) -> None:
         try:
@@ -123,42 +144,46 @@ class TaskScreen(Screen[None]):
             self.set_focus(self.view)
 
     def _list_head(self, width: int, rows: int) -> list[Fragments]:
-        state = self.feed.state
-        name = " ".join(clean(state.title).split()) or self.feed.task
-        doing = "" if self.feed.is_open else " · not running"
-        if not self.feed.is_read:
-            doing = " · reading"
-        elif self.feed.is_open and not state.turn_is_over:
-            doing = " · needs you" if state.is_asking else " · running"
-        use = self._describe_use() if width < NARROW else ""
-        known = f" · {use}" if use else ""
-        title = cut_line(name, max(8, width - len(doing) - len(known) - 3))
-        return [[("class:accent", "◆ "), ("class:title", title), ("class:warn", doing), ("class:quiet", known)]]
-
-    def _describe_use(self) -> str:
-        """Context and cost, for which the status line of a narrow screen has no room."""
-        left, cost = context_left(self.feed.state), self.feed.state.budget.cost
-        return " · ".join(filter(None, ["" if left is None else f"{left}% left", format_money(cost) if cost else ""]))
+        return [draw_head(self.feed, width)]
 
     def _list_status(self, width: int, rows: int) -> list[Fragments]:
-        feed = self.feed
-        if not feed.is_read:
-            return [[("", "")]]
-        jobs = [job for job in feed.client.jobs(feed.task) if job.state != "ended"] if feed.is_open else []
-        return [fit_facts(status_facts(feed.state, branch=self._branch, jobs=len(jobs)), width - 1)]
+        return [draw_status(self.feed, self._branch, width)]
 
     def _send_prompt(self, text: str) -> None:
         self._start(self._deliver(text))
 
     async def _deliver(self, text: str) -> None:
-        try:
-            refused = await self.feed.send_prompt(text)
-        except HaloclineError as error:
-            refused = f"{error.text} {error.hint}".rstrip()
-        if refused:
-            self._cards.say(refused)
+        if not await self._typed.deliver(text):
             self.composer.insert(text)
         self.view.action_select_last()
+
+    def _list_choices(self, width: int, rows: int) -> list[Fragments]:
+        """The completions, in the rows that the other parts leave."""
+        completions = self.composer.completions
+        if completions is None or not self.composer.has_focus:
+            return []
+        choices = [(choice.shown, choice.meaning) for choice in completions.choices]
+        room = min(rows, max(1, self.size.height - FIXED_ROWS))
+        return draw_choices(choices, completions.selected, width, room) if choices else []
+
+    @contextmanager
+    def _hand_terminal(self) -> Iterator[None]:
+        """Hand the terminal to another program, and take it back whatever happens. Raises UsageError if it cannot."""
+        failed: BaseException | None = None
+        try:
+            with self.app.batch_update(), self.app.suspend():
+                try:
+                    yield
+                except (
+                    HaloclineError,
+                    asyncio.CancelledError,
+                ) as error:  # raised in `suspend`, it would stay handed over
+                    failed = error
+        except SuspendNotSupported as error:
+            raise UsageError("The board cannot open an editor here.", "Choose among the changes.") from error
+        self.refresh()
+        if failed:
+            raise failed
 
     def _take_text(self, text: str) -> None:
         """Take text that was typed on the card but is not for it."""
@@ -176,7 +201,10 @@ class TaskScreen(Screen[None]):
             self.dismiss()
 
     def action_move_focus(self, step: int) -> None:
-        """Go between the rows, the card and the composer."""
+        """Take a completion, or go between the rows, the card and the composer."""
+        if self.focused is self.composer and self.composer.has_choices:
+            self.composer.take_choice()
+            return
         stops = [self.view, *([self._pane] if self._menu.card else []), self.composer]
         at = next((at for at, stop in enumerate(stops) if stop is self.focused), 0)
         self.set_focus(stops[(at + step) % len(stops)])
@@ -188,6 +216,29 @@ class TaskScreen(Screen[None]):
             self.view.follows = False
             self._show_rows()
             self.view.show_selected()
+
+    def action_open_subagent(self) -> None:
+        lanes = self._list_lanes()
+        if len(lanes) == 1:
+            self._board.open_task(lanes[0].child)
+        elif lanes:
+            self._start(self._choose_subagent(lanes))
+
+    async def _choose_subagent(self, lanes: Sequence[Lane]) -> None:
+        names = {f"{number}: {clean(lane.name)}": lane.child for number, lane in enumerate(lanes, 1)}
+        self.call_after_refresh(self.set_focus, self._pane)
+        if name := await self._asking.ask("Open which sub-agent?", [*names]):
+            self._board.open_task(names[name])
+
+    def _list_lanes(self) -> Sequence[Lane]:
+        """The sub-agents of the selected row that were started."""
+        block = self.view.selected_block
+        row = block.row if isinstance(block, RowBlock) else None
+        return [lane for lane in row.lanes if lane.model] if isinstance(row, CallRow) else ()
+
+    def _describe_line(self) -> str:
+        """The label of the line that is asked for, or the key of the selected row."""
+        return self.composer.label or (OPEN_HINT if self._list_lanes() else "")
 
     def action_review(self) -> None:
         if self.feed.is_read:
@@ -218,7 +269,7 @@ class TaskScreen(Screen[None]):
             self._cards.say(f"Not found: {words}")
             return
         block = self.view.selected_block
-        shown = "\n".join(strip.text for strip in block.draw_lines(self.view.block_width)) if block else ""
+        shown = self.view.read_text(block) if block else ""
         if isinstance(block, RowBlock) and not block.is_expanded and self.view.words not in shown.casefold():
             self._blocks.toggle(block)
             self._show_rows()

@@ -24,7 +24,7 @@ from halocline.surfaces.slash.rewind import BOTH, CONVERSATION, FILES
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_menu import BACK, READ_ON, CardMenu
 from halocline.surfaces.tui.card_pane import CardPane
-from halocline.surfaces.tui.drawing import draw_fragments, draw_text
+from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
 from halocline.surfaces.tui.task_feed import TaskFeed
@@ -51,12 +51,12 @@ class PointBlock:
         """The last event that is kept: a prompt itself is not."""
         return self.point.seq - 1 if self.point.kind == "prompt" else self.point.seq
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
         mark, style = _MARKS.get(self.point.kind, ("◦", "class:quiet"))
         age = format_age(self.point.at, time.time())
         text = " ".join(clean(self.point.text).split())
         head: Fragments = [(style, f"{mark} "), ("class:quiet", f"{self.point.seq:>6}  {age:<12}")]
-        return [draw_fragments([*head, ("", cut_line(text, max(1, width - 24)))])]
+        return [pen.draw_fragments([*head, ("", cut_line(text, max(1, width - 24)))])]
 
 
 class TextBlock:
@@ -68,8 +68,8 @@ class TextBlock:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = [line for text in lines for line in clean(text).split("\n")]
 
-    def draw_lines(self, width: int) -> Sequence[Strip]:
-        return [draw_text(part) for line in self._lines for part in wrap_line(line, max(1, width - 1))]
+    def draw_lines(self, width: int, pen: Pen) -> Sequence[Strip]:
+        return [pen.draw_text(part) for line in self._lines for part in wrap_line(line, max(1, width - 1))]
 
 
 class RestoreMenu(CardMenu):

@@ -23,13 +23,12 @@ from halocline.client import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Image, UserPart
-from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
 from halocline.surfaces.cli.input.completion import Mentions, Source, build_completer, is_begun
 from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
-from halocline.surfaces.cli.input.prompt_history import PromptHistory
+from halocline.surfaces.cli.input.prompt_history import open_history
 from halocline.surfaces.cli.input.slash_menu import Menu
 from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
 
@@ -100,18 +99,12 @@ class Composer:
 
     def take_sent_line(self, line: str) -> Prompt:
         """Return the prompt of a line that was sent before the editor started."""
-        PromptHistory(self._history(), self._chips).store_string(line)
+        open_history(self._client.home.prompt_history, self._chips).store_string(line)
         return Prompt(expand_quit_word(line), self._client.state(self.task).plan.mode)
-
-    def _history(self) -> Path:
-        history = self._client.home.prompt_history
-        make_private_folder(history.parent)
-        history.touch(mode=0o600)
-        return history
 
     def _session(self, chosen: "Chosen", line: MentionedLine, hint: str) -> PromptSession[str]:
         session: PromptSession[str] = PromptSession(
-            history=PromptHistory(self._history(), self._chips),
+            history=open_history(self._client.home.prompt_history, self._chips),
             multiline=True,
             enable_suspend=True,
             key_bindings=self._keys(chosen, line),

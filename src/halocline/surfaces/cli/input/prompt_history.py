@@ -4,6 +4,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
+from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input.pasting import Chips
 
 
@@ -16,3 +17,10 @@ class PromptHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         super().store_string(self._chips.whole(string))
+
+
+def open_history(path: Path, chips: Chips) -> PromptHistory:
+    """Open the history, whose file only its owner can read."""
+    make_private_folder(path.parent)
+    path.touch(mode=0o600)
+    return PromptHistory(path, chips)

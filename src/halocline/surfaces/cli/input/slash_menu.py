@@ -4,7 +4,7 @@ Nothing is looked up before a word starts with a slash. Descriptions from files 
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
@@ -18,6 +18,7 @@ from halocline.client import (
     list_prompts,
 )
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.sanitize import clean
@@ -32,11 +33,22 @@ PATIENCE = 10.0
 
 
 class Menu:
-    """The completions for one task. Created in the event loop of its client, called from other threads."""
+    """The completions for one task. Created in the event loop of its client, called from other threads.
 
-    def __init__(self, client: Client, task: str) -> None:
+    `find_state` returns the state of a task that may be closed; such a task has no values of commands.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        task: str,
+        find_state: Callable[[], State] | None = None,
+        is_offered: Callable[[str], bool] = lambda name: True,
+    ) -> None:
         self._client = client
         self._task = task
+        self._find_state = find_state or (lambda: client.state(task))
+        self._is_offered = is_offered
         self._loop = asyncio.get_running_loop()
         self._words: Sequence[SlashEntry] | None = None
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
@@ -73,10 +85,11 @@ class Menu:
 
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
-            state = self._client.state(self._task)
+            state = self._find_state()
             words = self._client.words(Path(state.workspace), state.roots)
-            prompts = list_prompts(self._client.mcp_prompts(self._task))
-            self._words = [*await asyncio.to_thread(words.listed, SlashPlace.TERMINAL), *prompts]
+            prompts = list_prompts(self._client.mcp_prompts(self._task)) if self._client.is_open(self._task) else []
+            listed = await asyncio.to_thread(words.listed, SlashPlace.TERMINAL)
+            self._words = [*(word for word in listed if self._is_offered(word.name)), *prompts]
         return self._words
 
     def _match_names(self, typed: str, words: Iterable[SlashEntry], *, in_text: bool) -> list[Choice]:
@@ -100,7 +113,7 @@ class Menu:
     async def _next_words(self, name: str, given: Sequence[str]) -> dict[str, str]:
         """All words possible here, whatever is typed of them."""
         handler = HANDLERS.get(name)
-        if handler is None or not handler.completions:
+        if handler is None or not handler.completions or not self._client.is_open(self._task):
             return {}
         if (name, *given) in self._known:
             return self._known[name, *given]

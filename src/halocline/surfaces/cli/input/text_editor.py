@@ -23,7 +23,10 @@ def find_editor(env: Mapping[str, str]) -> list[str]:
 
 
 async def run_editor(paths: Sequence[Path]) -> None:
-    """Open files in the editor and wait until it ends. It has the terminal. Raises UsageError if it cannot start."""
+    """Open files in the editor and wait until it ends, also if canceled: it has the terminal.
+
+    Raises UsageError if it cannot start.
+    """
     words = find_editor(os.environ)
     try:
         process = await asyncio.create_subprocess_exec(*words, *map(str, paths), env=child_environment(os.environ))
@@ -31,4 +34,8 @@ async def run_editor(paths: Sequence[Path]) -> None:
         raise UsageError(
             f"Cannot start {words[0]}: {error.strerror}.", "Set EDITOR to the editor that you use."
         ) from error
-    await process.wait()
+    try:
+        await process.wait()
+    except asyncio.CancelledError:
+        await process.wait()
+        raise

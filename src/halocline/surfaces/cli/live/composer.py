@@ -17,13 +17,12 @@ from halocline.client import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import Image, UserPart
-from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
 from halocline.surfaces.cli.input.completion import Mentions, build_completer, is_begun
 from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
-from halocline.surfaces.cli.input.prompt_history import PromptHistory
+from halocline.surfaces.cli.input.prompt_history import open_history
 from halocline.surfaces.cli.input.slash_menu import Menu
 from halocline.surfaces.cli.live.line_request import LineRequest
 from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
@@ -53,10 +52,7 @@ class LiveComposer:
         if task == self._task:
             return
         if self._client is None:
-            history = client.home.prompt_history
-            make_private_folder(history.parent)
-            history.touch(mode=0o600)
-            self.buffer.history = PromptHistory(history, self._chips)
+            self.buffer.history = open_history(client.home.prompt_history, self._chips)
             self.buffer.reset(self.buffer.document)
         self._client, self._task = client, task
         self._menu = Menu(client, task)

@@ -35,7 +35,9 @@ def delete_tasks(client: Client, arguments: argparse.Namespace) -> None:
 def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
     """Select the tasks to delete. Raises UsageError, TaskNotFound."""
     if arguments.id and arguments.older:
-        raise UsageError("Name the tasks to delete, or their age, not both.", "Use: halo tasks delete ID …, or --older 30d")
+        raise UsageError(
+            "Name the tasks to delete, or their age, not both.", "Use: halo tasks delete ID …, or --older 30d"
+        )
     if arguments.older:
         before = parse_since(arguments.older)
         return [info for info in client.tasks.search() if info.changed_at < before and not info.favourite]

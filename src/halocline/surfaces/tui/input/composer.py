@@ -9,13 +9,15 @@ from textual.events import Key, Paste
 from textual.widgets import TextArea
 
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.tui.input.completions import Completions
+from halocline.surfaces.tui.input.prompt_recall import PromptRecall
 
 PROMPT_HINT = "Tab: write to the agent"
 _ASKING_HINT = "Enter: send · Esc: back"
 
 
 class Composer(TextArea):
-    """A text that grows with its lines.
+    """A text that grows with its lines, with the history of all prompts and completions.
 
     `take_prompt` gets a prompt; `after_line` follows each line; `show_label` draws the `label` of the one asked for.
     """
@@ -28,13 +30,19 @@ class Composer(TextArea):
     """
 
     def __init__(
-        self, take_prompt: Callable[[str], None], after_line: Callable[[], None], show_label: Callable[[], None]
+        self,
+        take_prompt: Callable[[str], None],
+        after_line: Callable[[], None],
+        show_label: Callable[[], None],
+        recall: PromptRecall,
     ) -> None:
         super().__init__(show_line_numbers=False, soft_wrap=True, compact=True, placeholder=PROMPT_HINT, theme="css")
         self.highlight_cursor_line = False
         self._take_prompt = take_prompt
         self._after_line = after_line
         self._show_label = show_label
+        self._recall = recall
+        self.completions: Completions | None = None
         self._answer: asyncio.Future[str | None] | None = None
         self._kept = ""
         self.label = ""
@@ -90,9 +98,13 @@ class Composer(TextArea):
             case "escape":
                 event.stop()
                 event.prevent_default()
-                self._go_back()
+                if not (self.completions and self.completions.close()):
+                    self._go_back()
             case "tab" | "shift+tab":
                 return
+            case "up" | "down" if self._go(-1 if event.key == "up" else 1):
+                event.stop()
+                event.prevent_default()
             case _:
                 await super()._on_key(event)
 
@@ -100,9 +112,51 @@ class Composer(TextArea):
         if self.is_asking:
             self.finish_line(self.text)
             self._after_line()
-        elif text := self.text.strip():
+        elif not (self._names_command() and not self.take_choice()) and (text := self.text.strip()):
+            self._recall.add(text)
             self._set_text("")
             self._take_prompt(text)
+
+    def _go(self, step: int) -> bool:
+        """Go through the completions, or from the first or last line through the history; False if neither."""
+        if self.has_choices and self.completions:
+            self.completions.move(step)
+            return True
+        at_edge = self.cursor_location[0] == (0 if step < 0 else self.document.line_count - 1)
+        if self.is_asking or not at_edge or (prompt := self._recall.go(-step, self.text)) is None:
+            return False
+        self._set_text(prompt)
+        return True
+
+    @property
+    def has_choices(self) -> bool:
+        return self.completions is not None and bool(self.completions.choices)
+
+    def take_choice(self) -> bool:
+        """Insert the selected completion, or the first. True if the command it names is complete."""
+        if self.completions is None or not self.completions.choices:
+            return False
+        choice = self.completions.take()
+        row, column = self.cursor_location
+        self.replace(choice.text, (row, column - choice.replaces), (row, column))
+        return not choice.text.startswith("@") and not choice.text.endswith(" ")
+
+    def _names_command(self) -> bool:
+        """True while Enter takes a completion: one is selected, or the name of a command is not complete."""
+        if self.completions is None or not self.completions.choices:
+            return False
+        is_name = self.text.startswith("/") and not any(letter.isspace() for letter in self.text)
+        is_whole = any(choice.text.strip() == self.text for choice in self.completions.choices)
+        return self.completions.selected is not None or (is_name and not is_whole)
+
+    def on_text_area_changed(self) -> None:
+        if self.completions and not self.is_asking:
+            row, column = self.cursor_location
+            self.completions.look_up(self.document.get_text_range((0, 0), (row, column)))
+
+    def on_blur(self) -> None:
+        if self.completions:
+            self.completions.close()
 
     def _go_back(self) -> None:
         self.finish_line(None)
