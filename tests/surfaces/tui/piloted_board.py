@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Callable
 
+from textual.events import Key
 from textual.pilot import Pilot
 
 from halocline.surfaces.cli.live.decision_keys import ALONE, SILENCE
 from halocline.surfaces.tui.board_app import BoardApp
 
 LIMIT = 40
+_NAMES = {" ": "space", "\r": "enter", "\t": "tab"}
 CALM = SILENCE + ALONE + 0.4
 """Seconds after which a key counts, and in which it is seen to."""
 
@@ -36,6 +38,13 @@ class PilotedBoard:
         await self.pilot.press(*keys)
         await self.pilot.pause()
         return self
+
+    def posts(self, character: str) -> None:
+        """Send a key as a terminal does, without waiting for what it does: the pilot waits, so it types too slowly."""
+        assert self.app._driver is not None
+        event = Key(_NAMES.get(character, character), character)
+        event.set_sender(self.app)
+        self.app._driver.send_message(event)
 
     async def types(self, text: str) -> "PilotedBoard":
         return await self.presses(*["space" if letter == " " else letter for letter in text])

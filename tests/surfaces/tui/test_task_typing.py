@@ -162,3 +162,18 @@ async def test_an_undo_is_asked_on_a_card_even_while_something_else_waits(
         await board.decides("2")
         await board.sees("allow once")
     assert not (halo.folder / "made").exists()
+
+
+async def test_a_prompt_decides_what_waits_only_if_it_is_sent_at_once(halo: Halo, begin: Begin, open_board: OpenBoard):
+    begin({"call": [shell("echo made > made", risky=True)]}, DONE)
+    async with open_board() as board:
+        await board.sees("needs you (1)")
+        await board.presses("enter")
+        await board.sees("allow once")
+        await board.presses("tab")
+        await board.types("make it elsewhere")
+        await board.presses("enter")
+        await board.sees("Not sent: it would reject what waits", "make it elsewhere", "allow once")
+        await board.presses("ctrl+s")
+        await board.sees("❯ make it elsewhere", "Done.")
+    assert not (halo.folder / "made").exists()

@@ -16,6 +16,7 @@ from halocline.surfaces.cli.input.choice_lines import draw_choices
 from halocline.surfaces.cli.live.activity import Fragments
 from halocline.surfaces.row_kinds import CallRow, Lane
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.fragment_lines import FragmentLines
@@ -35,6 +36,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks
 
 MOST_CHOICES, MOST_TYPED_ROWS, FIXED_ROWS = 8, 6, 6
 """Most completions and lines of a prompt that are shown, and the rows that they leave to the other parts."""
+KEPT, KEPT_SECONDS = "Not sent: it would reject what waits. Tab: answer · Ctrl-S: send it all the same", 8.0
 OPEN_HINT = "o opens this sub-agent · Enter expand · Esc board"
 FRAME = 0.08
 """Seconds between two frames that no key asked for."""
@@ -149,8 +151,13 @@ class TaskScreen(Screen[None]):
     def _list_status(self, width: int, rows: int) -> list[Fragments]:
         return [draw_status(self.feed, self._branch, width)]
 
-    def _send_prompt(self, text: str) -> None:
+    def _send_prompt(self, text: str, at_once: bool) -> bool:
+        """Send what is typed. A prompt would decide what waits, so it stays where it is unless sent `at_once`."""
+        if not at_once and self.feed.state.is_asking and not find_own_command(text) and text[0] not in "!#":
+            self._label.show_notice(KEPT, KEPT_SECONDS)
+            return False
         self._start(self._deliver(text))
+        return True
 
     async def _deliver(self, text: str) -> None:
         if not await self._typed.deliver(text):

@@ -19,7 +19,8 @@ _ASKING_HINT = "Enter: send · Esc: back"
 class Composer(TextArea):
     """A text that grows with its lines, with the history of all prompts and completions.
 
-    `take_prompt` gets a prompt; `after_line` follows each line; `show_label` draws the `label` of the one asked for.
+    `take_prompt` gets a prompt, and True if it is sent whatever waits; it returns whether it took the prompt.
+    `after_line` follows each line; `show_label` draws the `label` of the one asked for.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -31,7 +32,7 @@ class Composer(TextArea):
 
     def __init__(
         self,
-        take_prompt: Callable[[str], None],
+        take_prompt: Callable[[str, bool], bool],
         after_line: Callable[[], None],
         show_label: Callable[[], None],
         recall: PromptRecall,
@@ -95,6 +96,10 @@ class Composer(TextArea):
                 event.stop()
                 event.prevent_default()
                 self.insert("\n")
+            case "ctrl+s" if not self.is_asking:
+                event.stop()
+                event.prevent_default()
+                self._offer(self.text.strip(), at_once=True)
             case "escape":
                 event.stop()
                 event.prevent_default()
@@ -113,9 +118,12 @@ class Composer(TextArea):
             self.finish_line(self.text)
             self._after_line()
         elif not (self._names_command() and not self.take_choice()) and (text := self.text.strip()):
+            self._offer(text, at_once=False)
+
+    def _offer(self, text: str, *, at_once: bool) -> None:
+        if text and self._take_prompt(text, at_once):
             self._recall.add(text)
             self._set_text("")
-            self._take_prompt(text)
 
     def _go(self, step: int) -> bool:
         """Go through the completions, or from the first or last line through the history; False if neither."""
