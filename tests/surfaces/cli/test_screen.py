@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from rich.console import Console
 
+from halocline.context.budget import describe_gap
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import (
@@ -211,6 +212,14 @@ def test_only_the_last_lines_of_a_long_output_are_shown() -> None:
     lines = shown(called("execute_command", "make", ToolKind.EXECUTE, output)).splitlines()
     assert lines[1:3] == ["│ … 88 earlier lines", "│ line 89"]
     assert lines[-2:] == ["│ line 100", "└ exit code 0 in 1.0 s"]
+
+
+def test_lines_that_were_not_kept_are_not_counted_as_if_they_were_all() -> None:
+    kept = "\n".join(f"line {number}" for number in range(1, 101))
+    gap = describe_gap("the middle of 108,894 bytes is", "/tmp/output.txt has all of it")
+    output = f"{kept}{gap}{kept}\nexit code 0 in 1.0 s"
+    lines = shown(called("execute_command", "make", ToolKind.EXECUTE, output)).splitlines()
+    assert lines[1] == "│ … more than 189 earlier lines"
 
 
 def test_a_silent_command_shows_only_how_it_ended() -> None:

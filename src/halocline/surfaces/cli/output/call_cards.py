@@ -148,10 +148,16 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     shown = lines if details or len(lines) == OUTPUT_LINES + 1 else lines[-OUTPUT_LINES:]
     parts: list[RenderableType] = []
     if hidden := len(lines) - len(shown):
-        parts.append(marked(line(f"… {format_plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
+        parts.append(marked(line(_describe_hidden(lines[:hidden]), "quiet"), "│", "quiet"))
     parts += [_draw_output(text) for text in shown]
     outcome = status.strip("[]")
     return [*parts, draw_end(f"✗ {outcome}", "bad") if row.failure else draw_end(outcome, _outcome_style(status))]
+
+
+def _describe_hidden(lines: Sequence[str]) -> str:
+    """Count the lines. Where the middle of an output was not kept, there were more of them."""
+    has_gap = any(text.startswith("[… ") and " left out here; " in text for text in lines)
+    return f"… {'more than ' if has_gap else ''}{format_plural(len(lines), 'earlier line')}"
 
 
 def _draw_output(text: str) -> RenderableType:
