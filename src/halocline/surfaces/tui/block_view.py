@@ -83,7 +83,7 @@ class BlockView(ScrollView, can_focus=True):
             self.selected = self._find_selectable(0, 1)
         self.measure()
 
-    def read_text(self, block: Block) -> str:
+    def extract_text(self, block: Block) -> str:
         """The text of a block as it is drawn."""
         return "\n".join(strip.text for strip in block.draw_lines(self.block_width, find_pen(self)))
 

@@ -276,7 +276,7 @@ class TaskScreen(Screen[None]):
             self._cards.say(f"Not found: {words}")
             return
         block = self.view.selected_block
-        shown = self.view.read_text(block) if block else ""
+        shown = self.view.extract_text(block) if block else ""
         if isinstance(block, RowBlock) and not block.is_expanded and self.view.words not in shown.casefold():
             self._blocks.toggle(block)
             self._show_rows()

@@ -1,1 +1,1 @@
-"""What a person types in an opened task of the board."""
+"""Typed text in an opened task of the board."""

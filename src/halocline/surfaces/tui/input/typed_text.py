@@ -1,4 +1,4 @@
-"""What a person typed in an opened task: a prompt, a slash command, a shell command or a note.
+"""Delivers the text typed in an opened task: a prompt, a slash command, a shell command or a note.
 
 What must stay true: nothing that is answered here reaches a model.
 """
@@ -34,7 +34,7 @@ KEYS = "The keys are on the line above the composer."
 
 
 class BoardActions(Value, frozen=True):
-    """What a screen may do to the board. `open_task` shows a task above this one, `go_to` in its place."""
+    """Acts of a screen on the board. `open_task` shows a task above this one, `go_to` in its place."""
 
     choose_theme: Callable[[str], None]
     copy_text: Callable[[str], None]
