@@ -55,7 +55,12 @@ class TaskAsking:
             self._cancel = self._start(self._run_question(question))
 
     async def ask(self, question: str, options: Sequence[str]) -> str | None:
-        """Ask something of Halocline's own, before all else that waits. None when the person went back."""
+        """Ask something of Halocline's own, before all else that waits. None when the person went back.
+
+        While one is asked, another is answered as if the person went back.
+        """
+        if self._own:
+            return None
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._count += 1
         self._own = f"own {self._count}", lambda: self._ask_own(question, options, answer)

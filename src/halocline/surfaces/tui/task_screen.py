@@ -1,17 +1,16 @@
 """One opened task: its rows, the card of what it asks, a composer, and its facts."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import Screen
 
 from halocline.client import read_branch
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.input.choice_lines import draw_choices
 from halocline.surfaces.cli.live.activity import Fragments
 from halocline.surfaces.row_kinds import CallRow, Lane
@@ -31,6 +30,7 @@ from halocline.surfaces.tui.task_asking import TaskAsking
 from halocline.surfaces.tui.task_facts import draw_head, draw_status
 from halocline.surfaces.tui.task_feed import TaskFeed
 from halocline.surfaces.tui.task_menu import TaskCards, TaskMenu
+from halocline.surfaces.tui.terminal import hand_terminal
 from halocline.surfaces.tui.timeline_screen import TimelineScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -74,7 +74,7 @@ class TaskScreen(Screen[None]):
         recall = PromptRecall(self.feed.client.home.prompt_history)
         self.composer = Composer(self._send_prompt, self._focus_rows, lambda: self._label.redraw(), recall)
         cards = TaskCards(self.feed, self._blocks, self.view, self._show_rows)
-        self._menu = TaskMenu(cards, self.composer, self._show_card, self._hand_terminal)
+        self._menu = TaskMenu(cards, self.composer, self._show_card, lambda: hand_terminal(self.app))
         self._pane = CardPane(self._menu, self.view.action_turn_page, self._focus_rows, self._take_text)
         self._asking = TaskAsking(self.feed, cards, self._menu, self._start)
         self._typed = TypedText(self.feed, cards, self._asking, board, self.action_show_timeline)
@@ -98,6 +98,10 @@ class TaskScreen(Screen[None]):
         self.view.on_move = self._label.redraw
         self.set_focus(self.view)
         self.run_worker(self._follow(), exit_on_error=True)
+
+    def on_unmount(self) -> None:
+        if self.composer.completions:
+            self.composer.completions.close()
 
     def on_resize(self, event: Resize) -> None:
         self.composer.styles.max_height = max(1, min(MOST_TYPED_ROWS, event.size.height // 4))
@@ -172,25 +176,6 @@ class TaskScreen(Screen[None]):
         choices = [(choice.shown, choice.meaning) for choice in completions.choices]
         room = min(rows, max(1, self.size.height - FIXED_ROWS))
         return draw_choices(choices, completions.selected, width, room) if choices else []
-
-    @contextmanager
-    def _hand_terminal(self) -> Iterator[None]:
-        """Hand the terminal to another program, and take it back whatever happens. Raises UsageError if it cannot."""
-        failed: BaseException | None = None
-        try:
-            with self.app.batch_update(), self.app.suspend():
-                try:
-                    yield
-                except (
-                    HaloclineError,
-                    asyncio.CancelledError,
-                ) as error:  # raised in `suspend`, it would stay handed over
-                    failed = error
-        except SuspendNotSupported as error:
-            raise UsageError("The board cannot open an editor here.", "Choose among the changes.") from error
-        self.refresh()
-        if failed:
-            raise failed
 
     def _take_text(self, text: str) -> None:
         """Take text that was typed on the card but is not for it."""
