@@ -30,4 +30,5 @@ async def test_lists_open_with_enter_and_are_chosen_by_arrows_typing_and_enter(h
     for command, value in SHOWN.items():
         terminal.types(command).presses("Enter").sees(value).presses("Escape", "C-c").sees("Ask anything")
     terminal.types("/theme").presses("Enter").sees("color-blind").types("high").sees_no("color-blind")
-    terminal.presses("Down", "Enter").sees("Theme: high-contrast")
+    terminal.sees("high-contrast").presses("Down").sees("❯ /theme high-contrast").presses("Enter")
+    terminal.sees("Theme: high-contrast")
