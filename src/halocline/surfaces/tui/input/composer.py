@@ -124,6 +124,8 @@ class Composer(TextArea):
         if text and self._take_prompt(text, at_once):
             self._recall.add(text)
             self._set_text("")
+            if self.completions:
+                self.completions.begin_prompt()
 
     def _go(self, step: int) -> bool:
         """Go through the completions, or from the first or last line through the history; False if neither."""
