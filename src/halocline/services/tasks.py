@@ -13,7 +13,7 @@ from halocline.protocol.events import TaskLabelled
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.state.reducer import fold_events
 from halocline.runtime import attach
-from halocline.store.paths import Home
+from halocline.store.paths import Home, is_task_id
 from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
 from halocline.task import lock
@@ -40,8 +40,8 @@ class TaskService:
         return next((info for info in tasks if info.workspace == str(workspace)), None)
 
     def info(self, name: str) -> TaskInfo | None:
-        """Return the summary of one task by its full id; quick."""
-        return history.task_info(self._home.tasks, name)
+        """Return the summary of one task by its full id; quick. None if there is no such task."""
+        return history.task_info(self._home.tasks, name) if is_task_id(name) else None
 
     def writer(self, name: str) -> str:
         """Return the pid of the process that has a task open, or an empty string."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.config_locations import OTHERS_MCP, PROJECT_MCP
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.values import Value
 
 _OTHERS = 0o077
@@ -25,6 +25,11 @@ def mcp_files(home: "Home", workspace: Path, user: str) -> list[Path]:
     """Return all files that may define MCP servers. `user` is the user's home folder; empty skips Cline's."""
     others = [Path(user, name) for name in OTHERS_MCP] if user else []
     return [MANAGED_MCP, home.mcp, *(workspace / name for name in PROJECT_MCP), *others]
+
+
+def is_task_id(name: str) -> bool:
+    """True if a task may have this id: it is the name of a folder, and no path that leads elsewhere."""
+    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
 def home_folder(env: Mapping[str, str]) -> Path:
@@ -212,7 +217,11 @@ class Home(Value, frozen=True):
         return self.root / "memory"
 
     def task(self, task: str) -> Path:
+        """Return the folder of a task, which may not exist. Raises TaskNotFound if no task can have that id."""
+        if not is_task_id(task):
+            raise TaskNotFound(f"There is no task {task!r}.", "See them with: halo tasks list")
         return self.tasks / task
 
     def log(self, task: str) -> Path:
-        return self.tasks / task / LOG_NAME
+        """Return the log of a task, which may not exist. Raises TaskNotFound if no task can have that id."""
+        return self.task(task) / LOG_NAME

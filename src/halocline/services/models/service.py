@@ -1,7 +1,9 @@
 """The models you can use: list them, test a connection, refresh the catalogue, and the API keys they need."""
 
+from contextlib import suppress
 from dataclasses import replace
 
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.refresh import Refreshed, refresh_catalogue
 from halocline.runtime.assembly.assembly import Assembly
@@ -24,6 +26,13 @@ class ModelService:
     async def list_models(self) -> list[OfferedModel]:
         """Return the models that can be used here. Queries local model servers."""
         return await offered_models(self._assembly.settings, self._assembly.keys, self._assembly.catalogue)
+
+    async def can_start(self, model: str = "") -> bool:
+        """Return True if a task could begin with a model, by default that of the settings, or with any other one."""
+        with suppress(HaloclineError):
+            await self._assembly.model(model)
+            return True
+        return any(one.usable for one in await self.list_models())
 
     async def refresh(self) -> Refreshed:
         """Download the model catalogue again. Raises HaloclineError and then keeps the old one."""

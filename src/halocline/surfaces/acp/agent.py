@@ -13,7 +13,7 @@ from halocline.client import Client, EditorParts, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces.acp.failures import explain_failure, refuse_params
-from halocline.surfaces.acp.files import OpenFiles
+from halocline.surfaces.acp.files import OpenFiles, read_abilities
 from halocline.surfaces.acp.options import Options
 from halocline.surfaces.acp.places import describe_task, find_folder, is_same_folder
 from halocline.surfaces.acp.prompts import Block
@@ -52,7 +52,7 @@ class HaloAgent:
         client_info: schema.Implementation | None = None,
         **meta: Any,
     ) -> schema.InitializeResponse:
-        self._abilities = client_capabilities or self._abilities
+        self._abilities = read_abilities(client_capabilities)
         return schema.InitializeResponse(
             protocol_version=min(protocol_version, PROTOCOL_VERSION) or PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(
@@ -79,10 +79,13 @@ class HaloAgent:
         return schema.AuthMethodAgent(id=LOGIN, name=name, description=text)
 
     async def authenticate(self, method_id: str, **meta: Any) -> schema.AuthenticateResponse:
-        """Check that there is a model to use: signing in itself happens in a terminal."""
+        """Check that there is a model to use: signing in itself happens in a terminal.
+
+        Some editors ask before every session, also where no key is needed.
+        """
         if method_id != LOGIN:
             raise refuse_params(f"There is no way to sign in named {method_id!r}.")
-        if not any(one.usable for one in await self._client.models.list_models()):
+        if not await self._client.models.can_start(self._opening.model or ""):
             raise RequestError.auth_required({"details": "No key was found. Run `halo login` in a terminal."})
         return schema.AuthenticateResponse()
 

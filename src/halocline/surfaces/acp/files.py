@@ -6,6 +6,16 @@ from acp.interfaces import Client as Connection
 from halocline.surfaces.editor_requests import PATIENCE, FileRequests
 
 
+def read_abilities(given: object) -> schema.ClientCapabilities:
+    """Return what a client offers, without what is no object: Lua writes an empty table as a list."""
+    if not isinstance(given, schema.ClientCapabilities):
+        return schema.ClientCapabilities()
+    return schema.ClientCapabilities(
+        fs=given.fs if isinstance(given.fs, schema.FileSystemCapabilities) else None,
+        auth=given.auth if isinstance(given.auth, schema.AuthCapabilities) else None,
+    )
+
+
 class OpenFiles:
     """Implements `ports.editor.Editor` for one session, as far as the client offers it. `session` names it."""
 
