@@ -50,3 +50,22 @@ async def test_refusals_without_a_person_name_the_call_and_the_reason(halo: Halo
     done = await halo.run("-p", "-m", halo.script({"call": [shell("touch made", risky=True)]}, HI), "go")
     assert done.code == 4
     assert "touch made" in done.err
+
+
+async def test_the_first_line_says_the_mode_in_force_and_ends_with_a_word(halo: Halo) -> None:
+    done = await halo.run("run", "--mode", "plan", "-m", halo.script(HI, HI), "hi")
+    again = await halo.run("run", "-c", "again")
+    for out in (done.out, again.out):
+        first = out.splitlines()[0]
+        assert "plan mode" in first
+        assert not first.rstrip().endswith("·")
+        assert "Mode: plan" not in out
+
+
+async def test_a_registry_that_does_not_answer_is_named_and_no_model_is(halo: Halo) -> None:
+    halo.home.mkdir()
+    (halo.home / "settings.toml").write_text('[mcp]\nregistry = "http://127.0.0.1:9"\n')
+    done = await halo.run("mcp", "search", "files")
+    assert done.code != 0
+    assert "Cannot reach http://127.0.0.1:9" in done.err
+    assert "base URL" not in done.err
