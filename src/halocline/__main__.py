@@ -5,8 +5,8 @@ import sys
 
 from halocline._version import __version__
 
-GARBAGE = 50_000
-"""How many new objects a look for cycles waits for; Python's usual 700 cost a tenth of the start."""
+GARBAGE = 120_000
+"""How many new objects a look for cycles waits for: more than a start makes. Python's usual 700 cost a tenth of it."""
 
 
 def main() -> int:

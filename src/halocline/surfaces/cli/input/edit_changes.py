@@ -7,9 +7,10 @@ import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from halocline.client import Client, ProposedHunk, ProposedText, list_hunks, make_diff, take_hunks
+from halocline import client as api
+from halocline.client import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested
 from halocline.protocol.kinds import Choice, Diff
@@ -17,6 +18,9 @@ from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.menu import Menu
 from halocline.surfaces.figures import format_plural
+
+if TYPE_CHECKING:
+    from halocline.client import ProposedHunk, ProposedText
 
 HUNK_KEYS = tuple(key for key in string.digits[1:] + string.ascii_lowercase if key != "y")
 LONGEST_NOTE = 40
@@ -35,11 +39,11 @@ class Printer(Protocol):
 class WaitingEdit:
     """An edit that waits for a decision, with its files before and after it."""
 
-    def __init__(self, client: Client, event: ApprovalRequested, texts: Sequence[ProposedText]) -> None:
+    def __init__(self, client: Client, event: ApprovalRequested, texts: "Sequence[ProposedText]") -> None:
         self._client = client
         self._event = event
         self.texts = tuple(texts)
-        self.hunks = list_hunks(event.diffs)
+        self.hunks = api.list_hunks(event.diffs)
 
     @classmethod
     async def load(cls, client: Client, task: str, event: ApprovalRequested) -> "WaitingEdit | None":
@@ -50,7 +54,7 @@ class WaitingEdit:
 
     def take(self, taken: set[int]) -> dict[str, str | None]:
         """The texts with only some of the hunks, by path."""
-        return take_hunks(self.texts, self._event.diffs, taken)
+        return api.take_hunks(self.texts, self._event.diffs, taken)
 
     async def approve(self, wanted: Mapping[str, str | None], note: str = "") -> Decision:
         """Approve with these texts by path. Raises UsageError if that cannot be done exactly."""
@@ -99,13 +103,13 @@ class EditChanges:
         if not wanted:
             self._screen.say("You changed nothing in the editor.")
             return None
-        diffs = tuple(make_diff(text.path, text.before, wanted.get(text.path, text.after)) for text in edit.texts)
+        diffs = tuple(api.make_diff(text.path, text.before, wanted.get(text.path, text.after)) for text in edit.texts)
         self._screen.say("With your changes:", diffs)
         options = {"y": "allow it with your changes", "n": "back to the edit as it was proposed"}
         key = await self._menu.choose("Make this edit?", options, lambda: self._screen.say("With your changes:", diffs))
         return await edit.approve(wanted) if key == "y" else None
 
-    async def _edit_texts(self, texts: Sequence[ProposedText]) -> dict[str, str | None]:
+    async def _edit_texts(self, texts: "Sequence[ProposedText]") -> dict[str, str | None]:
         """Open texts in the person's editor. Returns those that changed, by path."""
         with TemporaryDirectory(prefix="halo-edit-") as folder:
             files = {text.path: Path(folder, str(number), Path(text.path).name) for number, text in enumerate(texts)}
@@ -124,14 +128,14 @@ def _read_text(file: Path) -> str:
         raise UsageError(f"Cannot read what the editor saved: {error}.", "The edit is as it was proposed.") from error
 
 
-def _describe_hunk(hunk: ProposedHunk, *, is_taken: bool) -> str:
+def _describe_hunk(hunk: "ProposedHunk", *, is_taken: bool) -> str:
     lines = sorted(hunk.lines, key=lambda line: line[0] != "+")  # the new text says more than the old
     first = next((f"{line[0]} {line[1:].strip()}" for line in lines if line[1:].strip()), "")[:LONGEST_LINE]
     mark = "[x]" if is_taken else "[ ]"
     return f"{mark} {hunk.path}, line {hunk.line} (+{hunk.added} −{hunk.removed})  {first}".rstrip()
 
 
-def _describe_rejected(hunks: Sequence[ProposedHunk]) -> str:
+def _describe_rejected(hunks: "Sequence[ProposedHunk]") -> str:
     """Tell the model which changes were not made."""
     return "\n\n".join(f"Rejected in {hunk.path}, line {hunk.line}:\n{_quote_lines(hunk.lines)}" for hunk in hunks)
 
