@@ -246,7 +246,9 @@ async def test_a_fork_in_the_same_folder_puts_files_back_to_before_it(journey):
 
 async def test_a_fork_whose_name_is_taken_or_leads_elsewhere_is_refused(journey):
     client = await two_turns(journey)
-    for name in (journey.task, "../../x"):
+    before = client.past(journey.task)
+    for name in (journey.task, "../../x", "..", "-x", "a/b", "x\0"):
         with pytest.raises(UsageError):
             await client.time.fork(Fork(name, journey.task))
+    assert client.past(journey.task) == before
     await client.close()

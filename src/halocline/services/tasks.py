@@ -43,6 +43,10 @@ class TaskService:
         """Return the summary of one task by its full id; quick. None if there is no such task."""
         return history.task_info(self._home.tasks, name) if is_task_id(name) else None
 
+    def check_new_id(self, name: str) -> None:
+        """Check an id that a person chose for a new task. Raises UsageError if it is taken, or cannot be one."""
+        history.check_new_id(self._home, name)
+
     def writer(self, name: str) -> str:
         """Return the pid of the process that has a task open, or an empty string."""
         return (lock.read_owner(self._home.task(name)) or "").partition(" ")[0]

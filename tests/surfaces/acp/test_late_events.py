@@ -82,6 +82,7 @@ async def test_a_cancel_while_a_prompt_is_read_cancels_that_prompt(tmp_path: Pat
         asked = asyncio.create_task(connection.prompt(session_id=task, prompt=[*prompt("look"), image]))
         await is_there(tmp_path / "holds")
         await connection.cancel(session_id=task)
+        await connection.list_sessions()  # Its answer says that the agent has read the cancel, too.
         (tmp_path / "go").touch()
         assert (await asked).stop_reason == "cancelled"
         assert await ask(connection, task, "next") == "end_turn"

@@ -154,6 +154,8 @@ class TaskHistory:
             UsageError, TaskNotFound, HaloclineError
         """
         source = self._find(fork.source)
+        if fork.name:
+            history.check_new_id(self._home, fork.name)
         past = self.past(source)
         if not past:
             raise UsageError(f"Task {source} cannot be forked: its log is empty.", "See the damage: halo doctor")

@@ -5,7 +5,6 @@ closed as after a crash, so the log can be resumed and replayed like any other.
 """
 
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,7 +26,6 @@ MOVED = (
     "This conversation continues in a copy of the files, as they were at this point. The copy is in {new}. "
     "Use {new} in place of {old} in all paths mentioned so far."
 )
-_NAME = re.compile(r"[A-Za-z0-9][\w-]{3,39}")
 
 
 class Fork(Value, frozen=True):
@@ -59,10 +57,6 @@ def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iter
 
 def write_task(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
     """Create a task's folder with this log, whole or not at all. Raises UsageError."""
-    if not _NAME.fullmatch(folder.name):
-        raise UsageError(
-            f"{folder.name!r} is not a valid task id.", "Use 4 to 40 letters, digits, hyphens and underscores."
-        )
     lines = b"".join(codec.encode(event) + b"\n" for event in events)
     try:
         folder.mkdir(mode=0o700)

@@ -4,6 +4,7 @@ Nothing is cached here. Lists and searches use `index`, so that running a prompt
 """
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -17,17 +18,27 @@ from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
 from halocline.protocol.messages import Text
 from halocline.protocol.queries.tasks import TaskInfo
+from halocline.store.paths import Home
 
 HEAD = 64 * 1024
 TAIL = 16 * 1024
 """Bytes read from either end of a log for its row in a list."""
 _SURE = 86_400.0
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_CHOSEN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def new_task_id() -> str:
     """Return a new id, sortable by time and short enough to type."""
     return time.strftime("%y%m%d-%H%M%S-") + "".join(ALPHABET[byte % len(ALPHABET)] for byte in os.urandom(4))
+
+
+def check_new_id(home: Home, task: str) -> None:
+    """Check an id that a person chose for a new task. Raises UsageError if it is taken, or cannot be one."""
+    if not _CHOSEN_ID.fullmatch(task):
+        raise UsageError(f"{task!r} cannot be the ID of a task.", "Use a UUID, or letters, digits, dots, - and _.")
+    if (home.tasks / task).exists() or (home.trash / task).exists():
+        raise UsageError(f"Task {task} exists.", f"Resume it: halo -r {task}, or choose another ID.")
 
 
 def newest_first(folder: Path) -> Iterator[TaskInfo]:

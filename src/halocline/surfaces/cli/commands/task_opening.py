@@ -1,7 +1,6 @@
 """The task that a command line names: a new one, or the one to resume; and the trust in its folders."""
 
 import argparse
-import re
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -22,8 +21,6 @@ from halocline.surfaces.sanitize import clean
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.commands.debug_log import Follow
-
-_TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def enter_worktree(arguments: argparse.Namespace) -> None:
@@ -99,19 +96,11 @@ async def open_task(
 
 async def _start_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
     if name:
-        _check_task_id(client, name)
+        client.tasks.check_new_id(name)
     name = await client.start(workspace, options, name)
     for remark in client.remarks(name):
         view.show(ev.Noticed(remark))
     return name, 0
-
-
-def _check_task_id(client: Client, name: str) -> None:
-    """Raise UsageError for an ID that is taken, or cannot be one."""
-    if not _TASK_ID.fullmatch(name):
-        raise UsageError(f"{name!r} cannot be the ID of a task.", "Use a UUID, or letters, digits, dots, - and _.")
-    if (client.home.tasks / name).exists() or (client.home.trash / name).exists():
-        raise UsageError(f"Task {name} exists.", f"Resume it: halo -r {name}, or choose another ID.")
 
 
 async def _resume_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
