@@ -94,8 +94,34 @@ async def test_without_a_summary_the_facts_alone_stand_for_what_was(journey, nar
     made = compactions(journey)
     assert made
     assert not any(event.summary for event in made)
-    assert "f1.txt" in made[-1].content[1].text
+    assert "f1.txt" in next(note.text for note in made[-1].content if note.source == "ledger")
     assert journey.state.last_end.reason is StopReason.END_TURN
+
+
+async def test_a_task_that_wants_no_summary_asks_for_none_and_keeps_the_last_replies(journey, narrow):
+    await journey.run(client=narrow(steps(40), 12_000, compaction=CompactionSettings(summary=False)))
+    made = compactions(journey)
+    assert made
+    assert not journey.of(ev.Noticed)
+    assert all((event.cause, event.summary) == (CompactionCause.CROWDED, "") for event in made)
+    replies = next(note.text for note in made[-1].content if note.source == "replies")
+    assert [line[:7] for line in replies.split("\n\n")] == ["# Your ", "file 34", "file 35", "file 36"]
+    assert len(journey.of(ev.StepStarted)) == 41
+    assert_sound(journey.logged)
+
+
+async def test_a_focus_asks_for_a_summary_all_the_same(journey, narrow):
+    client = narrow(steps(12), None, compaction=CompactionSettings(summary=False))
+    await journey.open(client, YOLO)
+    await journey.prompt(client)
+    for focus, summary in (("", ""), ("the API", SUMMARY)):
+        sent = client.state(journey.task).seq
+        client.send(cmd.Compact(task=journey.task, focus=focus))
+        seen = [event async for event in until(client, journey, sent, ev.Compacted)]
+        assert seen[-1].summary == summary
+        client.send(cmd.Compact(task=journey.task, undo=True))
+        [event async for event in until(client, journey, seen[-1].seq, ev.CompactionUndone)]
+    await client.close()
 
 
 async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey, narrow):

@@ -181,3 +181,12 @@ async def test_a_folder_tightens_also_while_the_persons_file_is_invalid(place, c
     started = await place.start(client)
     assert (started.limits.steps, started.limits.failures) == (9, 1)
     assert any("The settings from before" in text for text in client.remarks(started.task))
+
+
+async def test_limits_that_change_during_a_task_count_from_the_next_prompt(place, client) -> None:
+    task = (await place.start(client)).task
+    place.mine('approval_mode = "auto"\nmax_steps = 9\ndouble_check = true\n[compaction]\nat = 0.5\nsummary = false\n')
+    await say(client, task)
+    limits = client.state(task).budget.limits
+    assert limits is not None
+    assert (limits.steps, limits.double_check, limits.compacts_at, limits.summarizes) == (9, True, 0.5, False)

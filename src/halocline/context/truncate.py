@@ -13,6 +13,7 @@ from halocline.context.token_estimate import BYTES, IMAGE, estimate_tokens, mess
 from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, Thinking, ToolCall
 
 NO_PICTURE = "[image omitted: not enough room]"
+OLD_IMAGE = "[older image omitted]"
 UNSEEN = "[image omitted: this model cannot view images]"
 WHERE = "not enough room for all of it: read again, in parts, what you still need"
 SHORTEST = 200
@@ -34,12 +35,12 @@ def shorten_message(message: Message, most: int) -> Message:
     return replace(message, content=tuple(_shorten_part(part, share, most) for part in parts))
 
 
-def without_pictures(message: Message) -> Message:
-    """Replace images for a model that cannot view them; return the same object if there are none."""
+def without_pictures(message: Message, placeholder: str = UNSEEN) -> Message:
+    """Replace images, by default for a model that cannot view them; return the same object if there are none."""
     parts: Iterable[Any] = message.content
     if not any(isinstance(part, Image) for part in parts):
         return message
-    return replace(message, content=tuple(Text(UNSEEN) if isinstance(part, Image) else part for part in parts))
+    return replace(message, content=tuple(Text(placeholder) if isinstance(part, Image) else part for part in parts))
 
 
 def _shorten_part(part: Text | Note | Image | ToolCall, share: float, most: int) -> Text | Note | Image | ToolCall:

@@ -1,7 +1,7 @@
-"""The messages that the model reads: the conversation without what a compaction and outdated file copies remove.
+"""The messages that the model reads: the conversation without what compactions remove, outdated files and old images.
 
 What must stay true: it is a pure function of the log, so a replay shows the same; between two compactions a view only
-grows, except when outdated copies are removed together (`stale`).
+grows, except when outdated copies are removed together (`stale`), or older images.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,9 @@ from operator import is_
 
 from msgspec.structs import replace
 
+from halocline.context.compaction.old_images import OldImages
 from halocline.context.compaction.stale_files import Stale
-from halocline.context.truncate import shorten_message, without_pictures
+from halocline.context.truncate import OLD_IMAGE, shorten_message, without_pictures
 from halocline.protocol.events import Compacted
 from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
@@ -32,7 +33,7 @@ class View:
         self._known: Sequence[Message] = ()
         self._settled: tuple[Message, ...] = ()
         self._at = 0
-        self.stale = Stale()
+        self._begin_removals(0)
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
         """Return the same as `build_view(state, most, sees=sees)`."""
@@ -41,9 +42,7 @@ class View:
         if not same or not _begins_with(messages, self._known):
             self._sees = sees
             self._begin(compaction, most, messages)
-        left_out = len(self.stale.left_out)
-        self.stale.take(messages)
-        if len(self.stale.left_out) != left_out:
+        if self._remove_more(messages):
             self._settled, self._at = self._build_head(messages, compaction), _kept_from(compaction)
         self._known = messages
         # Everything before the newest reply is settled: no later result can belong to it.
@@ -57,7 +56,17 @@ class View:
         self._known = ()
         self._settled = self._build_head(messages, compaction)
         self._at = _kept_from(compaction)
-        self.stale = Stale(self._at)
+        self._begin_removals(self._at)
+
+    def _begin_removals(self, begin: int) -> None:
+        self.stale, self._old_images = Stale(begin), OldImages(begin)
+
+    def _remove_more(self, messages: Sequence[Message]) -> bool:
+        """Process the new messages; True if what earlier ones show has changed."""
+        before = len(self.stale.left_out), len(self._old_images.left_out)
+        self.stale.take(messages)
+        self._old_images.take(messages)
+        return before != (len(self.stale.left_out), len(self._old_images.left_out))
 
     def _build_head(self, messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
         head = _compaction_head(messages, compaction)
@@ -71,6 +80,8 @@ class View:
             message = replace(message, content=(Text(note), *message.content[1:]))
         if not self._sees:
             message = without_pictures(message)
+        elif at in self._old_images.left_out:
+            message = without_pictures(message, OLD_IMAGE)
         most = self._most
         if self._compaction and self._compaction.longest and at < self._compaction.until:
             most = self._compaction.longest

@@ -75,7 +75,7 @@ class Outcome(Value, frozen=True):
 class Shortening(Value, frozen=True):
     """A planned compaction of a conversation whose `messages` the model reads now.
 
-    `strategy` uses Cline's names (`auto-condense`, or `standard-truncation-…` without a summary). The messages from
+    `strategy` uses Cline's names (`auto-condense`, or `basic` without a model's summary). The messages from
     `first` up to, but not including, `last` are removed. `focus` is what to keep, if a person asked for the compaction.
     """
 

@@ -13,6 +13,7 @@ def chosen_limits(settings: Settings) -> Limits:
         failures=settings.max_failures,
         compacts=settings.compaction.automatic,
         compacts_at=settings.compaction.at,
+        summarizes=settings.compaction.summary,
         sandbox=settings.sandbox,
         double_check=settings.double_check,
     )

@@ -170,9 +170,9 @@ def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], as
 
 
 def adjust_limits(task: Task, assembly: Assembly) -> None:
-    """Apply the limits of the settings as they are now to an open task. Its requests do not depend on these."""
+    """Apply the limits of the settings as they are now to an open task, but those that its tool descriptions show."""
     now, before = assembly.limits(), task.state.budget.limits or assembly.limits()
-    limits = msgspec.structs.replace(before, steps=now.steps, cost=now.cost, seconds=now.seconds, failures=now.failures)
+    limits = msgspec.structs.replace(now, sandbox=before.sandbox)
     if limits != before:
         task.emit(LimitsChanged(limits=limits))
 

@@ -142,6 +142,8 @@ def _describe_removals(what: Shortened) -> Iterator[str]:
         yield f"Filled in: results of {format_plural(what.answered_for, 'call')} that have none in the log."
     if what.unseen:
         yield f"Left out: {format_plural(what.unseen, 'image')}, because the model does not accept images."
+    if what.old_images:
+        yield f"Left out: {format_plural(what.old_images, 'older image')}; the newest ones follow."
 
 
 def _cut_end(text: str, width: int) -> str:

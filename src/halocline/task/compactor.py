@@ -117,6 +117,11 @@ class Compactor:
         limits = self._state().budget.limits
         return limits.compacts if limits else self._automatic
 
+    @property
+    def _summarizes(self) -> bool:
+        limits = self._state().budget.limits
+        return limits is None or limits.summarizes
+
     def _uses_more_than(self, tokens: int) -> bool:
         return self._context.used(self._state(), self._toolset) > tokens
 
@@ -143,22 +148,32 @@ class Compactor:
         state, request = self._state(), self._request()  # a hook may have added a note
         yield CompactionStarted(cause=cause, tokens=before, focus=focus)
         summary = ""
-        try:
-            async with aclosing(self._ask(compaction.plan.summary_request(request, focus, room))) as stream:
-                async for event in stream:
-                    if isinstance(event, UsageReported | StepRetried):
-                        yield event
-                    elif isinstance(event, AssistantMessageCompleted):
-                        summary = event.message.text.strip()
-            why = "" if summary else "its reply was empty"
-        except ModelError as error:
-            why = error.text
-        if why:
-            yield Noticed(WITHOUT.format(why=why))
+        if self._summarizes or focus:
+            async for event in self._summarize(compaction.plan.summary_request(request, focus, room)):
+                if isinstance(event, AssistantMessageCompleted):
+                    summary = event.message.text.strip()
+                else:
+                    yield event
         with_summary = compaction.plan.try_compactions(state, request, before, room, replace(tight, summary=summary))
         # A long summary of little may save nothing: then use none, or it would be paid for again at every step.
         made = with_summary or compaction.plan.try_compactions(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
+
+    async def _summarize(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Ask for a summary: its message is the last event, or a notice that says why there is none."""
+        why = "its reply was empty"
+        try:
+            async with aclosing(self._ask(request)) as stream:
+                async for event in stream:
+                    if isinstance(event, UsageReported | StepRetried):
+                        yield event
+                    elif isinstance(event, AssistantMessageCompleted) and event.message.text.strip():
+                        yield event
+                        why = ""
+        except ModelError as error:
+            why = error.text
+        if why:
+            yield Noticed(WITHOUT.format(why=why))
 
     async def _find_objection(self, made: Compacted, request: Request, tokens: int) -> str:
         """Return why a hook blocks the compaction; empty if none does."""
@@ -167,7 +182,7 @@ class Compactor:
         from halocline.ports.hooks import Shortening
 
         what = Shortening(
-            strategy="auto-condense",
+            strategy="auto-condense" if self._summarizes or made.focus else "basic",
             messages=request.messages,
             tokens=tokens,
             first=1,

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from halocline.context.budget import shorten_line
 from halocline.context.token_estimate import estimate_tokens
 from halocline.context.view import pair_results
-from halocline.protocol.messages import Message, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 
 WORDS = 0.5
 """Share of the ledger for the user's words."""
 COMMANDS = 30
+REPLIES = 3
+"""Replies that stand for a missing summary."""
 LONGEST_COMMAND = 160
 ASKED = "ask_followup_question"
 READ, RUN = "read_file", "execute_command"
@@ -27,6 +29,16 @@ def list_facts(state: State, end: int, most: int) -> str:
     room = most - sum(estimate_tokens(fact) for fact in facts)
     words = _fit_words(_prompts_of(state.messages[1:end]), max(int(most * WORDS), room))
     return "\n\n".join(filter(None, [words, *_fit_facts(facts, most)]))
+
+
+def list_replies(state: State, end: int, most: int) -> str:
+    """Return the model's last texts before `end`, in about `most` tokens at most: they stand for a summary."""
+    texts = [message.text.strip() for message in state.messages[1:end] if isinstance(message, AssistantMessage)]
+    last = [text for text in texts if text][-REPLIES:]
+    if not last:
+        return ""
+    longest = 3 * most // len(last)  # characters
+    return "\n\n".join(["# Your last messages", *(shorten_line(text, longest) for text in last)])
 
 
 def _collect_facts(state: State, end: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from halocline.context.compaction.facts import list_facts
+from halocline.context.compaction.facts import list_facts, list_replies
 from halocline.context.compaction.stale_files import EDITS
 from halocline.context.compaction.thresholds import Room
 from halocline.context.templates import read_template
@@ -138,6 +138,8 @@ def _build_content(state: State, tight: Tight, kept_from: int, most: int) -> Ite
         (summary,) = shorten_message(UserMessage((Text(tight.summary),)), min(SUMMARY, most)).content
         assert isinstance(summary, Text)
         yield Note(summary.text, "summary")
+    elif replies := list_replies(state, kept_from, min(SUMMARY, most)):
+        yield Note(replies, "replies")
     if facts := list_facts(state, kept_from, min(LEDGER, most)):
         yield Note(facts, "ledger")
 

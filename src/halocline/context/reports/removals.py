@@ -5,6 +5,7 @@ What must stay true: it reports what `view` does, through the same functions; no
 
 from collections.abc import Iterable
 
+from halocline.context.compaction.old_images import OldImages, count_images
 from halocline.context.compaction.stale_files import Stale
 from halocline.context.token_estimate import estimate_tokens, message_tokens
 from halocline.context.truncate import UNSEEN, shorten_message
@@ -20,6 +21,8 @@ def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
     begin = compaction.kept_from if compaction else 0
     stale = Stale(begin)
     stale.take(state.messages)
+    images = OldImages(begin)
+    images.take(state.messages)
     outdated = [state.messages[at] for at in stale.left_out]
     read = build_view(state, most, sees=sees)
     cuts = [*_cut_tokens(state, begin, most, stale.left_out)]
@@ -32,6 +35,7 @@ def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
         cut_tokens=sum(cuts),
         longest=most or 0,
         unseen=sum(part == Text(UNSEEN) for message in read for part in message.content),
+        old_images=sum(count_images(state.messages[at]) for at in images.left_out) if sees else 0,
         cause=compaction.cause.value if compaction else "",
         before=compaction.before if compaction else 0,
         after=compaction.after if compaction else 0,

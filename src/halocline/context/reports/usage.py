@@ -44,7 +44,7 @@ RULE = re.compile(r"^## ([^\n]+) \([^()\n]*\)\n<rule>\n.*?\n</rule>$", re.MULTIL
 """The text of one rules file, under its path."""
 RULE_SOURCES = re.compile(r"rule|instruction|agents")
 """Sources of notes that hold rules."""
-SHORTENED = ("shortened", "summary", "ledger", "earlier")
+SHORTENED = ("shortened", "summary", "replies", "ledger", "earlier")
 """Sources of notes that replace a part of the conversation no longer sent."""
 LONGEST_NAME = 200
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)

@@ -8,8 +8,9 @@ class Limits(Value, frozen=True, omit_defaults=False):
     """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` are consecutive. None: no limit.
 
     `compacts` turns on automatic compaction; `compacts_at` is the part of the window that triggers it, None: the
-    default for the window. `sandbox` is the setting of that name; tool descriptions, and so the size of requests,
-    depend on it. With `double_check`, a turn that changed something ends only after the model checked it once more.
+    default for the window; `summarizes` asks the model for a summary. `sandbox` is the setting of that name; tool
+    descriptions, and so the size of requests, depend on it. With `double_check`, a turn that changed something ends
+    only after the model checked it once more.
     Defaults are written too, because they may change.
     """
 
@@ -19,6 +20,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     failures: int = 3
     compacts: bool = True
     compacts_at: float | None = None
+    summarizes: bool = True
     sandbox: str = ""
     double_check: bool = False
 

@@ -28,8 +28,8 @@ class Shortened(Value, frozen=True, omit_defaults=False):
 
     `outdated` copies of files are left out, `outdated_tokens` in total; `answered_for` calls without a result got a
     placeholder; `cut` messages were longer than `longest` and lost `cut_tokens`; `unseen` images are left out because
-    the model accepts none. For the compaction in force, if any: its `cause`, the size `before` and `after`, and the
-    number of messages that it `replaced`.
+    the model accepts none, `old_images` because there are many newer ones. For the compaction in force, if any: its
+    `cause`, the size `before` and `after`, and the number of messages that it `replaced`.
     """
 
     outdated: int = 0
@@ -39,6 +39,7 @@ class Shortened(Value, frozen=True, omit_defaults=False):
     cut_tokens: int = 0
     longest: int = 0
     unseen: int = 0
+    old_images: int = 0
     cause: str = ""
     before: int = 0
     after: int = 0

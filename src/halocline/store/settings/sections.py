@@ -89,7 +89,11 @@ class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Compaction of a conversation that nearly fills its model's window; `at` is the part of it that triggers one."""
+    """Compaction of a conversation that nearly fills its model's window; `at` is the part of it that triggers one.
+
+    Without `summary` no model is asked for one: facts from the log and the last replies stand for what is left out.
+    """
 
     automatic: bool = True
+    summary: bool = True
     at: Annotated[float, Says(gt=0.1, le=1.0)] | None = None

@@ -205,8 +205,9 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         CompactionSettings,
         Says(
             description="Compaction of conversations: `automatic`, true to compact one that nearly fills the "
-            "model's window; `at`, the part of the window that triggers it, above 0.1, up to 1. A request that a "
-            "server rejects as too long always compacts."
+            "model's window; `at`, the part of the window that triggers it, above 0.1, up to 1; `summary`, false to "
+            "ask no model for a summary: your messages, files, commands and the last replies stand for what is left "
+            "out, at no cost. A request that a server rejects as too long always compacts."
         ),
     ] = CompactionSettings()
     connect_timeout: Annotated[Amount, Says(description="Connect timeout in seconds.")] = 10.0

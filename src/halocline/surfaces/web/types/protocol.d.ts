@@ -992,6 +992,7 @@ export interface Limits {
   failures?: number
   compacts?: boolean
   compacts_at?: number | null
+  summarizes?: boolean
   sandbox?: string
   double_check?: boolean
 }
@@ -1813,6 +1814,7 @@ export interface Shortened {
   cut_tokens?: number
   longest?: number
   unseen?: number
+  old_images?: number
   cause?: string
   before?: number
   after?: number

@@ -3,6 +3,7 @@ import { html, classes, useEffect, useState } from '../ui.js'
 import { closeSheet, complain, openSheet, toast } from '../store.js'
 import { count, money, short, shown, tokens } from '../format.js'
 import { Sheet } from './sheet.js'
+import { CompactAt } from './compactat.js'
 import { Refusal, useQuery } from './restore.js'
 
 // The report's kinds of parts, grouped for display.
@@ -163,7 +164,7 @@ export default function Context({ task }) {
     </p>
     ${report.error && html`<${Refusal} error=${report.error} />`}
     ${!report.value && !report.error && html`<p class="soft" role="status">Counting…</p>`}
-    ${report.value && html`<${Bar} report=${report.value} />`}
+    ${report.value && html`<${Bar} report=${report.value} /><${CompactAt} report=${report.value} />`}
     <div class="figures" role="group" aria-label="Tokens and cost of this task">
       <${Figure} label="Cost">${money(f.cost)}</${Figure}>
       <${Figure} label="Input tokens">${tokens(read)}</${Figure}>
