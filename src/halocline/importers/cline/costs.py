@@ -21,10 +21,7 @@ class Request(Value, frozen=True):
 
 def read_request(row: JsonObject) -> Request:
     """Convert a row of the screen."""
-    try:
-        told = as_table(json_input.decode(as_text(row.get("text"))))
-    except (msgspec.DecodeError, RecursionError):
-        told = {}
+    told = read_json(as_text(row.get("text")))
     usage = Usage(
         input=whole_number(told.get("tokensIn")),
         output=whole_number(told.get("tokensOut")),
@@ -34,6 +31,14 @@ def read_request(row: JsonObject) -> Request:
     after = row.get("conversationHistoryIndex")
     cost = parse_cost(told.get("cost"))
     return Request(parse_time(row.get("ts")), after if isinstance(after, int) else None, usage, cost)
+
+
+def read_json(text: str) -> JsonObject:
+    """Return the fields in the text of a row; none if it is no JSON object."""
+    try:
+        return as_table(json_input.decode(text))
+    except (msgspec.DecodeError, RecursionError):
+        return {}
 
 
 def by_place(requests: Iterable[Request]) -> tuple[dict[int, Request], Iterator[Request]]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from halocline.importers import content_blocks, json_stream
 from halocline.importers.cline import core_tools, markup
 from halocline.importers.cline.costs import Request, by_place, read_metrics, read_request
-from halocline.importers.cline.screen import read_screen
+from halocline.importers.cline.screen import rebuild_messages
 from halocline.importers.transcript import (
     Answer,
     FoundTranscript,
@@ -176,7 +176,7 @@ def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     if path.is_file():
         yield from _read_conversation(json_stream.read_elements(path, "messages"), (), found.model, ground)
         return
-    requests, plan, has_talk = [], None, (path / TALK).is_file()
+    requests, plan, has_talk = [], _read_focus(path), (path / TALK).is_file()
     for row in json_stream.read_elements(_screen_file(path)):
         if row is None:
             ground.lost["unreadable screen row"] += 1
@@ -187,9 +187,19 @@ def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     if has_talk:
         yield from _read_conversation(json_stream.read_elements(path / TALK), requests, found.model, ground)
     else:
-        yield from read_screen(json_stream.read_elements(_screen_file(path)), ground)
+        shown = rebuild_messages(json_stream.read_elements(_screen_file(path)), ground)
+        yield from _read_conversation(shown, (), found.model, ground)
     if plan and plan.todos:
         yield plan
+
+
+def _read_focus(folder: Path) -> Plan | None:
+    """Return the to-do list of the file that the user may edit, for tasks whose screen shows none."""
+    file = folder / f"focus_chain_taskid_{folder.name}.md"
+    try:
+        return Plan(from_markdown(file.read_text(encoding="utf-8", errors="replace")), file.stat().st_mtime)
+    except OSError:
+        return None
 
 
 def _read_conversation(
