@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.files.regular import read_regular
 from halocline.importers import content_blocks, json_stream
 from halocline.importers.cline import core_tools, markup
 from halocline.importers.cline.costs import Request, by_place, read_metrics, read_request
@@ -197,7 +198,7 @@ def _read_focus(folder: Path) -> Plan | None:
     """Return the to-do list of the file that the user may edit, for tasks whose screen shows none."""
     file = folder / f"focus_chain_taskid_{folder.name}.md"
     try:
-        return Plan(from_markdown(file.read_text(encoding="utf-8", errors="replace")), file.stat().st_mtime)
+        return Plan(from_markdown(read_regular(file).decode("utf-8", "replace")), file.stat().st_mtime)
     except OSError:
         return None
 
