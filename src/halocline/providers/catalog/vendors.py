@@ -174,6 +174,22 @@ _ROWS = (
     ),
     Vendor("novita-ai", "Novita AI", "openai_chat", "https://api.novita.ai/openai", "NOVITA_API_KEY"),
     Vendor("hyperbolic", "Hyperbolic", "openai_chat", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"),
+    Vendor("hicap", "Hicap", "openai_chat", "https://api.hicap.ai/v1", "HICAP_API_KEY", key_header="api-key"),
+    Vendor(
+        "huawei-cloud-maas",
+        "Huawei Cloud MaaS",
+        "openai_chat",
+        "https://api.modelarts-maas.com/openai/v1",
+        "HUAWEI_CLOUD_MAAS_API_KEY",
+    ),
+    Vendor("asksage", "Ask Sage", "openai_chat", "https://api.asksage.ai/server/openai/v1", "ASKSAGE_API_KEY"),
+    Vendor(
+        "nousresearch",
+        "Nous Research",
+        "openai_chat",
+        "https://inference-api.nousresearch.com/v1",
+        "NOUSRESEARCH_API_KEY",
+    ),
     Vendor("chutes", "Chutes", "openai_chat", "https://llm.chutes.ai/v1", "CHUTES_API_KEY"),
     Vendor(
         "azure",
