@@ -6,6 +6,23 @@ from halocline.providers.catalog.vendor import Vendor
 # LiteLLM places cache marks after the instructions and after the newest message.
 LITELLM_MARKS = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
 
+_PLAIN = (
+    ("fireworks-ai", "Fireworks AI", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    ("nebius", "Nebius Token Factory", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY"),
+    ("sambanova", "SambaNova", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY"),
+    ("baseten", "Baseten", "https://inference.baseten.co/v1", "BASETEN_API_KEY"),
+    ("deepinfra", "Deep Infra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
+    ("nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
+    ("venice", "Venice AI", "https://api.venice.ai/api/v1", "VENICE_API_KEY"),
+    ("novita-ai", "Novita AI", "https://api.novita.ai/openai", "NOVITA_API_KEY"),
+    ("hyperbolic", "Hyperbolic", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"),
+    ("huawei-cloud-maas", "Huawei Cloud MaaS", "https://api.modelarts-maas.com/openai/v1", "HUAWEI_CLOUD_MAAS_API_KEY"),
+    ("asksage", "Ask Sage", "https://api.asksage.ai/server/openai/v1", "ASKSAGE_API_KEY"),
+    ("nousresearch", "Nous Research", "https://inference-api.nousresearch.com/v1", "NOUSRESEARCH_API_KEY"),
+    ("chutes", "Chutes", "https://llm.chutes.ai/v1", "CHUTES_API_KEY"),
+)
+"""Vendors without differences: name, title, address, and the variable of the key."""
+
 _ROWS = (
     Vendor(
         "anthropic",
@@ -103,7 +120,6 @@ _ROWS = (
         catalogue="google",
         answer_schemas=r"gemini-(?![12]\.)",
     ),
-    Vendor("fireworks-ai", "Fireworks AI", "openai_chat", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
     Vendor(
         "cerebras",
         "Cerebras",
@@ -139,8 +155,6 @@ _ROWS = (
         thinking_style="zai",
     ),
     Vendor("minimax", "MiniMax", "anthropic", "https://api.minimax.io/anthropic", "MINIMAX_API_KEY"),
-    Vendor("nebius", "Nebius Token Factory", "openai_chat", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY"),
-    Vendor("sambanova", "SambaNova", "openai_chat", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY"),
     Vendor(
         "huggingface", "Hugging Face", "openai_chat", "https://router.huggingface.co/v1", "HF_TOKEN", shared_key=True
     ),
@@ -160,10 +174,7 @@ _ROWS = (
         "REQUESTY_API_KEY",
         claude_fields={"requesty": {"auto_cache": True}},
     ),
-    Vendor("baseten", "Baseten", "openai_chat", "https://inference.baseten.co/v1", "BASETEN_API_KEY"),
-    Vendor("deepinfra", "Deep Infra", "openai_chat", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
-    Vendor("nvidia", "NVIDIA", "openai_chat", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
-    Vendor("venice", "Venice AI", "openai_chat", "https://api.venice.ai/api/v1", "VENICE_API_KEY"),
+    *(Vendor(name, title, "openai_chat", address, key) for name, title, address, key in _PLAIN),
     Vendor(
         "github-models",
         "GitHub Models",
@@ -172,25 +183,7 @@ _ROWS = (
         "GITHUB_TOKEN",
         shared_key=True,
     ),
-    Vendor("novita-ai", "Novita AI", "openai_chat", "https://api.novita.ai/openai", "NOVITA_API_KEY"),
-    Vendor("hyperbolic", "Hyperbolic", "openai_chat", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"),
     Vendor("hicap", "Hicap", "openai_chat", "https://api.hicap.ai/v1", "HICAP_API_KEY", key_header="api-key"),
-    Vendor(
-        "huawei-cloud-maas",
-        "Huawei Cloud MaaS",
-        "openai_chat",
-        "https://api.modelarts-maas.com/openai/v1",
-        "HUAWEI_CLOUD_MAAS_API_KEY",
-    ),
-    Vendor("asksage", "Ask Sage", "openai_chat", "https://api.asksage.ai/server/openai/v1", "ASKSAGE_API_KEY"),
-    Vendor(
-        "nousresearch",
-        "Nous Research",
-        "openai_chat",
-        "https://inference-api.nousresearch.com/v1",
-        "NOUSRESEARCH_API_KEY",
-    ),
-    Vendor("chutes", "Chutes", "openai_chat", "https://llm.chutes.ai/v1", "CHUTES_API_KEY"),
     Vendor(
         "azure",
         "Azure OpenAI",
