@@ -41,7 +41,8 @@ class SubmitPrompt(Command, frozen=True):
 class Steer(Command, frozen=True):
     """Send a message to the running turn; it is delivered once, before the next request.
 
-    It answers pending approvals and questions: no pending call runs.
+    It answers pending approvals and questions: no pending call runs. If the turn has just ended well, or none runs, a
+    turn begins with it.
     """
 
     content: tuple[UserPart, ...]

@@ -160,6 +160,8 @@ class Controller:
                 adjust_limits(task, self.assemblies.of_task(task.state))
                 expanded = content if verbatim else expand_prompt(task, content, self._words_of(task), only=True)
                 task.inbox.prompt(build_prompt(self._open[command.task], expanded, command))
+            case cmd.Steer(content=content, client=client) if task.inbox.is_idle:
+                return self.send(cmd.SubmitPrompt(task=command.task, content=content, client=client))
             case cmd.Steer(content=content, client=client):
                 self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
@@ -206,8 +208,7 @@ class Controller:
         """Return the event stream of a task that is open here or attached; None for others."""
         if name in self._open:
             return self._open[name].task.log
-        attached = self._attached.get(name)
-        return attached.stream if attached else None
+        return attached.stream if (attached := self._attached.get(name)) else None
 
     @property
     def time(self) -> "history.actions.TaskHistory":
@@ -254,10 +255,9 @@ class Controller:
     def _stop_job(self, task: Task, job: str) -> bool:
         """Start to stop a job; its end is an event. Return False if there is no such job."""
         jobs = task.host.tools.shell.jobs
-        if job not in (info.name for info in jobs.list()):
-            return False
-        self._run_in_background(jobs.stop(job))
-        return True
+        if is_known := job in (info.name for info in jobs.list()):
+            self._run_in_background(jobs.stop(job))
+        return is_known
 
     def _run_in_background(self, work: Coroutine[None, None, None]) -> None:
         """Start slow work; its end is an event."""

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.events import ErrorRaised
-from halocline.protocol.messages import UserPart
+from halocline.protocol.messages import Note, UserPart
 from halocline.protocol.state.turn import TurnState
 from halocline.protocol.values import JsonObject, Value
 
@@ -104,6 +104,19 @@ class Inbox:
         """Queue steering for the running turn; content that is still being prepared is awaited in order."""
         self._steering.append(content)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no turn runs and none is about to."""
+        return self._turn is None and self._prompts.empty()
+
+    @property
+    def has_message(self) -> bool:
+        """True if steering with a person's words waits."""
+        return any(
+            isinstance(content, asyncio.Future) or not all(isinstance(part, Note) for part in content)
+            for content in self._steering
+        )
+
     def interject(self, content: "Content | asyncio.Future[Content]", client: str = "") -> None:
         """Queue a message for the running turn; once it is ready, it answers everything that is being asked."""
         self.steer(content)
@@ -140,6 +153,7 @@ class Inbox:
         """
         while not self._prompts.empty():
             self._prompts.get_nowait()
+        self._steering.clear()
         if leave_questions and self._turn and (self._decisions or self._answers):
             self._leaves = True
             self._turn.cancel()

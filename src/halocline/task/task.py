@@ -28,7 +28,7 @@ from halocline.task.compactor import Compactor
 from halocline.task.end_checks import check_end
 from halocline.task.governor import Governor
 from halocline.task.host import TaskHost
-from halocline.task.inbox import Inbox, InboxRequest, Prompt
+from halocline.task.inbox import Content, Inbox, InboxRequest, Prompt
 from halocline.task.log import Log
 from halocline.task.turn_ends import end_of, hooks_after
 from halocline.task.updates.context_updates import collect_updates
@@ -94,6 +94,8 @@ class Task:
         tell_of_ends(self.host.tools.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
+            while late := await self.take_late_message():
+                await self.turn(Prompt(late))
             while request := self.inbox.take_request():
                 await self.grant(request)
         self.emit(*await hooks_after(self.host.hooks, None))
@@ -154,6 +156,12 @@ class Task:
         except Exception as error:
             self.emit(*end_of(error, self.state)[0])
         self.emit(*loose_ends(self.state))
+
+    async def take_late_message(self) -> Content:
+        """Return a message that came too late for a turn that ended well: the next turn begins with it."""
+        end = self.state.last_end
+        is_complete = end is not None and end.reason is StopReason.END_TURN
+        return await self.inbox.steering() if is_complete and self.inbox.has_message else ()
 
     async def close(self) -> None:
         """Close the host, the model and the log. Nothing of the task runs after this."""

@@ -14,7 +14,7 @@ from halocline.context.user_files.agents import FINISHING
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.messages import StopReason, Text, Usage
+from halocline.protocol.messages import Note, StopReason, Usage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
@@ -83,8 +83,9 @@ class Lane:
                 self._doing = f"retrying: {cause}"
             case ev.UsageReported():
                 pass
-            case ev.TurnEnded():
-                self.close()
+            case ev.TurnEnded(reason=reason):
+                if reason is not StopReason.END_TURN or not self._task.inbox.has_message:  # else another turn begins
+                    self.close()
                 return
             case _:
                 return
@@ -108,7 +109,7 @@ class Lane:
 
     def _hurry(self) -> None:
         if not self.over.is_set():
-            self._task.inbox.steer((Text(HURRY),))
+            self._task.inbox.steer((Note(HURRY, "hurry"),))
 
 
 def end_event(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:

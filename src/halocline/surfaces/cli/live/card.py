@@ -1,6 +1,7 @@
 """The options of an approval or a question that waits, as lines of the live screen."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from halocline.surfaces.cli.input.keys import ESCAPE
@@ -27,7 +28,9 @@ class Card:
         first = next((keys.index(key) for key in (selected, *SAFE_KEYS) if key in keys), NONE)
         self._clock = CalmClock()
         self._keys = DecisionKeys(keys, first, self._clock.now())
+        self.since = time.monotonic()
         self._is_armed = False
+        self._is_newest: Callable[[], bool] = lambda: True
         self._hidden: set[str] = set()
         self._redraw = redraw
         self._loop = asyncio.get_running_loop()
@@ -38,8 +41,12 @@ class Card:
         """True if a key is for the card and not for the composer."""
         return self._keys.wants(key, self._clock.now(), has_text=has_text)
 
-    def press(self, key: str) -> None:
-        """Take a key that the card wants. One of an option that is not shown only moves to it."""
+    def press(self, key: str, is_newest: Callable[[], bool] = lambda: True) -> None:
+        """Take a key that the card wants. One of an option that is not shown only moves to it.
+
+        `is_newest` tells whether no other key arrived since, even one that is not handled yet.
+        """
+        self._is_newest = is_newest
         if len(key) == 1 and (option := self._keys.option_of(key)) in self._hidden:
             self._keys.selected = list(self._options).index(option)
             return
@@ -62,7 +69,7 @@ class Card:
         if self.answer.done():
             return
         now = self._clock.now()
-        if key := self._keys.decide(now):
+        if self._is_newest() and (key := self._keys.decide(now)):
             self._answer_with(key)
             return
         if self._is_armed is not self._keys.is_armed(now):

@@ -112,7 +112,7 @@ class LiveSession:
     async def _steer(self, prompt: Prompt) -> None:
         assert self.client is not None
         try:
-            await self.client.pass_on(cmd.Steer(task=self.task, content=(Text(prompt.text), *prompt.parts)))
+            await self.client.deliver(cmd.Steer(task=self.task, content=(Text(prompt.text), *prompt.parts)))
         except HaloclineError as error:
             self.steered.remove(prompt.text)
             self.queue.hold(prompt)
