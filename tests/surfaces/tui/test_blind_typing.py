@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo, call, shell
@@ -20,6 +21,15 @@ ASKS = {"call": [call("ask_followup_question", question="Which color?", options=
 DECISIONS = (ev.ApprovalResolved, ev.QuestionAnswered, ev.PolicyChanged, ev.ModeChanged, ev.ConversationRestored)
 
 
+def type_keys(board: PilotedBoard, keys: list[tuple[float, str]]) -> None:
+    """Type from a thread, as the terminal's reader does: a busy board makes nobody type more slowly."""
+    due = time.monotonic()
+    for pause, key in keys:
+        due += pause
+        time.sleep(max(0.0, due - time.monotonic()))
+        board.posts(key)
+
+
 async def type_blindly(board: PilotedBoard, task: str, seed: int) -> None:
     """Open the task and type, before its card is there or after it, in the rows or in the composer."""
     chance = random.Random(seed)
@@ -27,9 +37,7 @@ async def type_blindly(board: PilotedBoard, task: str, seed: int) -> None:
     await asyncio.sleep(chance.uniform(0, 2))
     if chance.random() < 0.3:
         board.posts("\t")
-    for pause, key in sentences(chance):
-        await asyncio.sleep(pause)
-        board.posts(key)
+    await asyncio.to_thread(type_keys, board, sentences(chance))
     await board.pilot.pause()
     while len(board.app.screen_stack) > 2:
         board.app.pop_screen()

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
+from textual.message import Message
 
 from halocline.client import Client
 from halocline.surfaces.figures import format_plural
@@ -14,6 +15,7 @@ from halocline.surfaces.tui.card_pane import CardPane
 from halocline.surfaces.tui.drawing import Pen, PenApp
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.hint_line import HintLine
+from halocline.surfaces.tui.input.key_arrivals import KeyArrivals
 from halocline.surfaces.tui.input.typed_text import BoardActions
 from halocline.surfaces.tui.task_screen import TaskScreen
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -45,12 +47,18 @@ class BoardApp(PenApp):
         self.opened = ""
         self.signal = 0
         self.broke: Exception | None = None
+        self.arrivals = KeyArrivals()
 
     def on_mount(self) -> None:
         self.theme = "ansi-dark"
         self.pen = Pen(self._client.terminal_settings.theme)
         self.tasks = OpenTasks(self._client, ())
         self.push_screen(BoardScreen(self.tasks, self.open_task))
+
+    def post_message(self, message: Message) -> bool:
+        if isinstance(message, Key) and not message.is_forwarded:
+            self.arrivals.note(message)
+        return super().post_message(message)
 
     async def on_event(self, event: Event) -> None:
         await super().on_event(event)

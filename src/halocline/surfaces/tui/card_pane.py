@@ -4,14 +4,17 @@ What must stay true: a key that the card does not take becomes text in the compo
 """
 
 from collections.abc import Callable
+from typing import cast
 
 from textual.events import Key, Paste
 
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
+from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import DOWN, ENTER, TAB, UP
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.tui.card_menu import CardMenu
 from halocline.surfaces.tui.fragment_lines import FragmentLines
+from halocline.surfaces.tui.input.key_arrivals import KeyArrivals, NotesArrivals
 
 MOST_LINES, LEAST_LINES, OTHER_ROWS = 12, 3, 6
 """Most and least lines of a card, and the rows that it leaves to the rest of the screen."""
@@ -72,14 +75,22 @@ class CardPane(FragmentLines, can_focus=True):
         elif event.key == "escape":
             event.stop()
             card.stop() if self._menu.closes_by_escape else self._go_back()
-        elif not held and key and card.wants(key, has_text=False):
+        elif not held and key and self._counts(event, key, card) and card.wants(key, has_text=False):
             event.stop()
-            card.press(key)
+            card.press(key, self._arrivals.watch_for_more(event))
             self.redraw()
         elif event.is_printable and event.character:
             event.stop()
             self._take_text(event.character)
         card.note_key()
+
+    @property
+    def _arrivals(self) -> KeyArrivals:
+        return cast(NotesArrivals, self.app).arrivals
+
+    def _counts(self, event: Key, key: str, card: Card) -> bool:
+        """True if a key may be for the card: one that decides must have come in silence."""
+        return key in (UP, DOWN) or self._arrivals.came_in_silence(event, card.since)
 
     def on_paste(self, event: Paste) -> None:
         event.stop()

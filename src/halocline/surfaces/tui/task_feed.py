@@ -93,7 +93,7 @@ class TaskFeed:
         ahead = await self.client.mcp_prompt(self.task, text) if text.startswith(f"/{MCP_PREFIX}") else ()
         content = (*ahead, Text(text))
         if self.is_running:
-            await self.client.pass_on(cmd.Steer(task=self.task, content=content))
+            await self.client.deliver(cmd.Steer(task=self.task, content=content))
         else:
             prompt = cmd.SubmitPrompt(task=self.task, content=content, verbatim=bool(ahead))
             await self.client.pass_on(prompt)

@@ -160,11 +160,11 @@ class TaskScreen(Screen[None]):
         if not at_once and self.feed.state.is_asking and not find_own_command(text) and text[0] not in "!#":
             self._label.show_notice(KEPT, KEPT_SECONDS)
             return False
-        self._start(self._deliver(text))
+        self._start(self._deliver(text, at_once))
         return True
 
-    async def _deliver(self, text: str) -> None:
-        if not await self._typed.deliver(text):
+    async def _deliver(self, text: str, at_once: bool) -> None:
+        if not await self._typed.deliver(text, at_once=at_once):
             self.composer.insert(text)
         self.view.action_select_last()
 

@@ -60,15 +60,15 @@ class TypedText:
         self._board = board
         self._screen_commands = {"rewind": show_timeline, "quit": board.leave}
 
-    async def deliver(self, text: str) -> bool:
-        """Send or answer a text; False if it was refused, which is shown."""
+    async def deliver(self, text: str, *, at_once: bool) -> bool:
+        """Send or answer a text; False if it was refused, which is shown. A prompt rejects what waits if `at_once`."""
         try:
-            return await self._take(text)
+            return await self._take(text, at_once=at_once)
         except HaloclineError as error:
             self._cards.say(f"{error.text} {error.hint}".rstrip())
             return False
 
-    async def _take(self, text: str) -> bool:
+    async def _take(self, text: str, *, at_once: bool) -> bool:
         feed = self._feed
         own = find_own_command(text)
         if feed.is_subagent and (own or not feed.is_running or text[:1] in "!#"):
@@ -88,6 +88,8 @@ class TypedText:
             feed.client.send(cmd.RunCommand(task=feed.task, command=text.removeprefix("!")))
         elif said := await keep_note(feed.client, feed.task, text):
             self._cards.say(said)
+        elif feed.state.is_asking and not at_once:  # it began to ask while the task opened
+            raise UsageError("Not sent: it would reject what waits.", "Send it all the same with Ctrl-S.")
         else:
             await feed.send_prompt(text)
         return True
