@@ -7,11 +7,12 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from halocline.protocol import commands, events
-from halocline.surfaces.row_kinds import Row
+from halocline.protocol import commands
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.handler import Handler
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
+from halocline.surfaces.web.task_view.facts import TaskFacts
+from halocline.surfaces.web.task_view.row_trimming import PageRow
 
 _PLAIN: dict[type[inspect.Type], str] = {
     inspect.AnyType: "any",
@@ -97,22 +98,14 @@ def _quote(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_HANDLERS = """/** What is done with events of each type; others are ignored. */
-export type EventHandlers<State> = {
-  [Name in Event["type"]]?: (state: State, event: Extract<Event, { type: Name }>) => void
-}
-"""
-
-
 def list_page_types() -> str:
     """Return the declarations of the page's protocol."""
     found = Declarations()
     parts = [
         _requests(found, "Queries", QUERIES),
         _requests(found, "Actions", ACTIONS),
-        f"export type Event = {found.describe(events.Event)}\n",
-        _HANDLERS,
-        f"export type Row = {found.describe(Row)}\n",
+        f"export type Row = {found.describe(PageRow)}\n",
+        f"export type Facts = {found.describe(TaskFacts)}\n",
         f"export type AnyCommand = {found.describe(commands.AnyCommand)}\n",
         f"export type Incoming = {found.describe(wire.Incoming)}\n",
         f"export type Outgoing = {found.describe(wire.Outgoing)}\n",

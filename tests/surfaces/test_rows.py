@@ -22,7 +22,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.call_rows import LIVE_OUTPUT
 from halocline.surfaces.figures import describe_compaction
 from halocline.surfaces.rows import AT_ONCE, fold_event, rows_of, transcript_of
-from halocline.surfaces.transcript import Transcript
+from halocline.surfaces.transcript import Transcript, is_settled
 from halocline.task.log import read_log
 
 LOGS = sorted((Path(__file__).parents[1] / "golden" / "format-1").glob("*.jsonl"))
@@ -66,7 +66,9 @@ def test_files_that_somebody_changed_are_a_row_and_those_of_a_command_are_not() 
 
 def test_a_prompt_row_holds_the_words_of_the_person_without_the_notes_for_the_model() -> None:
     content = (Text("Fix it"), Note("cwd is /x", "environment"), Image("image/png", "sha256:0"))
-    assert rows_of([ev.TurnStarted(content, seq=7)]) == (r.PromptRow("Fix it\n[image]", 7),)
+    assert rows_of([ev.TurnStarted(content, seq=7)]) == (
+        r.PromptRow("Fix it\n[image]", 7, attached=content[1:], typed="Fix it"),
+    )
 
 
 def test_steering_is_a_prompt_row_that_says_so() -> None:
@@ -104,7 +106,7 @@ def test_a_wait_that_was_ended_is_no_second_retry() -> None:
 def test_a_call_row_is_settled_only_by_its_end() -> None:
     [open_row] = only([SPOKEN, STARTED], r.CallRow)
     [ended] = only([SPOKEN, STARTED, ENDED], r.CallRow)
-    assert (r.is_settled(open_row), r.is_settled(ended)) == (False, True)
+    assert (is_settled(open_row), is_settled(ended)) == (False, True)
 
 
 def test_a_finished_call_knows_its_title_kind_status_and_duration_in_seconds() -> None:
@@ -142,6 +144,82 @@ def test_a_call_that_never_started_has_no_duration() -> None:
     assert row.seconds is None
 
 
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("git hub/list_issues open", ("git", "hub__list_issues", "")),
+        ("github/list_issues open\nby me", ("github", "list_issues", "open\nby me")),
+        ("github/list_issues", ("github", "list_issues", "")),
+    ],
+)
+def test_the_call_of_a_servers_tool_names_server_tool_and_subject(title: str, named: tuple[str, str, str]) -> None:
+    name = "git__hub__list_issues" if named[1].startswith("hub") else "github__list_issues"
+    made = ev.AssistantMessageCompleted(AssistantMessage((ToolCall("c", name),)), seq=4)
+    started = ev.ToolCallStarted("c", name, title, ToolKind.OTHER)
+    (before,) = only([made], r.CallRow)
+    (row,) = only([made, started], r.CallRow)
+    assert isinstance(before, r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert (before.server, before.seq) == (named[0], 4)
+    assert (row.server, row.tool, row.subject) == named
+
+
+def test_our_own_tools_are_no_servers() -> None:
+    (row,) = only([SPOKEN, STARTED, ENDED], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert (row.server, row.tool, row.subject) == ("", "", "")
+
+
+def test_a_call_names_the_job_that_its_command_became() -> None:
+    (row,) = only([SPOKEN, STARTED, ENDED, ev.JobStarted("job-1", "make", "c1", "model")], r.CallRow)
+    own = [
+        ev.OwnCommandStarted(run="o", command="make", seq=3),
+        ev.OwnCommandEnded(run="o", command="make", job="job-2"),
+    ]
+    (mine,) = only(own, r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert isinstance(mine, r.CallRow)
+    assert (row.job, mine.job, mine.seq) == ("job-1", "job-2", 3)
+
+
+def test_a_call_that_hands_the_work_over_names_the_task_that_goes_on() -> None:
+    made = ev.AssistantMessageCompleted(AssistantMessage((ToolCall("n", "new_task"),)))
+    (row,) = only([made, ev.HandedOver("t-2", "the context")], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.child == "t-2"
+
+
+def test_a_browser_action_has_the_lines_of_the_console_and_no_others() -> None:
+    page = "<web_content>\nTitle: x\nConsole:\nerror: no\nlog: yes\nText:\nConsole:\nnot this\n</web_content>"
+    made = ev.AssistantMessageCompleted(AssistantMessage((ToolCall("b", "browser_action"),)))
+    ended = ev.ToolCallEnded("b", "browser_action", CallStatus.COMPLETED, ToolResult("b", (Text("at x"), Text(page))))
+    (row,) = only([made, ended], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.console == ("error: no", "log: yes")
+
+
+def test_the_end_of_a_turn_counts_its_files_and_says_if_an_error_above_has_its_text() -> None:
+    turn = [
+        ev.TurnStarted((Text("go"),)),
+        *(ev.FileChanged(path, None, "sha256:0", "c") for path in ("a", "b", "a")),
+        ev.ErrorRaised("overloaded", "Busy."),
+        ev.TurnEnded(StopReason.ERROR, text="Busy."),
+    ]
+    first, second = only([*turn, turn[0], ev.TurnEnded(StopReason.ERROR, text="Busy.")], r.TurnEndRow)
+    assert isinstance(first, r.TurnEndRow)
+    assert isinstance(second, r.TurnEndRow)
+    assert ((first.files, first.repeats), (second.files, second.repeats)) == ((2, True), (0, False))
+
+
+def test_files_and_conversation_that_went_back_together_are_one_rewind() -> None:
+    back = ev.CheckpointRestored("c", "u", seq=8)
+    (both,) = only([back, ev.ConversationRestored(2, seq=9)], r.RestoredRow)
+    (apart,) = only([back, ev.ConversationRestored(2, seq=11)], r.RestoredRow)
+    assert isinstance(both, r.RestoredRow)
+    assert isinstance(apart, r.RestoredRow)
+    assert (both.both, apart.both) == (True, False)
+
+
 def test_an_answer_settles_its_question() -> None:
     asked = ev.QuestionAsked("q1", "Which?", ("a", "b"))
     assert rows_of([asked, ev.QuestionAnswered("q1", "b", "user")]) == (
@@ -160,7 +238,7 @@ def test_the_end_of_a_turn_sums_what_this_turn_took() -> None:
     ]
     ends = only([*turn, *turn], r.TurnEndRow)
     expected = r.TurnEndRow(
-        StopReason.END_TURN, usage=Usage(input=11, output=5, cache_read=4), cost=0.75, steps=2, seconds=21.0
+        StopReason.END_TURN, usage=Usage(input=11, output=5, cache_read=4), cost=0.75, steps=2, seconds=21.0, at=121.0
     )
     assert ends == [expected, expected]
 
@@ -180,7 +258,7 @@ def test_one_unknown_price_makes_the_cost_of_the_turn_unknown() -> None:
         (ev.CheckpointRestored("c", "u", ("a.py",)), r.RestoredRow("c", "u", ("a.py",))),
         (ev.JobEnded("job-1", "make", 2), r.JobEndRow("job-1", "make", 2)),
         (ev.Noticed("mind this"), r.NoticeRow("mind this")),
-        (ev.ErrorRaised("auth", "no key", "set one"), r.ErrorRow("auth", "no key", "set one")),
+        (ev.ErrorRaised("auth", "no key", "set one"), r.ErrorRow("auth", "no key", "set one", "key")),
         (ev.ModeChanged(Mode.PLAN), r.NoticeRow("Mode: plan")),
         (
             ev.TaskStarted("/w", "m", Mode.ACT, ApprovalMode.ASK, "s", "1"),

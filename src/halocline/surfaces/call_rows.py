@@ -8,9 +8,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import CallStatus, ToolKind
-from halocline.protocol.messages import (
-    Image,
-)
+from halocline.protocol.messages import Image, ToolCall
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -21,7 +19,9 @@ from halocline.surfaces.row_words import (
     COMMANDS,
     command_answer,
     command_failure,
+    console_lines,
     finding_notices,
+    name_tool,
     tool_output,
 )
 from halocline.surfaces.transcript import Transcript, add_rows, add_usage, change_call
@@ -65,9 +65,25 @@ def _with_lane(row: CallRow, child: str, change: Callable[[Lane], Lane]) -> Call
 
 def ask_approval(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
     approval = Approval(
-        e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place, parts=e.parts, sandbox=e.sandbox
+        e.request,
+        e.reason,
+        e.detail,
+        e.diffs,
+        grant=e.grant,
+        place=e.place,
+        parts=e.parts,
+        sandbox=e.sandbox,
+        rule=e.rule,
+        wider=e.wider,
     )
-    return change_call(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
+    server, tool, subject = name_tool(e.name, e.title)
+    return change_call(
+        t,
+        e.call,
+        lambda row: replace(
+            row, title=e.title, kind=e.kind, approval=approval, server=server, tool=tool, subject=subject
+        ),
+    )
 
 
 def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
@@ -83,12 +99,34 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     return change_call(t, e.call, decide)
 
 
+def propose_call(call: ToolCall, seq: int) -> CallRow:
+    """The row of a call that the reply of event `seq` made, before it starts."""
+    server, tool, _ = name_tool(call.name, "")
+    title = _call_subject(call)
+    return CallRow(call.id, call.name, title, arguments=call.arguments, server=server, tool=tool, seq=seq)
+
+
+def _call_subject(call: ToolCall) -> str:
+    """Title of a call before it starts: the tool's name and its first string argument."""
+    first = next((value for value in call.arguments.values() if isinstance(value, str)), "")
+    return f"{call.name} {first}".strip().split("\n", 1)[0]
+
+
 def start_call(t: Transcript, e: ev.ToolCallStarted) -> Transcript:
+    server, tool, subject = name_tool(e.name, e.title)
     return change_call(
         t,
         e.call,
         lambda row: replace(
-            row, title=e.title, kind=e.kind, locations=e.locations, started_at=e.at, foreign=SEPARATOR in e.name
+            row,
+            title=e.title,
+            kind=e.kind,
+            locations=e.locations,
+            started_at=e.at,
+            foreign=SEPARATOR in e.name,
+            server=server,
+            tool=tool,
+            subject=subject,
         ),
     )
 
@@ -105,6 +143,7 @@ def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             ends_turn=e.ends_turn,
             failure=command_failure(tool_output(e.result)) if e.name == COMMANDS else "",
             answer=command_answer(tool_output(e.result)) if e.name == COMMANDS else "",
+            console=console_lines(e.result) if e.name == "browser_action" else (),
         )
 
     return add_rows(change_call(t, e.call, end), *finding_notices(e.result.content))
@@ -112,7 +151,7 @@ def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
 
 def start_own_command(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
     arguments: JsonObject = {"command": e.command}
-    row = CallRow(e.run, "execute_command", e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
+    row = CallRow(e.run, COMMANDS, e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at, seq=e.seq)
     return add_rows(t, replace(row, own=True))
 
 
@@ -127,10 +166,20 @@ def end_own_command(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
             failure=command_failure(f"[{e.said}"),
             answer=answer,
+            job=e.job,
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )
 
     return change_call(t, e.run, end)
+
+
+def begin_job(t: Transcript, e: ev.JobStarted) -> Transcript:
+    return change_call(t, e.call, lambda row: replace(row, job=e.job))
+
+
+def hand_over(t: Transcript, e: ev.HandedOver) -> Transcript:
+    call = next((row.call for row in reversed(t.rows) if isinstance(row, CallRow) and row.name == "new_task"), "")
+    return change_call(t, call, lambda row: replace(row, child=e.to))
 
 
 def grow_output(t: Transcript, e: ev.ToolCallProgressed) -> Transcript:

@@ -1,5 +1,7 @@
 """The rows of a transcript: frozen values that each surface renders."""
 
+from typing import Literal
+
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.events.hooks import HookDecision, HookPoint, HookStatus
 from halocline.protocol.events.instructions import InstructionFile
@@ -16,7 +18,7 @@ from halocline.protocol.kinds import (
     Todo,
     ToolKind,
 )
-from halocline.protocol.messages import Image, StopReason, Usage
+from halocline.protocol.messages import Image, StopReason, Usage, UserPart
 from halocline.protocol.permission_rules import CommandPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
@@ -37,11 +39,17 @@ class StartRow(Tagged, frozen=True):
 
 
 class PromptRow(Tagged, frozen=True):
-    """A prompt; `steering` when a turn was already running."""
+    """A prompt; `steering` when a turn was already running.
+
+    `attached` are its parts that are not text. `typed` is the text without the names of these, if `text` has them.
+    """
 
     text: str
     seq: int = 0
     steering: bool = False
+    at: float = 0.0
+    attached: tuple[UserPart, ...] = ()
+    typed: str = ""
 
 
 class ThoughtRow(Tagged, frozen=True):
@@ -77,6 +85,8 @@ class Approval(Value, frozen=True):
     client: str = ""
     at: float = 0.0
     edited: bool = False
+    rule: str = ""
+    wider: Grant | None = None
 
 
 class Lane(Value, frozen=True):
@@ -106,9 +116,11 @@ class Lane(Value, frozen=True):
 class CallRow(Tagged, frozen=True):
     """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs.
 
-    `foreign`: the tool and the text of its result are an MCP server's. `own`: a command of the user. `lanes` are its
-    sub-agents. `failure` says how a command failed, although the tool succeeded. `answer` is the meaning of exit
-    code 1 that is not a failure, as of `grep` and `diff`.
+    `foreign`: the tool and the text of its result are an MCP server's: the `tool` of a `server`, called with `subject`.
+    `own`: a command of the user. `lanes` are its sub-agents. `failure` says how a command failed, although the tool
+    succeeded. `answer` is the meaning of exit code 1 that is not a failure, as of `grep` and `diff`. Processes that a
+    command left running are its `job`; `child` is the task that it handed the work over to. `console` are the lines of
+    a browser page's console. `seq` is the event of the reply that made the call, or of the user's command.
     """
 
     call: str
@@ -130,6 +142,13 @@ class CallRow(Tagged, frozen=True):
     lanes: tuple[Lane, ...] = ()
     failure: str = ""
     answer: str = ""
+    server: str = ""
+    tool: str = ""
+    subject: str = ""
+    job: str = ""
+    child: str = ""
+    console: tuple[str, ...] = ()
+    seq: int = 0
 
 
 class QuestionRow(Tagged, frozen=True):
@@ -153,14 +172,20 @@ class TodosRow(Tagged, frozen=True):
 class CheckpointRow(Tagged, frozen=True):
     checkpoint: str
     label: str
+    at: float = 0.0
 
 
 class RestoredRow(Tagged, frozen=True):
-    """Files were restored; `undo` is the checkpoint that undoes it."""
+    """Files were restored by event `seq`; `undo` is the checkpoint that undoes it.
+
+    `both`: the conversation was rewound with them.
+    """
 
     checkpoint: str
     undo: str
     changed: tuple[str, ...] = ()
+    seq: int = 0
+    both: bool = False
 
 
 class RetryRow(Tagged, frozen=True):
@@ -193,11 +218,16 @@ class RulesRow(Tagged, frozen=True):
 
 
 class CompactionRow(Tagged, frozen=True):
-    """The conversation was compacted, with its tokens before and after; without a cause, that was undone."""
+    """The conversation was compacted, with its tokens before and after; without a cause, that was undone.
+
+    The `summary` is the model's, with a `focus` if a person gave one.
+    """
 
     cause: CompactionCause | None = None
     before: int = 0
     after: int = 0
+    summary: str = ""
+    focus: str = ""
 
 
 class HookRow(Tagged, frozen=True):
@@ -212,17 +242,28 @@ class HookRow(Tagged, frozen=True):
 
 
 class NoticeRow(Tagged, frozen=True):
+    """A notice; `task` is another task that it is about."""
+
     text: str
+    task: str = ""
+
+
+Remedy = Literal["key", "credit", "wait", "compact", "model", "retry", "none"]
+"""What helps against an error: a key, more credit, waiting, a smaller context, another model, or another try."""
 
 
 class ErrorRow(Tagged, frozen=True):
     code: str
     text: str
     hint: str = ""
+    remedy: Remedy = "retry"
 
 
 class TurnEndRow(Tagged, frozen=True):
-    """The end of a turn. `cost` is in US dollars, None when a price was unknown; `seconds` is its duration."""
+    """The end of a turn. `cost` is in US dollars, None when a price was unknown; `seconds` is its duration.
+
+    It wrote `files` files. `repeats`: its text is that of an error above.
+    """
 
     reason: StopReason
     limit: str = ""
@@ -231,6 +272,9 @@ class TurnEndRow(Tagged, frozen=True):
     cost: float | None = 0.0
     steps: int = 0
     seconds: float = 0.0
+    at: float = 0.0
+    files: int = 0
+    repeats: bool = False
 
 
 Row = (
@@ -252,16 +296,3 @@ Row = (
     | ErrorRow
     | TurnEndRow
 )
-
-
-def is_settled(row: Row) -> bool:
-    """True if a row will not change any more."""
-    match row:
-        case CallRow():
-            return row.status is not None
-        case QuestionRow():
-            return bool(row.by)
-        case ThoughtRow() | ReplyRow():
-            return not row.draft
-        case _:
-            return True

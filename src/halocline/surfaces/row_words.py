@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.kinds import Choice, Grant, Todo
 from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
 from halocline.protocol.state.todo_markdown import at_work, count_done
-from halocline.surfaces.row_kinds import Approval, NoticeRow
+from halocline.surfaces.row_kinds import Approval, NoticeRow, PromptRow, Remedy
 
 
 def prompt_text(content: tuple[UserPart, ...]) -> str:
@@ -18,6 +20,14 @@ def prompt_text(content: tuple[UserPart, ...]) -> str:
     piped = [f"[piped in: {_text_lines(note.text)}]" for note in notes if note.source == PIPED]
     unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
     return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
+
+
+def make_prompt(event: ev.TurnStarted | ev.SteeringReceived, *, steering: bool = False) -> PromptRow:
+    """The row of a prompt."""
+    text = prompt_text(event.content)
+    typed = "\n".join(part.text for part in event.content if isinstance(part, Text))
+    attached = tuple(part for part in event.content if not isinstance(part, Text))
+    return PromptRow(text, event.seq, steering, event.at, attached, "" if typed == text else typed)
 
 
 def _text_lines(text: str) -> str:
@@ -60,6 +70,47 @@ def tool_output(result: ToolResult) -> str:
     """The tool's own output; later parts are notes for the model."""
     return next((part.text for part in result.content if isinstance(part, Text)), "")
 
+
+def console_lines(result: ToolResult) -> tuple[str, ...]:
+    """The lines of the page's console in the result of a browser action."""
+    texts = [part.text for part in result.content if isinstance(part, Text | Note)]
+    lines = texts[1].split("\n") if len(texts) > 1 else []
+    if "Console:" not in lines:
+        return ()
+    rest = lines[lines.index("Console:") + 1 :]
+    return tuple(takewhile(lambda line: not _AFTER_CONSOLE.match(line), rest))
+
+
+_AFTER_CONSOLE = re.compile(r"(?:Clickable and editable|To click or to type into|Text:)|</web_content>$")
+
+
+def name_tool(name: str, title: str) -> tuple[str, str, str]:
+    """Server, tool and subject of a call to an MCP server; empty for our own tools."""
+    if SEPARATOR not in name:
+        return "", "", ""
+    if found := _FOREIGN_TITLE.fullmatch(title):
+        server, tool, subject = found.groups()
+        return server, tool, subject
+    server, _, tool = name.partition(SEPARATOR)
+    return server, tool, ""
+
+
+_FOREIGN_TITLE = re.compile(r"([^\s/]+)/(\S+)\s*(.*)", re.DOTALL)
+
+
+def find_remedy(code: str) -> Remedy:
+    """Return what helps against an error with this code."""
+    return next((remedy for codes, remedy in _REMEDIES if codes.search(code)), "retry")
+
+
+_REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = (
+    (re.compile("auth|permission|secrets"), "key"),
+    (re.compile("quota|billing|credit|balance"), "credit"),
+    (re.compile("rate|overload"), "wait"),
+    (re.compile("context"), "compact"),
+    (re.compile("compact|nothing_to_undo|restored|checkpoint"), "none"),
+    (re.compile("not_found|invalid"), "model"),
+)
 
 COMMANDS = "execute_command"
 _ANSWER = re.compile(r"\[exit code 1: ([^,\]]+)")
@@ -141,3 +192,9 @@ def describe_switch(event: ev.ApprovalSwitched) -> str:
     setting = {True: "on", False: "always ask", None: "by approval mode"}[event.on]
     kind = event.switch.replace("_", " ")
     return f"Auto-approve {kind}: {setting}" + (f", set by {event.client}" if event.client else "")
+
+
+SANDBOXED = (
+    "Commands run in a sandbox: they can write only to the workspace and /tmp, and cannot use the network unless the "
+    'settings allow it. To disable it, set sandbox = "off".'
+)

@@ -23,25 +23,26 @@ from halocline.protocol.messages import (
 from halocline.protocol.state.file_knowledge import list_names
 from halocline.surfaces.call_rows import (
     ask_approval,
+    begin_job,
     begin_lane,
     decide_approval,
     end_call,
     end_lane,
     end_own_command,
     grow_output,
+    hand_over,
+    propose_call,
     start_call,
     start_own_command,
     update_lane,
 )
 from halocline.surfaces.row_kinds import (
-    CallRow,
     CheckpointRow,
     CompactionRow,
     ErrorRow,
     HookRow,
     JobEndRow,
     NoticeRow,
-    PromptRow,
     QuestionRow,
     ReplyRow,
     RestoredRow,
@@ -52,9 +53,9 @@ from halocline.surfaces.row_kinds import (
     ThoughtRow,
     TodosRow,
     TurnEndRow,
-    is_settled,
 )
 from halocline.surfaces.row_words import (
+    SANDBOXED,
     describe_effort,
     describe_folders,
     describe_import,
@@ -63,23 +64,18 @@ from halocline.surfaces.row_words import (
     describe_revocation,
     describe_switch,
     expanded_notices,
+    find_remedy,
     finding_notices,
     included_notices,
-    prompt_text,
+    make_prompt,
     unfinished_notices,
 )
-from halocline.surfaces.transcript import Totals, Transcript, add_rows, add_usage
+from halocline.surfaces.transcript import Totals, Transcript, add_rows, add_usage, is_settled
 
 AT_ONCE = 256
 """Rows per batch when folding many events."""
 LONG_HOOK = 1.0
 """Seconds above which a hook gets a row."""
-
-
-SANDBOXED = (
-    "Commands run in a sandbox: they can write only to the workspace and /tmp, and cannot use the network unless the "
-    'settings allow it. To disable it, set sandbox = "off".'
-)
 
 
 def rows_of(events: Iterable[ev.Event]) -> tuple[Row, ...]:
@@ -107,18 +103,28 @@ def fold_event(transcript: Transcript, event: ev.Durable | ev.Transient) -> Tran
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
-    prompt = PromptRow(prompt_text(e.content), e.seq)
-    return add_rows(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *expanded_notices(e.content))
+    return add_rows(replace(t, draft=(), turn=Totals(at=e.at)), make_prompt(e), *expanded_notices(e.content))
 
 
 def _on_steering(t: Transcript, e: ev.SteeringReceived) -> Transcript:
-    words = prompt_text(e.content)
-    return add_rows(t, *([PromptRow(words, e.seq, steering=True)] if words else ()), *expanded_notices(e.content))
+    prompt = make_prompt(e, steering=True)
+    return add_rows(t, *([prompt] if prompt.text else ()), *expanded_notices(e.content))
 
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
-    row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
+    row = TurnEndRow(
+        e.reason,
+        e.limit,
+        e.text,
+        turn.usage,
+        turn.cost,
+        turn.steps,
+        max(0.0, e.at - turn.at),
+        at=e.at,
+        files=len(turn.files),
+        repeats=bool(e.text) and turn.error == e.text,
+    )
     acted = e.reason is StopReason.END_TURN and t.mode is Mode.ACT
     left = unfinished_notices(t.todos) if turn.planned and acted else ()
     return add_rows(replace(t, draft=()), *left, row)
@@ -167,14 +173,8 @@ def _on_completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
             case Text(text=text) if text.strip():
                 rows.append(ReplyRow(text))
             case ToolCall():
-                rows.append(CallRow(part.id, part.name, _call_subject(part), arguments=part.arguments))
+                rows.append(propose_call(part, e.seq))
     return add_rows(replace(t, draft=()), *rows)
-
-
-def _call_subject(call: ToolCall) -> str:
-    """Title of a call before it starts: the tool's name and its first string argument."""
-    first = next((value for value in call.arguments.values() if isinstance(value, str)), "")
-    return f"{call.name} {first}".strip().split("\n", 1)[0]
 
 
 def _on_resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
@@ -198,6 +198,25 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     if quiet and e.seconds <= LONG_HOOK:
         return t
     return add_rows(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
+
+
+def _file_changed(t: Transcript, e: ev.FileChanged) -> Transcript:
+    return replace(t, turn=replace(t.turn, files=t.turn.files | {e.path}))
+
+
+def _on_error(t: Transcript, e: ev.ErrorRaised) -> Transcript:
+    row = ErrorRow(e.code, e.text, e.hint, find_remedy(e.code))
+    return add_rows(replace(t, turn=replace(t.turn, error=e.text)), row)
+
+
+def _on_rewind(t: Transcript, e: ev.ConversationRestored) -> Transcript:
+    """Add a notice. Files that were restored by the event before went back together with the conversation."""
+    rows = tuple(
+        replace(row, both=True) if isinstance(row, RestoredRow) and row.seq and row.seq == e.seq - 1 else row
+        for row in t.rows[-2:]
+    )
+    notice = NoticeRow(f"Rewound to event {e.to}. The model no longer sees what came after it.")
+    return add_rows(replace(t, rows=t.rows[:-2] + rows), notice)
 
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
@@ -249,22 +268,23 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ApprovalSwitched: lambda t, e: add_rows(t, NoticeRow(describe_switch(e))),
     ev.CompletionQuestioned: lambda t, e: add_rows(t, NoticeRow("The model is asked to check its work once more.")),
     ev.CheckpointFailed: lambda t, e: add_rows(t, NoticeRow(e.text)),
-    ev.CheckpointTaken: lambda t, e: add_rows(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
-    ev.ConversationRestored: lambda t, e: add_rows(
-        t, NoticeRow(f"Rewound to event {e.to}. The model no longer sees what came after it.")
-    ),
-    ev.TaskForked: lambda t, e: add_rows(t, NoticeRow(f"Forked to task {e.to} after event {e.point}.")),
-    ev.CheckpointRestored: lambda t, e: add_rows(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
+    ev.CheckpointTaken: lambda t, e: add_rows(t, CheckpointRow(e.checkpoint, e.label, e.at)) if not e.root else t,
+    ev.ConversationRestored: _on_rewind,
+    ev.TaskForked: lambda t, e: add_rows(t, NoticeRow(f"Forked to task {e.to} after event {e.point}.", e.to)),
+    ev.CheckpointRestored: lambda t, e: add_rows(t, RestoredRow(e.checkpoint, e.undo, e.changed, e.seq)),
+    ev.FileChanged: _file_changed,
+    ev.JobStarted: begin_job,
+    ev.HandedOver: hand_over,
     ev.JobEnded: lambda t, e: add_rows(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.FilesChangedOutside: _changed_outside,
     ev.DiagnosticsReported: lambda t, e: add_rows(t, *finding_notices(e.content)),
     ev.InstructionsLoaded: lambda t, e: add_rows(t, RulesRow(e.files, e.gone)),
     ev.MentionsResolved: lambda t, e: add_rows(t, *included_notices(e.content)),
-    ev.Compacted: lambda t, e: add_rows(t, CompactionRow(e.cause, e.before, e.after)),
+    ev.Compacted: lambda t, e: add_rows(t, CompactionRow(e.cause, e.before, e.after, e.summary, e.focus)),
     ev.CompactionUndone: lambda t, e: add_rows(t, CompactionRow()),
     ev.HookRan: _hook_ran,
     ev.Noticed: lambda t, e: add_rows(t, NoticeRow(e.text)),
-    ev.ErrorRaised: lambda t, e: add_rows(t, ErrorRow(e.code, e.text, e.hint)),
+    ev.ErrorRaised: _on_error,
 }
 SHOWN = frozenset(_FOLDS)
 """The events that change the rows."""

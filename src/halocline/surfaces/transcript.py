@@ -13,7 +13,9 @@ from halocline.surfaces.row_kinds import (
     CallRow,
     ErrorRow,
     PromptRow,
+    QuestionRow,
     ReplyRow,
+    RetryRow,
     Row,
     ThoughtRow,
     TurnEndRow,
@@ -21,13 +23,18 @@ from halocline.surfaces.row_kinds import (
 
 
 class Totals(Value, frozen=True):
-    """Usage of the running turn; `planned`: the to-do list changed in it."""
+    """Usage of the running turn; `planned`: the to-do list changed in it.
+
+    `files` are those that edit tools wrote; `error` is the text of its last error.
+    """
 
     at: float = 0.0
     steps: int = 0
     usage: Usage = Usage()
     cost: float | None = 0.0
     planned: bool = False
+    files: frozenset[str] = frozenset()
+    error: str = ""
 
 
 class Transcript(Value, frozen=True):
@@ -58,6 +65,37 @@ def change_call(transcript: Transcript, call: str, change: Callable[[CallRow], C
         if isinstance(row, CallRow) and row.call == call:
             return replace(transcript, rows=(*rows[:index], change(row), *rows[index + 1 :]))
     return transcript
+
+
+def is_settled(row: Row) -> bool:
+    """True if a row will not change any more."""
+    match row:
+        case CallRow():
+            return row.status is not None
+        case QuestionRow():
+            return bool(row.by)
+        case ThoughtRow() | ReplyRow():
+            return not row.draft
+        case _:
+            return True
+
+
+def drop_transient(transcript: Transcript) -> Transcript:
+    """Drop what is not in the log and is about to be sent again: drafts, a retry, and the output of running calls."""
+    rows = transcript.rows[:-1] if isinstance(last_row(transcript), RetryRow) else transcript.rows
+    ends = [index for index, row in enumerate(rows) if isinstance(row, TurnEndRow)]
+    begin = ends[-1] + 1 if ends else 0  # a user's own commands outlive turns
+    rows = tuple(
+        replace(row, output="")
+        if isinstance(row, CallRow) and row.status is None and row.output and (index >= begin or row.own)
+        else row
+        for index, row in enumerate(rows)
+    )
+    return replace(transcript, rows=rows, draft=())
+
+
+def last_row(transcript: Transcript) -> Row | None:
+    return transcript.rows[-1] if transcript.rows else None
 
 
 def add_usage(transcript: Transcript, usage: Usage, cost: float | None) -> Transcript:

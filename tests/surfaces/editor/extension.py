@@ -68,12 +68,13 @@ class Extension:
         """Start a task with a prompt, and watch it."""
         content = [{"type": "text", "text": text}]
         task = await self.page_asks(type="begin", workspace=str(folder), content=content, **more)
-        self.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        self.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task}))
         return str(task)
 
-    def events(self) -> list[Any]:
-        """The events that the page got, in order."""
-        return [event for frame in self.frames if frame["type"] == "events" for event in frame["events"]]
+    def rows(self, kind: str) -> list[Any]:
+        """The rows of a kind that the page got, in order, each as often as it changed."""
+        changes = (change for frame in self.frames if frame["type"] == "task_changed" for change in frame["rows"])
+        return [change["row"] for change in changes if change["row"]["type"] == kind]
 
     def of(self, method: str) -> list[Any]:
         return [params for name, params in self.told if name == method]
@@ -86,7 +87,7 @@ class Extension:
         return value
 
     async def turn_ended(self) -> Any:
-        return await self.until(lambda: next((e for e in self.events() if e["type"] == "turn_ended"), None))
+        return await self.until(lambda: next(iter(self.rows("turn_end_row")), None))
 
     def _answer(self, message: Any) -> Any:
         """Answer as an editor in which the files of `unsaved` are open, with these texts.

@@ -83,7 +83,7 @@ async def test_a_task_works_in_all_folders_of_the_window_but_those_inside_others
 
 
 def roots_of(extension: Extension) -> list[list[str]]:
-    return [event.get("roots", []) for event in extension.events() if event["type"] == "task_started"]
+    return [row.get("roots", []) for row in extension.rows("start_row")]
 
 
 async def test_a_waiting_edit_opens_as_whole_files_and_is_accepted(tmp_path: Path, folder: Path) -> None:
@@ -200,7 +200,7 @@ async def test_a_page_that_is_hidden_and_shown_again_gets_everything_again(tmp_p
         extension.notify("page/close", page=PAGE)
         extension.frames.clear()
         await extension.open_page()
-        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task}))
         await extension.turn_ended()
 
 
@@ -274,7 +274,7 @@ async def test_a_code_action_starts_a_task_with_the_text_of_the_editor(tmp_path:
         place = {"folder": str(folder), "path": "old.txt", "first": 2, "last": 2, "text": "unsaved\n"}
         await extension.open_page()
         task = await extension.ask("action/run", name="explain", problems=["b is not a word"], **place)
-        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task}))
         await extension.turn_ended()
         told = json.dumps(server.requests[-1].body)
         assert all(words in told for words in ("old.txt:2", "unsaved", "b is not a word"))
@@ -289,7 +289,7 @@ async def test_an_edit_that_waits_when_the_window_closes_waits_in_the_next_one(t
             await extension.until(lambda: extension.of("diff/open"))
         async with start_extension(tmp_path, folder, **env(server)) as extension:
             await extension.open_page()
-            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task}))
             shown = (await extension.until(lambda: extension.of("diff/open")))[0]
             await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
             await extension.turn_ended()
@@ -300,7 +300,7 @@ async def test_a_question_that_waits_when_the_window_closes_waits_in_the_next_on
     ask = Call("ask_followup_question", {"question": "Which?", "options": ["tabs", "spaces"]})
 
     def asked(extension: Extension) -> list[str]:
-        return [event["request"] for event in extension.events() if event["type"] == "question_asked"]
+        return [row["request"] for row in extension.rows("question_row") if not row.get("by")]
 
     async with ModelServer([Turn(calls=(ask,)), Turn(text="Done.")]) as server:
         async with start_extension(tmp_path, folder, **env(server)) as extension:
@@ -308,7 +308,7 @@ async def test_a_question_that_waits_when_the_window_closes_waits_in_the_next_on
             (before,) = await extension.until(lambda: asked(extension))
         async with start_extension(tmp_path, folder, **env(server)) as extension:
             await extension.open_page()
-            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+            extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task}))
             again = await extension.until(lambda: [one for one in asked(extension) if one != before])
             answer = {"type": "answer_question", "task": task, "request": again[0], "answer": "tabs"}
             await extension.page_asks(type="command", command=answer)

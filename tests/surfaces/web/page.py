@@ -5,14 +5,15 @@ import itertools
 import json
 import re
 from asyncio.subprocess import Process
-from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 from tests.surfaces.cli.halo_process import Halo, line_with
+from tests.surfaces.web.task_copy import TaskCopy
 from websockets.asyncio.client import ClientConnection, connect
 
 from halocline.surfaces.web.guard import PAGE_KEY, PROTOCOL
@@ -67,14 +68,14 @@ class Page:
 
     socket: ClientConnection
     frames: list[dict[str, Any]] = field(default_factory=list)
-    untaken: deque[dict[str, Any]] = field(default_factory=deque)
+    tasks: defaultdict[str, TaskCopy] = field(default_factory=lambda: defaultdict(TaskCopy))
 
     async def next(self) -> dict[str, Any]:
         async with asyncio.timeout(LIMIT):
             frame: dict[str, Any] = json.loads(await self.socket.recv())
         self.frames.append(frame)
-        if frame["type"] == "events":
-            self.untaken.extend(event | {"task": frame["task"]} for event in frame["events"])
+        if frame["type"] == "task_changed":
+            self.tasks[frame["task"]].take(frame)
         return frame
 
     async def say(self, kind: str, **fields: Any) -> None:
@@ -111,19 +112,33 @@ class Page:
     async def command(self, kind: str, task: str, **fields: Any) -> Any:
         return await self.value("command", command={"type": kind, "task": task, **fields})
 
-    async def event(self, kind: str, task: str = "") -> dict[str, Any]:
-        """The next event of a kind; those before it are taken."""
-        while True:
-            while self.untaken:
-                event = self.untaken.popleft()
-                if event["type"] == kind and task in ("", event["task"]):
-                    return event
+    async def facts(self, task: str, fits: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        """The facts of a watched task, once they fit."""
+        while not (self.tasks[task].view and fits(self.tasks[task].facts)):
             await self.next()
+        return self.tasks[task].facts
+
+    async def ended(self, task: str, turns: int = 1) -> dict[str, Any]:
+        """The end of a watched task's newest turn, once so many have ended."""
+        while len(self.tasks[task].of("turn_end_row")) < turns:
+            await self.next()
+        return self.tasks[task].of("turn_end_row")[-1]
+
+    async def asked(self, task: str, after: str = "") -> dict[str, Any]:
+        """What a watched task asks, but for a request before."""
+        facts = await self.facts(task, lambda now: now["waiting"] and now["waiting"][0]["request"] != after)
+        waiting: dict[str, Any] = facts["waiting"][0]
+        return waiting
+
+    async def decided(self, task: str) -> dict[str, Any]:
+        """The newest decision of a watched task."""
+        decision: dict[str, Any] = (await self.facts(task, lambda now: now["decided"]))["decided"][-1]
+        return decision
 
     async def turn(self, task: str) -> dict[str, Any]:
-        """Watch a task from its beginning to the end of its turn."""
+        """Watch a task to the end of its first turn."""
         await self.say("watch", task=task)
-        return await self.event("turn_ended", task)
+        return await self.ended(task)
 
 
 @asynccontextmanager

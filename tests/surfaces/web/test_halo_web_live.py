@@ -8,13 +8,18 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.surfaces.cli.halo_process import Halo, call, ended, shell, until_written
 from tests.surfaces.web.page import Page, page, serving
+from tests.surfaces.web.task_copy import TaskCopy
 from websockets.exceptions import ConnectionClosed
 
 from halocline.surfaces.cli.input.keys import SILENCE
+from halocline.surfaces.rows import rows_of
+from halocline.surfaces.web.task_view.view import MOST_ROWS
+from halocline.task.log import read_log
 
 HI = {"text": "Hello."}
 RISKY = {"call": [shell("touch made", risky=True)]}
@@ -40,29 +45,30 @@ async def test_what_is_said_twice_is_done_once_also_after_a_lost_connection(halo
             prompt = {"type": "submit_prompt", "task": task, "content": [{"type": "text", "text": "more"}]}
             answers = [await two.answer("command", id="p", command=prompt) for _ in range(3)]
             await two.say("watch", task=task)
-            await two.event("turn_ended")
-            await two.event("turn_ended")
+            await two.ended(task, 2)
     assert task == first["value"]
     assert [answer["value"] for answer in answers] == [True] * 3
     assert [event["type"] for event in log(halo, task)].count("turn_started") == 2
 
 
-async def test_the_past_is_told_before_the_task_is_live(halo: Halo) -> None:
+async def test_a_long_task_opens_from_its_last_rows_and_older_ones_come_when_asked_for(halo: Halo) -> None:
     await halo.run("run", "-m", halo.script(HI), "hi")
     (task,) = halo.tasks
-    *lines, last = path(halo, task).read_bytes().splitlines()
-    step = {"type": "step_started", "at": 1.0, "task": task, "model": "m"}
-    steps = [step | {"seq": len(lines) + number} for number in range(1, 2_001)]
-    rows = [*lines, *(json.dumps(step).encode() for step in steps)]
-    rows.append(json.dumps(json.loads(last) | {"seq": len(rows) + 1}).encode())
-    path(halo, task).write_bytes(b"\n".join(rows) + b"\n")
+    lines = path(halo, task).read_bytes().splitlines()
+    failed = {"type": "checkpoint_failed", "at": 1.0, "task": task, "text": "x" * 100}
+    more = [json.dumps(failed | {"seq": len(lines) + number}).encode() for number in range(1, 2_001)]
+    path(halo, task).write_bytes(b"\n".join([*lines, *more]) + b"\n")
+    rows = [json.loads(msgspec.json.encode(row)) for row in rows_of(read_log(path(halo, task)))]
     async with serving(halo) as server, page(server) as one:
         await one.say("watch", task=task)
-        await one.until(lambda frame: frame["type"] == "events" and frame["live"])
-    told = [frame for frame in one.frames if frame["type"] == "events"]
-    assert len(told) > 1
-    assert [frame["live"] for frame in told] == [False] * (len(told) - 1) + [True]
-    assert [event["seq"] for frame in told for event in frame["events"]] == list(range(1, len(rows) + 1))
+        await one.until(lambda frame: frame["type"] == "task_changed")
+        copy = one.tasks[task]
+        first, shown = copy.first, [*copy.rows]
+        await one.say("show_rows", task=task, first=0)
+        await one.until(lambda _: copy.first == 0)
+    assert (first, shown) == (len(rows) - MOST_ROWS, rows[-MOST_ROWS:])
+    assert copy.rows == rows
+    assert copy.facts["prompts"][0]["text"] == "hi"
 
 
 async def test_a_task_that_is_only_looked_at_is_not_opened(halo: Halo) -> None:
@@ -70,10 +76,10 @@ async def test_a_task_that_is_only_looked_at_is_not_opened(halo: Halo) -> None:
     (task,) = halo.tasks
     async with serving(halo) as server, page(server) as one:
         await one.say("watch", task=task)
-        await one.event("turn_ended", task)
+        await one.ended(task)
         facts = await one.ask("task", task=task)
         renamed = await halo.run("tasks", "rename", task, "Another name")
-        label = await one.event("task_labelled", task)
+        label = await one.facts(task, lambda now: now["name"])
     assert (facts["writer"], facts["is_open"]) == ("", False)
     assert renamed.code == 0
     assert label["name"] == "Another name"
@@ -84,11 +90,11 @@ async def test_one_page_decides_and_the_other_sees_who(halo: Halo) -> None:
         task = await one.begin(halo, "go", model=halo.script(RISKY, HI))
         for each in (one, two):
             await each.say("watch", task=task)
-        asked = [await each.event("approval_requested", task) for each in (one, two)]
+        asked = [await each.asked(task) for each in (one, two)]
         await two.command("resolve_approval", task, request=asked[1]["request"], decision="allow_once")
-        resolved = await one.event("approval_resolved", task)
+        resolved = await one.decided(task)
         late = await one.command("resolve_approval", task, request=asked[0]["request"], decision="reject_once")
-        await one.event("turn_ended", task)
+        await one.ended(task)
     names = [each.frames[0]["client"] for each in (one, two)]
     assert names[0] != names[1]
     assert "asks" in [frame["tasks"].get(task) for frame in one.frames if frame["type"] == "board"]
@@ -103,9 +109,9 @@ async def test_a_page_answers_what_a_task_in_a_terminal_asks(halo: Halo) -> None
         await asyncio.to_thread(terminal.expect, "touch made")
         (task,) = halo.tasks
         await one.say("watch", task=task)
-        asked = await one.event("approval_requested", task)
+        asked = await one.asked(task)
         await one.command("resolve_approval", task, request=asked["request"], decision="allow_once")
-        await one.event("turn_ended", task)
+        await one.ended(task)
         await asyncio.to_thread(terminal.expect, "Hello")
         terminal.close(force=True)
     assert (halo.folder / "made").exists()
@@ -117,11 +123,11 @@ async def test_a_task_goes_on_here_when_its_terminal_dies_while_it_asks(halo: Ha
         await asyncio.to_thread(terminal.expect, "touch made")
         (task,) = halo.tasks
         await one.say("watch", task=task)
-        await one.event("approval_requested", task)
+        first = await one.asked(task)
         terminal.kill(signal.SIGKILL)
-        again = await one.event("approval_requested", task)
+        again = await one.asked(task, first["request"])
         await one.command("resolve_approval", task, request=again["request"], decision="allow_once")
-        end = await one.event("turn_ended", task)
+        end = await one.ended(task)
         facts = await one.ask("task", task=task)
         terminal.close(force=True)
     assert end["reason"] == "end_turn"
@@ -134,26 +140,26 @@ async def test_a_task_that_was_only_looked_at_is_nobodys_when_its_terminal_ends(
         await until_written(halo.folder / "began")
         (task,) = halo.tasks
         await one.say("watch", task=task)
-        await one.event("tool_call_started", task)
+        await one.facts(task, lambda now: now["tool"])
         (halo.folder / "go").touch()
-        await one.event("turn_ended", task)
+        await one.ended(task)
         await ended(running)
         done = await halo.run("run", "-r", task, "-m", halo.script(HI, HI, HI, name="later"), "again")
         assert done.code == 0, done.err
-        await one.event("turn_ended", task)
+        await one.ended(task, 2)
 
 
 async def test_a_terminal_attaches_to_a_task_of_a_page_and_both_see_the_same(halo: Halo) -> None:
     async with serving(halo) as server, page(server) as one:
         task = await one.begin(halo, "go", model=halo.script(RISKY, HI))
         await one.say("watch", task=task)
-        await one.event("approval_requested", task)
+        await one.asked(task)
         terminal = halo.terminal("attach", task)
         await asyncio.to_thread(terminal.expect, "allow once")
         await asyncio.sleep(SILENCE + 0.5)  # keys count only after a silence
         terminal.send("y")
-        resolved = await one.event("approval_resolved", task)
-        await one.event("turn_ended", task)
+        resolved = await one.decided(task)
+        await one.ended(task)
         await asyncio.to_thread(terminal.expect, "Hello")
         terminal.close(force=True)
     assert resolved["decision"] == "allow_once"
@@ -187,7 +193,7 @@ async def test_a_task_whose_log_cannot_be_written_says_so_and_the_server_goes_on
         task = await one.begin(halo, "hi", model=model)
         await one.turn(task)
         await two.say("watch", task=task)
-        await two.event("turn_ended", task)
+        await two.ended(task)
         await one.command("submit_prompt", task, content=[{"type": "text", "text": "a" * 500_000}])
         broke = [await each.until(lambda frame: frame["type"] == "refused") for each in (one, two)]
         other = await one.begin(halo, "hi", model=model)
@@ -214,15 +220,15 @@ async def test_long_texts_are_cut_for_the_page_and_told_whole_when_asked_for(hal
     async with serving(halo) as server, page(server) as one:
         task = await one.begin(halo, "write", model=script, approval_mode="yolo")
         await one.turn(task)
-        told = [event for frame in one.frames if frame["type"] == "events" for event in frame["events"]]
-        reply = next(event for event in told if event["type"] == "assistant_message_completed")
-        whole = await one.ask("event", task=task, seq=reply["seq"])
-        call_id = next(event["call"] for event in told if event["type"] == "tool_call_ended")
-        output = await one.ask("output", task=task, call=call_id)
-    assert reply["cut"] > 100_000
-    assert max(len(json.dumps(frame)) for frame in one.frames[:-2]) < 2**20 + 2**17
-    assert text in json.dumps(whole)
-    assert "a.txt" in output
+        (told,) = one.tasks[task].of("call_row")
+        largest = max(len(json.dumps(frame)) for frame in one.frames)
+        (cut,) = one.tasks[task].cut.values()
+        of_event = await one.ask("row", task=task, seq=cut["seq"], nth=cut["nth"])
+        whole = await one.ask("row", task=task, call=told["call"])
+    assert cut["cut"] == ["arguments"]
+    assert largest < 2**17
+    assert (whole["arguments"]["content"], whole["call"]) == (text, of_event["call"])
+    assert "a.txt" in whole["output"]
 
 
 async def test_ctrl_c_lets_a_turn_come_to_its_end(halo: Halo) -> None:
@@ -256,9 +262,9 @@ async def test_a_port_that_is_taken_is_named_and_another_server_takes_another(ha
             task = await one.begin(halo, "hi", model=halo.script(HI, HI))
             await one.turn(task)
             await two.say("watch", task=task)
-            await two.event("turn_ended", task)
+            await two.ended(task)
             assert await two.command("submit_prompt", task, content=[{"type": "text", "text": "more"}])
-            await one.event("turn_ended", task)
+            await one.ended(task, 2)
     assert (taken.code, "Address already in use" in taken.err) == (2, True)
 
 
@@ -349,40 +355,22 @@ async def _reconnects(halo: Halo, cuts: list[int]) -> None:
         session = await server.session()
         task = await steady.begin(halo, "go", model=script, approval_mode="yolo")
         following = asyncio.create_task(steady.turn(task))
-        durable: list[dict[str, Any]] = []
-        transient: list[dict[str, Any]] = []
+        copy = TaskCopy()
         for frames in [*cuts, 0]:
             async with page(server, session) as each:
-                await _follow(each, task, frames, durable, transient)
+                each.tasks[task] = copy
+                await _follow(each, task, frames)
         await following
-    assert durable == log_as_told(steady)
-    assert [event["seq"] for event in durable] == [row["seq"] for row in log(halo, task)]
-    assert transient == []
+    assert (copy.rows, copy.facts) == (steady.tasks[task].rows, steady.tasks[task].facts)
+    assert copy.rows == [json.loads(msgspec.json.encode(row)) for row in rows_of(read_log(path(halo, task)))]
 
 
-async def _follow(
-    each: Page, task: str, frames: int, durable: list[dict[str, Any]], transient: list[dict[str, Any]]
-) -> None:
-    """Take in so many frames (0: all) as a page does: what is transient is forgotten with `fresh`, and told anew."""
-    await each.say("watch", task=task, after=durable[-1]["seq"] if durable else 0)
-    taken = 0
-    while not frames or taken < frames:
-        if durable and durable[-1]["type"] == "turn_ended":
-            transient.clear()
-            return
-        frame = await each.next()
-        if frame["type"] != "events":
-            continue
-        taken += 1
-        if frame["fresh"]:
-            transient.clear()
-        durable += [event for event in frame["events"] if event.get("seq")]
-        transient += [event for event in frame["events"] if not event.get("seq")]
-
-
-def log_as_told(one: Page) -> list[dict[str, Any]]:
-    events = (event for frame in one.frames if frame["type"] == "events" for event in frame["events"])
-    return [event for event in events if event.get("seq")]
+async def _follow(each: Page, task: str, frames: int) -> None:
+    """Take in so many frames (0: all until the turn ends) from where the page before was."""
+    copy, taken = each.tasks[task], 0
+    await each.say("watch", task=task, **copy.known())
+    while not copy.of("turn_end_row") and not (frames and taken >= frames):
+        taken += (await each.next())["type"] == "task_changed"
 
 
 def path(halo: Halo, task: str) -> Path:

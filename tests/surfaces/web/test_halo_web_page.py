@@ -46,7 +46,7 @@ async def test_what_differs_since_a_moment_is_shown_and_taken_back_and_that_undo
         differs = await one.ask("compare", task=task, old=start["seq"])
         plan = await one.ask("restore_plan", task=task, to=start["seq"])
         await one.command("go_back", task, to=start["seq"])
-        back = await one.event("checkpoint_restored", task)
+        back = (await one.facts(task, lambda now: now["rewinds"]))["rewinds"][0]
         gone = not (halo.folder / "a.txt").exists()
         await one.do("restore", task=task, checkpoint=back["undo"])
     assert [(file["path"], file["status"], file["added"]) for file in differs["files"]] == [("a.txt", "added", 1)]
@@ -73,7 +73,7 @@ async def test_the_files_of_all_folders_of_a_task_are_mentioned_compared_and_put
         reverted = (library / "lib.py").read_text()
         await one.do("revert", task=task, path=place, diff=differs["diff"], back=False)
         await one.command("go_back", task, to=start["seq"])
-        back = await one.event("checkpoint_restored", task)
+        back = (await one.facts(task, lambda now: now["rewinds"]))["rewinds"][0]
         gone_back = (library / "lib.py").read_text()
         await one.do("restore", task=task, checkpoint=back["undo"])
     assert place in can_be_mentioned["files"]
@@ -167,7 +167,7 @@ async def test_another_model_is_taken_between_turns(halo: Halo) -> None:
         task = await one.begin(halo, "hi", model=halo.script(HI))
         await one.turn(task)
         await one.do("change_model", task=task, model=other)
-        changed = await one.event("model_changed", task)
+        changed = await one.facts(task, lambda now: now["model"] == other)
     assert changed["model"] == other
 
 

@@ -26,14 +26,14 @@ async def test_both_are_put_together_where_they_change_other_lines(halo: Halo, n
     async with serving(halo) as server, page(server) as one:
         task = await one.begin(halo, "go", model=model)
         await one.say("watch", task=task)
-        request = (await one.event("approval_requested", task))["request"]
+        request = (await one.asked(task))["request"]
         same: dict[str, Any] = await one.ask("meanwhile", task=task, request=request)
         file.write_text(now)
         other: dict[str, Any] = await one.ask("meanwhile", task=task, request=request)
         given = {"arguments": other["merged"]} if merged else {}
         decision = {"request": request, "decision": "allow_once", "seen": other["seen"], **given}
         await one.command("resolve_approval", task, **decision)
-        await one.event("turn_ended", task)
+        await one.ended(task)
     assert (same["changed"], other["changed"], other["whole"]) == (False, True, True)
     assert (other["merged"] or {}).get("content") == merged
     assert file.read_text() == (merged or WANTED)

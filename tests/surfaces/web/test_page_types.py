@@ -16,16 +16,15 @@ pytestmark = [
 MISTAKES = {
     "static/js/asks.js": """import { act, query, send } from './line.js'
 query('model')
-query('event', { task: 't' })
+query('row', { call: 'c' })
 act('login', { provider: 'openai', key: 1 })
 send('set_mode', { task: 't', mode: 'ask' })
 query('settings').then((all) => all.map((one) => one.title))
 """,
-    "static/js/folds.js": """/** @type {import('../../types/protocol').EventHandlers<any>} */
-export const FOLDS = {
-  job_ended: (t, e) => t.put(e.exit),
-  job_finished: (t, e) => t.put(e.job),
-}
+    "static/js/values.js": """/** @type {import('../../types/protocol').TaskFacts} */
+export const facts = { activity: 'asleep' }
+/** @type {import('../../types/protocol').TaskFacts} */
+export const more = { finished: true }
 /** @type {import('../../types/protocol').Row} */
 export const row = { type: 'job_end_row', job: 'job-1', command: 'make', code: 0 }
 """,
@@ -51,5 +50,5 @@ def test_wrong_names_and_values_are_found(tmp_path: Path) -> None:
     places = {place.partition(",")[0] for place in found}
     assert places == {
         *(f"static/js/asks.js({line}" for line in (2, 3, 4, 5, 6)),
-        *(f"static/js/folds.js({line}" for line in (3, 4, 7)),
+        *(f"static/js/values.js({line}" for line in (2, 4, 6)),
     }

@@ -17,6 +17,7 @@ from halocline.surfaces.editor.peer import Peer
 from halocline.surfaces.web.connection import PageConnection
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.task_view.views import TaskViews
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of a relayed request, as in the browser."""
@@ -74,6 +75,7 @@ class PageRelay:
         self._tasks = tasks
         self._site = site
         self._once = IdempotencyKeys()
+        self._views = TaskViews(tasks)
         self._pages: dict[str, tuple[RelayedSocket, asyncio.Task[None]]] = {}
 
     async def open_page(self, which: OfPage) -> None:
@@ -82,7 +84,7 @@ class PageRelay:
         while len(self._pages) >= MOST_PAGES:
             await self.close_page(OfPage(next(iter(self._pages))))
         socket = RelayedSocket(self._peer, which.page)
-        connection = PageConnection(self._tasks, self._once, socket, f"editor {which.page}")
+        connection = PageConnection(self._tasks, self._views, self._once, socket, f"editor {which.page}")
         self._pages[which.page] = socket, asyncio.create_task(connection.serve(), name=f"page {which.page}")
 
     async def take_message(self, which: OfPage) -> None:

@@ -13,9 +13,8 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.surfaces.row_kinds import CallRow
 from halocline.surfaces.rows import fold_event, transcript_of
-from halocline.surfaces.transcript import Transcript
+from halocline.surfaces.transcript import Transcript, drop_transient
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.task_watch import EventBatch, watch_task
 
@@ -75,11 +74,7 @@ class TaskFeed:
 
     def _drop_transient(self) -> None:
         """Forget what is sent again: the unfinished reply, and the output of calls that run."""
-        rows = tuple(
-            replace(row, output="") if isinstance(row, CallRow) and row.status is None and row.output else row
-            for row in self.transcript.rows
-        )
-        self.transcript = replace(self.transcript, rows=rows, draft=())
+        self.transcript = drop_transient(self.transcript)
         self.state = replace(self.state, draft=None)
 
     async def open(self) -> None:

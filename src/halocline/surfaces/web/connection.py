@@ -1,8 +1,7 @@
-"""One connected page: answers its requests, and sends the events of watched tasks in batches.
+"""One connected page: answers its requests, and sends the rows and facts of watched tasks as they change.
 
-A batch is sent at most every 33 ms, however fast a model writes. A slow or busy page delays only itself: its events
-wait in the bounded queue of its subscription, which falls back to the log on overflow, and no more requests are read
-than are being answered.
+Changes are sent at most every 33 ms, however fast a model writes. A slow or busy page delays only itself: it gets what
+changed meanwhile at once, and no more requests are read than are being answered.
 """
 
 import asyncio
@@ -20,7 +19,8 @@ from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES, find_handler
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import OpenTasks, explain_error
-from halocline.surfaces.web.task_watch import watch_task
+from halocline.surfaces.web.task_view.view import PageView
+from halocline.surfaces.web.task_view.views import TaskViews
 
 MOST_REQUESTS = 32
 """Concurrent requests of one page."""
@@ -39,13 +39,17 @@ class PageSocket(Protocol):
 class PageConnection:
     """Serves one socket until it closes. `name` is recorded with decisions made here."""
 
-    def __init__(self, tasks: OpenTasks, once: IdempotencyKeys, socket: PageSocket, name: str) -> None:
+    def __init__(
+        self, tasks: OpenTasks, views: TaskViews, once: IdempotencyKeys, socket: PageSocket, name: str
+    ) -> None:
         self._tasks = tasks
+        self._views = views
         self._once = once
         self._client = tasks.client.named(name)
         self._socket = socket
         self._name = name
         self._watching: dict[str, asyncio.Task[None]] = {}
+        self._shown: dict[str, PageView] = {}
         self._requests: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
@@ -84,15 +88,18 @@ class PageConnection:
             )
             return
         match frame:
-            case wire.Watch(task=task, after=after):
+            case wire.Watch(task=task):
                 await self._unwatch(task)
                 if len(self._watching) < MOST_WATCHED:
-                    self._watching[task] = asyncio.create_task(self._watch(task, after))
+                    self._watching[task] = asyncio.create_task(self._watch(frame))
                 else:
                     too_many = UsageError("This page watches too many tasks.", "Reload the page.")
                     await self._send(wire.Refused.of(f"watch {task}", too_many))
             case wire.Unwatch(task=task):
                 await self._unwatch(task)
+            case wire.ShowRows(task=task, first=first):
+                if shown := self._shown.get(task):
+                    shown.show_from(first)
             case _:
                 await self._start_request(frame)
 
@@ -144,19 +151,18 @@ class PageConnection:
         await self._tasks.open(command.task)
         return await self._client.pass_on(command)
 
-    async def _watch(self, task: str, after: int) -> None:
-        """Send a task's events until the page unwatches it; also its failure."""
-        was_live = False
+    async def _watch(self, known: wire.Watch) -> None:
+        """Send a task's rows and facts until the page unwatches it; also its failure."""
         try:
-            async with aclosing(watch_task(self._tasks, task, after)) as batches:
-                async for batch in batches:
-                    for frame in wire.events_frames(
-                        task, batch.events, fresh=batch.fresh, was_live=was_live, live=batch.live
-                    ):
+            with self._views.watched(self._tasks.known(known.task)) as view:
+                shown = self._shown[known.task] = PageView(view, known)
+                async with aclosing(shown.frames()) as frames:
+                    async for frame in frames:
                         await self._put(frame)
-                    was_live = batch.live
         except Exception as error:
-            await self._send(wire.Refused.of(f"watch {task}", _error_for_page(error)))
+            await self._send(wire.Refused.of(f"watch {known.task}", _error_for_page(error)))
+        finally:
+            self._shown.pop(known.task, None)
 
     async def _send_board(self) -> None:
         changed, sent = asyncio.Event(), None

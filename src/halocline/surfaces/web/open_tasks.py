@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,6 +69,7 @@ class OpenTasks:
         self._following: dict[str, asyncio.Task[None]] = {}
         self._broke: dict[str, HaloclineError] = {}
         self._changed: set[asyncio.Event] = set()
+        self._along: set[asyncio.Task[None]] = set()
         self._watchers: Counter[str] = Counter() if watchers is None else watchers
         self._used: dict[str, float] = {}
         """Monotonic time of a page's last use or view of a task."""
@@ -252,10 +253,17 @@ class OpenTasks:
         for changed in self._changed:
             changed.set()
 
+    def run_along(self, work: Coroutine[None, None, None], name: str) -> asyncio.Task[None]:
+        """Run something until it ends, or the server does."""
+        along = asyncio.create_task(work, name=name)
+        self._along.add(along)
+        along.add_done_callback(self._along.discard)
+        return along
+
     async def close(self) -> None:
         await self.sign_ins.close()
         await self.works.close()
-        running = [self._tidying, *self._following.values(), *self._opening.values()]
+        running = [self._tidying, *self._along, *self._following.values(), *self._opening.values()]
         for one in running:
             one.cancel()
         await asyncio.gather(*running, return_exceptions=True)

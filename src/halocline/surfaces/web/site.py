@@ -17,6 +17,7 @@ from halocline.surfaces.web.entry import open_session, until_signed_out
 from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.task_view.views import TaskViews
 from halocline.surfaces.web.uploads import Uploads
 
 OPEN = ("/", "/worker.js", "/static", "/diagram", "/enter", "/favicon.ico")
@@ -90,6 +91,7 @@ class LivePages:
         self._keys = keys
         self._cookie_name = cookie_name
         self._once = IdempotencyKeys()
+        self._views = TaskViews(tasks)
         self._tabs: dict[str, str] = {}
 
     async def serve(self, socket: WebSocket) -> None:
@@ -98,5 +100,5 @@ class LivePages:
         name = self._tabs.setdefault(tab, f"web {len(self._tabs) + 1}")
         cookie = value_of(socket.headers.get("cookie", ""), self._cookie_name)
         page_key = socket.scope["subprotocols"][1]
-        page = PageConnection(self._tasks, self._once, socket, name)
+        page = PageConnection(self._tasks, self._views, self._once, socket, name)
         await until_signed_out(page, lambda: self._keys.knows(cookie, page_key))

@@ -4,25 +4,35 @@ A command has an id from the page; the same id never runs twice, so a page can r
 `Command` and `Query` gets one `Answered` or `Refused`.
 """
 
-from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from halocline.protocol import commands as cmd, json_input, json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import Event, ToolCallDelta
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort, UserPart
-from halocline.protocol.values import JsonObject, Tagged
-from halocline.surfaces.web.event_trimming import LARGEST_FRAME, trim_event
+from halocline.protocol.values import JsonObject, Tagged, Value
+from halocline.surfaces.web.task_view.row_trimming import PageRow
 
 
 class Watch(Tagged, frozen=True):
-    """Subscribe to a task's events after `after`."""
+    """Subscribe to a task. A page that knows a `view` of it up to a `revision` gets what changed since.
+
+    `first` is its first row; without one it gets the last rows.
+    """
 
     task: str
-    after: int = 0
+    view: str = ""
+    revision: int = 0
+    first: int | None = None
+
+
+class ShowRows(Tagged, frozen=True):
+    """Send the rows of a watched task from number `first` on, too."""
+
+    task: str
+    first: int = 0
 
 
 class Unwatch(Tagged, frozen=True):
@@ -71,7 +81,7 @@ class Do(Tagged, frozen=True):
     arguments: JsonObject = {}
 
 
-Incoming = Watch | Unwatch | Command | Begin | Query | Do
+Incoming = Watch | Unwatch | ShowRows | Command | Begin | Query | Do
 Request = Command | Begin | Query | Do
 """Messages that get an answer."""
 
@@ -110,7 +120,55 @@ class Board(Tagged, frozen=True, omit_defaults=False):
     tasks: dict[str, str]
 
 
-Outgoing = Welcome | Answered | Refused | Board
+class RowUpsert(Value, frozen=True):
+    """Row number `at` as it is now. The fields in `cut` were shortened; `row` answers with the whole row.
+
+    A call is found by its id, another row as the `nth` of event `seq`.
+    """
+
+    at: int
+    row: PageRow
+    cut: tuple[str, ...] = ()
+    seq: int = 0
+    nth: int = 0
+
+
+class RowGrowth(Value, frozen=True):
+    """Text that a field of row number `at` has grown by; of the whole its last `keep` characters stay (0: all)."""
+
+    at: int
+    field: Literal["text", "output"]
+    text: str
+    keep: int = 0
+
+
+class ListChange(Value, frozen=True, omit_defaults=False):
+    """A sequence keeps the first items and goes on with others."""
+
+    keep: int
+    items: tuple[Any, ...]
+
+
+class TaskChanged(Tagged, frozen=True):
+    """A watched task at a `revision` of a `view`: rows and facts that changed.
+
+    It has `count` rows; a page drops those beyond. With `first`, the page now has all rows from there on. If `is_new`,
+    the page drops all that it knew of the task before.
+    """
+
+    task: str
+    view: str
+    revision: int
+    count: int
+    first: int | None = None
+    is_new: bool = False
+    rows: tuple[RowUpsert, ...] = ()
+    grown: tuple[RowGrowth, ...] = ()
+    facts: dict[str, Any] = {}
+    lists: dict[str, ListChange] = {}
+
+
+Outgoing = Welcome | Answered | Refused | Board | TaskChanged
 
 _decoder: json_input.Decoder[Incoming] = json_input.Decoder(Incoming)
 
@@ -129,27 +187,6 @@ def decode_frame(text: str | bytes) -> Incoming:
     return _decoder.decode(text)
 
 
-def events_frames(task: str, events: Iterable[Event], *, fresh: bool, was_live: bool, live: bool) -> Iterator[bytes]:
-    """Encode a task's events as one or more frames, without growing calls: their previews are sent.
-
-    `fresh`: the page drops transient state first, as it is sent again. `live`: the last frame completes the history.
-    """
-    trimmed = (trim_event(event) for event in events if not isinstance(event, ToolCallDelta))
-    parts = list(_split_events(trimmed)) or [[]]
-    for number, part in enumerate(parts):
-        is_last = number == len(parts) - 1
-        head = {"type": "events", "task": task, "fresh": fresh and not number, "live": live if is_last else was_live}
-        yield encode(head)[:-1] + b',"events":[' + b",".join(part) + b"]}"
-
-
-def _split_events(events: Iterable[bytes]) -> Iterator[list[bytes]]:
-    part: list[bytes] = []
-    size = 0
-    for event in events:
-        if part and size + len(event) > LARGEST_FRAME:
-            yield part
-            part, size = [], 0
-        part.append(event)
-        size += len(event)
-    if part:
-        yield part
+def add_fields(frame: TaskChanged, **fields: bytes) -> bytes:
+    """Encode a frame with fields that are encoded already."""
+    return encode(frame)[:-1] + b"".join(b',"%b":%b' % (name.encode(), value) for name, value in fields.items()) + b"}"

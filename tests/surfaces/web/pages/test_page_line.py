@@ -16,8 +16,7 @@ pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="
 
 ROWS = """async () => {
   const { current } = await import('/static/js/store.js')
-  const { visible } = await import('/static/js/rows.js')
-  return JSON.stringify(visible(current.value.transcript))
+  return JSON.stringify(current.value.rows)
 }"""
 DROP = "async () => (await import('/static/js/line.js')).drop()"
 LONG = "\n\n".join(f"Paragraph {n} says *something* about `part{n}` of the work." for n in range(40))

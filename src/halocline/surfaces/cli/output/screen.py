@@ -28,7 +28,7 @@ from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.theme import Wide
 from halocline.surfaces.cli.output.view import Foreign
 from halocline.surfaces.rows import fold_event, transcript_of
-from halocline.surfaces.transcript import Transcript, select_last_words
+from halocline.surfaces.transcript import Transcript, is_settled, select_last_words
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is shown by the row of the to-do list or question."""
@@ -97,7 +97,7 @@ class Screen:
         """Load past events without printing them, then print where the task stands."""
         self._transcript = transcript_of(past)
         rows = self._transcript.rows
-        while self._printed < len(rows) and r.is_settled(rows[self._printed]):
+        while self._printed < len(rows) and is_settled(rows[self._printed]):
             self._printed += 1
         modes = (state.plan.mode, state.permissions.approval_mode)
         self._print_row(r.StartRow(state.workspace, state.model.name, *modes, state.roots))
@@ -187,10 +187,10 @@ class Screen:
 
     def _advance(self, *, skip_said: bool = False) -> None:
         rows = self._transcript.rows
-        while self._printed < len(rows) and (r.is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
+        while self._printed < len(rows) and (is_settled(rows[self._printed]) or _is_own(rows[self._printed])):
             row = rows[self._printed]
             self._printed += 1
-            if isinstance(row, r.CallRow) and not r.is_settled(row):
+            if isinstance(row, r.CallRow) and not is_settled(row):
                 self._own.add(row.call)
             elif not (skip_said and isinstance(row, r.ThoughtRow | r.ReplyRow)):
                 self._print_row(row)

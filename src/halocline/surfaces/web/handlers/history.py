@@ -1,6 +1,7 @@
 """A task's history: points to rewind to, comparisons, restore previews, and restores."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import asdict
@@ -15,7 +16,9 @@ from halocline.client import (
     preview_restore,
 )
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import DurableEvent, ToolCallEnded
+from halocline.protocol.events import DurableEvent
+from halocline.surfaces.row_kinds import Row
+from halocline.surfaces.rows import transcript_of
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -39,8 +42,12 @@ class OfCall(OfTask, frozen=True):
     call: str
 
 
-class OfEvent(OfTask, frozen=True):
-    seq: int
+class OfRow(OfTask, frozen=True):
+    """The row of a call, or the `nth` row of event `seq`."""
+
+    call: str = ""
+    seq: int = 0
+    nth: int = 0
 
 
 class OfCheckpoint(OfTask, frozen=True):
@@ -72,24 +79,22 @@ async def preview_rewind(tasks: OpenTasks, which: RewindPreview) -> dict[str, An
     return asdict(seen.plan or RestorePlan()) | rest
 
 
-@query("output")
-async def read_output(tasks: OpenTasks, which: OfCall) -> str:
-    """Return a call's full text output; events sent to a page are cut."""
+@query("row")
+async def read_row(tasks: OpenTasks, which: OfRow) -> Row:
+    """Return a whole row; those sent to a page are cut."""
     past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
-    for event in past:
-        if isinstance(event, ToolCallEnded) and event.call == which.call:
-            return event.result.text
-    raise UsageError(f"Call {which.call} has not ended in this task.", "Wait for it to finish.")
+    row = transcript_of(past).call(which.call) if which.call else _find_row(past, which.seq, which.nth)
+    if row is None:
+        raise UsageError("This row does not exist.", "Reload the page.")
+    return row
 
 
-@query("event")
-async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
-    """Return one full event from the log."""
-    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
-    for one in past:
-        if one.seq == which.seq:
-            return one
-    raise UsageError(f"Event {which.seq} does not exist.", "Reload the page.")
+def _find_row(past: Sequence[DurableEvent], seq: int, nth: int) -> Row | None:
+    """Return the nth row that an event added."""
+    before = transcript_of(event for event in past if event.seq < seq)
+    after = transcript_of(event for event in past if event.seq <= seq)
+    number = len(before.rows) + nth
+    return after.rows[number] if number < len(after.rows) else None
 
 
 @action("restore")

@@ -9,7 +9,6 @@ export interface Queries {
   connection: { arguments: OfModel; answer: ModelConnection }
   context: { arguments: OfTask; answer: ContextReport }
   efforts: { arguments: OfModelAndMode; answer: Efforts }
-  event: { arguments: OfEvent; answer: TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | CompletionQuestioned | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised }
   explain: { arguments: OfCommand; answer: Explanation }
   folders: { arguments: FolderQuery; answer: FolderListing }
   git: { arguments: OfFolder; answer: GitStatus }
@@ -26,7 +25,6 @@ export interface Queries {
   mentionable: { arguments: OfTaskOrFolder; answer: Mentionable }
   mentioned: { arguments: OfText; answer: Array<Mentioned> }
   models: { arguments: ModelFilter; answer: Array<OfferedModel> }
-  output: { arguments: OfCall; answer: string }
   points: { arguments: OfTask; answer: Array<SnapshotPoint> }
   policy: { arguments: OfTask; answer: Record<string, any> }
   providers: { arguments: Nothing; answer: Array<Record<string, any>> }
@@ -35,6 +33,7 @@ export interface Queries {
   registry_plan: { arguments: OfOffer; answer: Record<string, any> }
   registry_readme: { arguments: OfOffer; answer: string }
   restore_plan: { arguments: RewindPreview; answer: Record<string, any> }
+  row: { arguments: OfRow; answer: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow }
   rule_text: { arguments: OfPath; answer: string }
   rule_why: { arguments: OfPath; answer: Array<InstructionVerdict> }
   rules: { arguments: OfFolder; answer: Record<string, any> }
@@ -95,35 +94,15 @@ export interface Actions {
   work_stop: { arguments: BackgroundJobsOfJob; answer: boolean }
 }
 
-export type Event = TaskStarted | TaskAdopted | RootsChanged | LogRepaired | TurnStarted | SteeringReceived | TurnEnded | TurnResumed | StepStarted | UsageReported | SideQuestionAnswered | AssistantMessageCompleted | ToolCallStarted | ToolCallEnded | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AnswerAccepted | AnswerRefused | CompletionQuestioned | LimitExtended | TodosChanged | CompactionStarted | Compacted | CompactionUndone | TodosReminded | ModeChanged | ModelChanged | EffortChanged | LimitsChanged | GrantTakenBack | PolicyChanged | ApprovalSwitched | RulesChanged | ToolsOffered | McpOffered | McpReported | McpSampled | SubagentStarted | SubagentEnded | TaskLabelled | HandedOver | Imported | FileChanged | CheckpointFailed | CheckpointTaken | CheckpointRestored | ConversationRestored | TaskForked | ShellMoved | PageShown | SandboxChecked | JobStarted | JobEnded | JobsReported | OwnCommandStarted | OwnCommandEnded | OwnCommandsReported | DiagnosticsReported | InstructionsLoaded | FilesChangedOutside | EnvironmentReported | MentionsResolved | HookRan | ErrorRaised | Unrecognised | StepRetried | TextDelta | ThinkingDelta | ToolCallDelta | ToolCallProgressed | EditPreviewed | SubagentProgressed | Noticed
+export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow | PreviewRow
 
-/** What is done with events of each type; others are ignored. */
-export type EventHandlers<State> = {
-  [Name in Event["type"]]?: (state: State, event: Extract<Event, { type: Name }>) => void
-}
-
-export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow
+export type Facts = TaskFacts
 
 export type AnyCommand = SubmitPrompt | Steer | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | Label | CloseTask
 
-export type Incoming = Watch | Unwatch | Command | Begin | Query | Do
+export type Incoming = Watch | Unwatch | ShowRows | Command | Begin | Query | Do
 
-export type Outgoing = Welcome | Answered | Refused | Board
-
-/** An agent defined in a file, as listed for the model. */
-export interface AgentLine {
-  name: string
-  description: string
-}
-
-/** The turn's answer is a JSON object that matches the schema. */
-export interface AnswerAccepted {
-  type: "answer_accepted"
-  answer: Record<string, any>
-  seq?: number
-  at?: number
-  task?: string
-}
+export type Outgoing = Welcome | Answered | Refused | Board | TaskChanged
 
 /** Answer a question. */
 export interface AnswerQuestion {
@@ -132,16 +111,6 @@ export interface AnswerQuestion {
   answer: string
   task: string
   client?: string
-}
-
-/** The turn's answer does not match the schema; `problems` say where and why, `content` tells the model. */
-export interface AnswerRefused {
-  type: "answer_refused"
-  problems: Array<string>
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** The answer to a query, action or command. */
@@ -168,77 +137,8 @@ export interface Approval {
   client?: string
   at?: number
   edited?: boolean
-}
-
-/** A tool call needs approval. `rule` and `reason` say why; `grant` is what *always allow* would permit. */
-export interface ApprovalRequested {
-  type: "approval_requested"
-  request: string
-  call: string
-  name: string
-  title: string
-  kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other"
-  reason: string
-  options: Array<"allow_once" | "allow_always" | "reject_once" | "reject_always">
-  detail?: string
-  diffs?: Array<Diff>
-  grant?: Grant | null
-  place?: string
   rule?: string
   wider?: Grant | null
-  parts?: Array<CommandPart>
-  sandbox?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** An approval was decided. `arguments` replace those of the call; `scope` is how far `grant` reaches. */
-export interface ApprovalResolved {
-  type: "approval_resolved"
-  request: string
-  call: string
-  decision: "allow_once" | "allow_always" | "reject_once" | "reject_always"
-  by: string
-  note?: string
-  client?: string
-  grant?: Grant | null
-  arguments?: Record<string, any> | null
-  scope?: "task" | "project" | "everywhere"
-  content?: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** A kind of action is now always allowed (`on`), always asked about (false), or up to the approval mode (None). */
-export interface ApprovalSwitched {
-  type: "approval_switched"
-  switch: "read" | "read_outside" | "edit" | "edit_outside" | "safe_commands" | "all_commands" | "web" | "browser" | "mcp"
-  on?: boolean | null
-  client?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** One reply of a model. `interrupted` means that the user or an error cut it short. */
-export interface AssistantMessage {
-  type: "assistant_message"
-  content: Array<Text | Thinking | ToolCall>
-  model?: string
-  stop_reason?: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error"
-  interrupted?: boolean
-  refusal?: string
-}
-
-/** The complete reply of one step. */
-export interface AssistantMessageCompleted {
-  type: "assistant_message_completed"
-  message: AssistantMessage
-  seq?: number
-  at?: number
-  task?: string
 }
 
 export interface BackgroundJobsOfJob {
@@ -312,61 +212,27 @@ export interface CallRow {
   lanes?: Array<Lane>
   failure?: string
   answer?: string
-}
-
-/** A file that differs from what the model knows. `by` is the task's own command that ran then, if any. */
-export interface ChangedFile {
-  path: string
-  content: string | null
-  by?: string
-}
-
-/** The files could not be saved, and why. `off`: none are saved any more while the task is open in this process. */
-export interface CheckpointFailed {
-  type: "checkpoint_failed"
-  text: string
-  off?: boolean
-  root?: string
+  server?: string
+  tool?: string
+  subject?: string
+  job?: string
+  child?: string
+  console?: Array<string>
   seq?: number
-  at?: number
-  task?: string
 }
 
-/** Files were restored to `checkpoint`; `undo` is the checkpoint of their state before. */
-export interface CheckpointRestored {
-  type: "checkpoint_restored"
+export interface CheckpointFact {
+  seq: number
+  at: number
   checkpoint: string
-  undo: string
-  changed?: Array<string>
-  kept?: Array<string>
-  merged?: Array<string>
-  yours?: Array<string>
-  conflicts?: Array<string>
-  content?: Array<Text | Note | Image>
-  elsewhere?: Array<RootRestored>
-  others?: Array<string>
-  doubtful?: Array<string>
-  seq?: number
-  at?: number
-  task?: string
+  label: string
 }
 
 export interface CheckpointRow {
   type: "checkpoint_row"
   checkpoint: string
   label: string
-}
-
-/** The files of the workspace, or of the task's other folder `root`, were saved as `checkpoint`. */
-export interface CheckpointTaken {
-  type: "checkpoint_taken"
-  checkpoint: string
-  label: string
-  root?: string
-  is_late?: boolean
-  seq?: number
   at?: number
-  task?: string
 }
 
 /** Close the task; it can be resumed. */
@@ -389,13 +255,6 @@ export interface CommandPart {
   effect: "read_only" | "writes_inside" | "writes_outside" | "network" | "destructive" | "unknown"
   targets?: Array<string>
   reason?: string
-}
-
-/** Patterns for commands, with `*` and `?`. `deny` wins; if `allow` is set, no other command may run. */
-export interface CommandPermissions {
-  allow?: Array<string> | null
-  deny?: Array<string>
-  allowRedirects?: boolean
 }
 
 /** The uncommitted files, the paths among them that the task changed, and a proposed message. */
@@ -422,59 +281,14 @@ export interface Compact {
   client?: string
 }
 
-/** Compacted: the model now reads the first message, `content`, and the messages from `kept_from` on. */
-export interface Compacted {
-  type: "compacted"
-  cause: "asked" | "crowded" | "overflow"
-  content: Array<Text | Note | Image>
-  kept_from: number
-  until: number
-  before: number
-  after: number
-  summary?: string
-  focus?: string
-  carried?: Array<number>
-  longest?: number | null
-  limit?: number | null
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** The conversation was compacted, with its tokens before and after; without a cause, that was undone. */
 export interface CompactionRow {
   type: "compaction_row"
   cause?: "asked" | "crowded" | "overflow" | null
   before?: number
   after?: number
-}
-
-/** A compaction began: the model is asked for a summary. `tokens` is the size of the conversation now. */
-export interface CompactionStarted {
-  type: "compaction_started"
-  cause: "asked" | "crowded" | "overflow"
-  tokens: number
+  summary?: string
   focus?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The latest compaction was undone: the model again reads what it read before, and everything since. */
-export interface CompactionUndone {
-  type: "compaction_undone"
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model would have ended the turn, and is to check its work first; `content` tells it. */
-export interface CompletionQuestioned {
-  type: "completion_questioned"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** A server's configuration. Variables and headers by name only; what looks like a key is redacted. */
@@ -535,22 +349,12 @@ export interface ContextReport {
   shortened?: Shortened
 }
 
-/** The conversation was rewound to event `to`; the model no longer reads what came after it. */
-export interface ConversationRestored {
-  type: "conversation_restored"
-  to: number
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model got errors in code, found too late for the edit's result or requested with `@problems`. */
-export interface DiagnosticsReported {
-  type: "diagnostics_reported"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
+export interface DecisionFact {
+  request: string
+  by: string
+  client: string
+  decision: "allow_once" | "allow_always" | "reject_once" | "reject_always"
+  at: number
 }
 
 /** A change of one file as a unified diff, for people; `remarks` explain its lines. */
@@ -580,33 +384,10 @@ export interface EditMessage {
   client?: string
 }
 
-/** Preview of an edit whose call the model is still writing; only for clients that asked for it. */
-export interface EditPreviewed {
-  type: "edit_previewed"
-  call: string
-  name: string
-  path?: string
-  number?: number
-  line?: number | null
-  added?: number
-  removed?: number
-  lines?: Array<string>
-}
-
 /** Files open in an editor, the active one first. The model gets paths inside the workspace relative to it. */
 export interface EditorState {
   visible?: Array<string>
   open?: Array<string>
-}
-
-/** The reasoning effort changed, in both modes: a level, or tokens. Neither: back to the settings. */
-export interface EffortChanged {
-  type: "effort_changed"
-  effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
-  budget?: number | null
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** Efforts of a model. `levels` are those it distinguishes, lowest first; empty if it supports no effort. */
@@ -616,25 +397,11 @@ export interface Efforts {
   usual_budget?: number | null
 }
 
-/** The model was told in the middle of a turn what changed: the mode, how full its window is. */
-export interface EnvironmentReported {
-  type: "environment_reported"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** Something failed. `hint` says what to do next. */
-export interface ErrorRaised {
-  type: "error_raised"
-  code: string
+/** The end of the newest turn. */
+export interface EndFact {
+  seq: number
+  reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error"
   text: string
-  hint?: string
-  retryable?: boolean
-  seq?: number
-  at?: number
-  task?: string
 }
 
 export interface ErrorRow {
@@ -642,6 +409,7 @@ export interface ErrorRow {
   code: string
   text: string
   hint?: string
+  remedy?: "compact" | "credit" | "key" | "model" | "none" | "retry" | "wait"
 }
 
 /** The decision on one command, and why. `runs` is the form in which a command allowed as read-only is run. */
@@ -654,26 +422,11 @@ export interface Explanation {
   scripts?: Array<string>
 }
 
-/** An edit tool wrote or removed a file. `before` and `after` are blobs; None means that the file did not exist. */
-export interface FileChanged {
-  type: "file_changed"
-  path: string
-  before: string | null
-  after: string | null
-  cause: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model was told that files have changed since it last saw them. */
-export interface FilesChangedOutside {
-  type: "files_changed_outside"
-  files: Array<ChangedFile>
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
+export interface Failure {
+  seq: number
+  code: string
+  text: string
+  hint: string
 }
 
 /** A folder, its parent (empty for the root), and its folders; `cut` if there are more. */
@@ -726,26 +479,6 @@ export interface Grant {
   mcp?: string
 }
 
-/** A permanent grant was revoked. `client` revoked it here; empty: its rule was removed elsewhere. */
-export interface GrantTakenBack {
-  type: "grant_taken_back"
-  grant: Grant
-  client?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** You approved a new task, `to`, that continues this work; `context` is all it starts with. */
-export interface HandedOver {
-  type: "handed_over"
-  to: string
-  context: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** A configured hook. `words` are its program and arguments; `event` is its moment as named in its file. */
 export interface Hook {
   name: string
@@ -760,26 +493,6 @@ export interface Hook {
   in_settings?: boolean
   inert?: string
   folder?: string
-}
-
-/** A hook ran. `said` is its reason, or why it failed; a failed hook may block too. */
-export interface HookRan {
-  type: "hook_ran"
-  hook: string
-  moment: "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "TaskStart" | "TaskResume" | "TaskCancel" | "TaskComplete" | "TaskError" | "SessionShutdown" | "Notification" | "PreCompact"
-  source: "project" | "user"
-  status: "completed" | "failed" | "timed_out" | "cancelled"
-  call?: string
-  decision?: "" | "allow" | "ask" | "block"
-  exit_code?: number | null
-  seconds?: number
-  said?: string
-  content?: Array<Text | Note | Image>
-  arguments?: Record<string, any> | null
-  stops?: boolean
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** A hook that blocked, failed or took long; others are not shown. */
@@ -804,17 +517,6 @@ export interface Image {
 export interface ImportRequest {
   workspace: string
   chosen: Array<Transcript>
-}
-
-/** Everything before this event was imported. `lost` lists what could not be; `content` tells the model. */
-export interface Imported {
-  type: "imported"
-  origin: Origin
-  lost?: Array<string>
-  content?: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** A folder in a folder; `is_project` if it has its own git. */
@@ -850,17 +552,6 @@ export interface InstructionVerdict {
   program?: string
 }
 
-/** The task now follows these rule files, and no longer those in `gone`. */
-export interface InstructionsLoaded {
-  type: "instructions_loaded"
-  files: Array<InstructionFile>
-  gone?: Array<string>
-  content?: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** End the running turn now. `turn` is the number of its first event: it spares every other turn; 0 takes any. */
 export interface Interrupt {
   type: "interrupt"
@@ -878,16 +569,10 @@ export interface JobEndRow {
   stopped?: string
 }
 
-/** A job ended. `stopped` says why it was stopped; `exit_code` is None if unknown. */
-export interface JobEnded {
-  type: "job_ended"
+export interface JobFact {
   job: string
   command: string
-  exit_code?: number | null
-  stopped?: string
-  seq?: number
-  at?: number
-  task?: string
+  call: string
 }
 
 /** One job. `seconds` is its running time, `quiet` the time since its last output, `unread` is in bytes. */
@@ -902,27 +587,6 @@ export interface JobInfo {
   unread?: number
   terminal?: boolean
   ports?: Array<number>
-}
-
-/** A command continues as a background job. `by` is model, person, or shell (it left child processes). */
-export interface JobStarted {
-  type: "job_started"
-  job: string
-  command: string
-  call: string
-  by: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model was told what its background jobs did since the last report. */
-export interface JobsReported {
-  type: "jobs_reported"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** Set the task's name, tags or favorite mark. None keeps a value; an empty name removes the name. */
@@ -975,51 +639,16 @@ export interface LeaveRunning {
   client?: string
 }
 
-/** You let the task continue past a limit; its count starts over. */
-export interface LimitExtended {
-  type: "limit_extended"
-  limit: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** `steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` are consecutive. None: no limit. */
-export interface Limits {
-  steps?: number | null
-  cost?: number | null
-  seconds?: number | null
-  failures?: number
-  compacts?: boolean
-  compacts_at?: number | null
-  summarizes?: boolean
-  sandbox?: string
-  double_check?: boolean
-}
-
-/** The limits changed: the task was reopened with other settings. */
-export interface LimitsChanged {
-  type: "limits_changed"
-  limits: Limits
-  seq?: number
-  at?: number
-  task?: string
+/** A sequence keeps the first items and goes on with others. */
+export interface ListChange {
+  keep: number
+  items: Array<any>
 }
 
 /** A position in a file, for surfaces that can show it. */
 export interface Location {
   path: string
   line?: number | null
-}
-
-/** The log was repaired: an incomplete last line was cut after a crash, or damage was repaired on request. */
-export interface LogRepaired {
-  type: "log_repaired"
-  bytes_cut: number
-  put_aside?: string
-  seq?: number
-  at?: number
-  task?: string
 }
 
 export interface Login {
@@ -1034,58 +663,6 @@ export interface McpDetailsOfCall {
   tool: string
   arguments: Record<string, any>
   agreed?: boolean
-}
-
-/** The tools and resources of an MCP server changed to these. */
-export interface McpOffered {
-  type: "mcp_offered"
-  server: McpServer
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model was told about changes of MCP servers. */
-export interface McpReported {
-  type: "mcp_reported"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** An MCP server used the task's model (sampling) during `call`. `always`: no approval needed again in this task. */
-export interface McpSampled {
-  type: "mcp_sampled"
-  server: string
-  call: string
-  model: string
-  usage?: Usage
-  cost?: number | null
-  always?: boolean
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** A server's offer to a task. If it is `searched`, the model finds and calls its tools through two built-in ones. */
-export interface McpServer {
-  name: string
-  tools?: Array<McpTool>
-  searched?: boolean
-  resources?: boolean
-}
-
-/** One tool of a server. `name` is its name for the model, `tool` its name on the server. */
-export interface McpTool {
-  name: string
-  server: string
-  tool: string
-  description?: string
-  schema?: Record<string, any>
-  read_only?: boolean
-  digest?: string
-  changed?: string
 }
 
 /** One note in `file`. `date` and `task` are empty if a person wrote it. */
@@ -1113,35 +690,6 @@ export interface Mentioned {
   what: string
   tokens?: number | null
   problem?: boolean
-}
-
-/** The model got the content of your `@` mentions; the first line of each note says what it is. */
-export interface MentionsResolved {
-  type: "mentions_resolved"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** You switched between plan and act mode; the model cannot. */
-export interface ModeChanged {
-  type: "mode_changed"
-  mode: "plan" | "act"
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model changed; `window` is its context window in tokens, if known. */
-export interface ModelChanged {
-  type: "model_changed"
-  model: string
-  window?: number | null
-  by_mode?: Record<string, string>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** Result of a connection test; `failure`, `hint` and `code` are empty on success. */
@@ -1210,15 +758,11 @@ export interface Note {
 export interface Nothing {
 }
 
+/** A notice; `task` is another task that it is about. */
 export interface NoticeRow {
   type: "notice_row"
   text: string
-}
-
-/** A notice for you that the task does not need. */
-export interface Noticed {
-  type: "noticed"
-  text: string
+  task?: string
 }
 
 export interface OfCall {
@@ -1254,11 +798,6 @@ export interface OfCommit {
   paths: Array<string>
   message: string
   runs?: Array<string>
-}
-
-export interface OfEvent {
-  task: string
-  seq: number
 }
 
 /** `paths` are relative to the workspace. */
@@ -1320,6 +859,14 @@ export interface OfRequest {
   request: string
 }
 
+/** The row of a call, or the `nth` row of event `seq`. */
+export interface OfRow {
+  task: string
+  call?: string
+  seq?: number
+  nth?: number
+}
+
 /** A rule as `read_policy` returned it. */
 export interface OfRule {
   rule: Rule
@@ -1372,72 +919,9 @@ export interface OfferedModel {
   key_source?: string
 }
 
-/** A transcript of another program: its id there, its file, and a `stamp` of the file's state. */
-export interface Origin {
-  tool: string
-  id: string
-  path: string
-  stamp?: string
-}
-
-/** An additional folder of a task, and the lines of its ignore files. */
-export interface OtherRoot {
-  path: string
-  ignored?: Array<string>
-}
-
-/** Your command ended. `said` describes how, besides its output; `exit_code` is None if it has none. */
-export interface OwnCommandEnded {
-  type: "own_command_ended"
-  run: string
-  command: string
-  output?: string
-  said?: string
-  exit_code?: number | null
-  stopped?: boolean
-  job?: string
-  moved?: boolean
-  cwd?: string
-  exported?: Array<string>
-  path?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** You started a command; it needs no approval. `run` is its id; `client` sent it. */
-export interface OwnCommandStarted {
-  type: "own_command_started"
-  run: string
-  command: string
-  client?: string
-  sandbox?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model was told which commands you ran and what they printed. */
-export interface OwnCommandsReported {
-  type: "own_commands_reported"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
 export interface OwnNote {
   workspace: string
   text: string
-}
-
-/** The browser now shows this page; empty: none, or not a web page. */
-export interface PageShown {
-  type: "page_shown"
-  url?: string
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** The browser's final address, or the code in it. */
@@ -1463,14 +947,15 @@ export interface PointPair {
   new?: number | string | null
 }
 
-/** The approval mode changed. `client` set it; empty if set on opening the task, or in older logs. */
-export interface PolicyChanged {
-  type: "policy_changed"
-  approval_mode: "ask" | "accept-edits" | "auto" | "yolo"
-  client?: string
-  seq?: number
-  at?: number
-  task?: string
+/** An edit that the model is still writing: its file, the line it begins at if known, and its newest lines. */
+export interface PreviewRow {
+  type: "preview_row"
+  call: string
+  path?: string
+  line?: number | null
+  added?: number
+  removed?: number
+  lines?: Array<string>
 }
 
 /** A job's current step and its number; once `over`, its `value` or `error`. */
@@ -1486,11 +971,22 @@ export interface Progress {
 }
 
 /** A prompt; `steering` when a turn was already running. */
+export interface PromptFact {
+  seq: number
+  at: number
+  text: string
+  steering?: boolean
+}
+
+/** A prompt; `steering` when a turn was already running. */
 export interface PromptRow {
   type: "prompt_row"
   text: string
   seq?: number
   steering?: boolean
+  at?: number
+  attached?: Array<Text | Note | Image>
+  typed?: string
 }
 
 /** Further data to delete: checkpoints of tasks idle for `older` days, all but `keep` per task. */
@@ -1505,30 +1001,6 @@ export interface Query {
   id: string
   name: string
   arguments?: Record<string, any>
-}
-
-/** A question was answered. `by` is user, nobody, interrupt, message (sent instead), or withdrawn (by the asker). */
-export interface QuestionAnswered {
-  type: "question_answered"
-  request: string
-  answer: string
-  by: string
-  client?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The agent, or a limit, asks you a question. `call` is empty if no tool call asks. */
-export interface QuestionAsked {
-  type: "question_asked"
-  request: string
-  question: string
-  options?: Array<string>
-  call?: string
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** A question to the person; `by` is empty until it has an answer. */
@@ -1607,12 +1079,20 @@ export interface Restored {
   doubtful?: Array<string>
 }
 
-/** Files were restored; `undo` is the checkpoint that undoes it. */
+/** Files were restored by event `seq`; `undo` is the checkpoint that undoes it. */
 export interface RestoredRow {
   type: "restored_row"
   checkpoint: string
   undo: string
   changed?: Array<string>
+  seq?: number
+  both?: boolean
+}
+
+/** A wait of so many seconds before the request is sent again. */
+export interface Retry {
+  cause: string
+  wait: number
 }
 
 /** Retry a failed request now instead of waiting. */
@@ -1632,6 +1112,14 @@ export interface RetryRow {
   most?: number
 }
 
+/** A rewind of the files, which changed `changed` of them, or of the chat. */
+export interface RewindFact {
+  seq: number
+  kind: "chat" | "files"
+  undo?: string
+  changed?: number
+}
+
 export interface RewindPreview {
   task: string
   to: number
@@ -1645,13 +1133,21 @@ export interface RootRestored {
   undo: string
 }
 
-/** The additional folders of the task changed to these. Paths are absolute, with links resolved. */
-export interface RootsChanged {
-  type: "roots_changed"
-  roots: Array<string>
+/** Text that a field of row number `at` has grown by; of the whole its last `keep` characters stay (0: all). */
+export interface RowGrowth {
+  at: number
+  field: "output" | "text"
+  text: string
+  keep?: number
+}
+
+/** Row number `at` as it is now. The fields in `cut` were shortened; `row` answers with the whole row. */
+export interface RowUpsert {
+  at: number
+  row: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow | PreviewRow
+  cut?: Array<string>
   seq?: number
-  at?: number
-  task?: string
+  nth?: number
 }
 
 /** A decision for every call that meets all conditions of the rule. An empty condition always holds. */
@@ -1677,24 +1173,6 @@ export interface Rule {
   source?: "managed" | "user" | "project" | "grant"
 }
 
-/** The rules in force. `ignored` are the lines of the ignore files; `problems` list files that cannot be read. */
-export interface RuleBook {
-  rules?: Array<Rule>
-  ignored?: Array<string>
-  problems?: Array<string>
-  permissions?: Array<["managed" | "user" | "project" | "grant", CommandPermissions]>
-  roots?: Array<OtherRoot>
-}
-
-/** The permission rules changed; these, from files, replace the old ones. */
-export interface RulesChanged {
-  type: "rules_changed"
-  book: RuleBook
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** Rule files that apply from now on, each with the reason, and those that no longer do. */
 export interface RulesRow {
   type: "rules_row"
@@ -1710,22 +1188,10 @@ export interface RunCommand {
   client?: string
 }
 
-/** The sandbox for commands was tested. `lacks` lists its gaps, or why there is none. */
-export interface SandboxChecked {
-  type: "sandbox_checked"
-  standing?: "off" | "full" | "partial" | "none"
-  lacks?: Array<string>
-  required?: boolean
-  way?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** A file that a call read, whole or in part, and the hash of all its bytes. */
-export interface SeenFile {
-  path: string
-  content: string
+export interface RunningTool {
+  name: string
+  title: string
+  kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other"
 }
 
 /** Fields of `mcp.json`; null removes one. In `env` and `headers` only the named entries change. */
@@ -1794,17 +1260,6 @@ export interface Setting {
   hidden?: boolean
 }
 
-/** Commands now start in `cwd` (empty: the workspace), with these variables exported or unset. */
-export interface ShellMoved {
-  type: "shell_moved"
-  cwd?: string
-  exported?: Array<string>
-  path?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** Reductions of the conversation before the model reads it. Sizes are estimated tokens. */
 export interface Shortened {
   outdated?: number
@@ -1821,15 +1276,11 @@ export interface Shortened {
   replaced?: number
 }
 
-/** The model answered a side question of the user. Neither the question nor the answer is in the conversation. */
-export interface SideQuestionAnswered {
-  type: "side_question_answered"
-  model: string
-  usage?: Usage
-  cost?: number | null
-  seq?: number
-  at?: number
-  task?: string
+/** Send the rows of a watched task from number `first` on, too. */
+export interface ShowRows {
+  type: "show_rows"
+  task: string
+  first?: number
 }
 
 /** A slash command for menus and lists; `kind` is a section of the registry, workflow, command or skill. */
@@ -1865,34 +1316,6 @@ export interface Steer {
   content: Array<Text | Note | Image>
   task: string
   client?: string
-}
-
-/** A message came during a turn. It answers a pending question or approval; the model reads it after the calls. */
-export interface SteeringReceived {
-  type: "steering_received"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The request failed and will be retried in `wait` seconds, with `model` if set; discard what was streamed. */
-export interface StepRetried {
-  type: "step_retried"
-  attempt: number
-  wait: number
-  cause: string
-  model?: string
-  most?: number
-}
-
-/** A model request was sent. */
-export interface StepStarted {
-  type: "step_started"
-  model: string
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** Stop a command that the user runs, with all its processes; its output so far is kept. */
@@ -1938,51 +1361,6 @@ export interface Store {
   is_half_restored?: boolean
 }
 
-/** A sub-agent ended. `report` is the beginning of its answer, `problem` says what went wrong. */
-export interface SubagentEnded {
-  type: "subagent_ended"
-  call: string
-  child: string
-  name: string
-  end: "done" | "limit" | "stopped" | "failed"
-  report?: string
-  problem?: string
-  steps?: number
-  calls?: number
-  usage?: Usage
-  cost?: number | null
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** A sub-agent's current activity, and its usage so far. */
-export interface SubagentProgressed {
-  type: "subagent_progressed"
-  call: string
-  child: string
-  doing?: string
-  steps?: number
-  calls?: number
-  tokens?: number
-  cost?: number | null
-}
-
-/** A sub-agent started as task `child`, for `call`. `remarks` list parts of its definition that do not apply. */
-export interface SubagentStarted {
-  type: "subagent_started"
-  call: string
-  child: string
-  name: string
-  prompt: string
-  agent?: string
-  model?: string
-  remarks?: Array<string>
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** Start a turn, or queue the next one if a turn is running. It does not answer pending questions or approvals. */
 export interface SubmitPrompt {
   type: "submit_prompt"
@@ -1995,21 +1373,6 @@ export interface SubmitPrompt {
   client?: string
 }
 
-/** The link of a sub-agent's task to its parent: parent task, call, agent and budget. */
-export interface Subtask {
-  parent: string
-  call: string
-  name: string
-  agent?: string
-  steps?: number | null
-  cost?: number | null
-  seconds?: number | null
-  grants?: Array<Grant>
-  refusals?: Array<Grant>
-  answered?: string
-  switches?: Record<string, boolean | null>
-}
-
 /** Revoke a permanent grant of this task: the next such call needs approval again. */
 export interface TakeBack {
   type: "take_back"
@@ -2018,19 +1381,19 @@ export interface TakeBack {
   client?: string
 }
 
-/** An imported task continues here, with this model and system prompt. */
-export interface TaskAdopted {
-  type: "task_adopted"
-  model: string
-  mode: "plan" | "act"
-  approval_mode: "ask" | "accept-edits" | "auto" | "yolo"
-  system_prompt: string
-  version: string
-  compact?: boolean
-  window?: number | null
-  seq?: number
-  at?: number
-  task?: string
+/** A watched task at a `revision` of a `view`: rows and facts that changed. */
+export interface TaskChanged {
+  type: "task_changed"
+  task: string
+  view: string
+  revision: number
+  count: number
+  first?: number | null
+  is_new?: boolean
+  rows?: Array<RowUpsert>
+  grown?: Array<RowGrowth>
+  facts?: Record<string, any>
+  lists?: Record<string, ListChange>
 }
 
 /** The numbers of a task's checkpoints, ascending, and when the last was taken, in Unix seconds. */
@@ -2040,14 +1403,48 @@ export interface TaskCheckpoints {
   newest: number
 }
 
-/** The task was forked: `to` continues from event `point`. */
-export interface TaskForked {
-  type: "task_forked"
-  to: string
-  point: number
+/** The facts of a task after event `seq`. */
+export interface TaskFacts {
   seq?: number
-  at?: number
-  task?: string
+  title?: string
+  name?: string
+  favourite?: boolean
+  parent?: string
+  workspace?: string
+  roots?: Array<string>
+  model?: string
+  mode?: "plan" | "act"
+  approvals?: "ask" | "accept-edits" | "auto" | "yolo"
+  effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
+  budget?: number | null
+  switches?: Record<string, boolean | null>
+  permissions_at?: number
+  todos?: Array<Todo>
+  step?: string
+  usage?: Usage
+  cost?: number | null
+  context?: number
+  window?: number
+  running?: boolean
+  begun?: number
+  since?: number
+  activity?: "" | "model" | "retry" | "thinking" | "tool" | "writing"
+  activity_since?: number
+  tool?: RunningTool | null
+  retry?: Retry | null
+  waiting?: Array<Waiting>
+  decided?: Array<DecisionFact>
+  unasked?: Record<string, number>
+  prompts?: Array<PromptFact>
+  turns?: Array<TurnFact>
+  last?: EndFact | null
+  error?: Failure | null
+  checkpoints?: Array<CheckpointFact>
+  rewinds?: Array<RewindFact>
+  compactions?: number
+  changed?: Array<string>
+  jobs?: Array<JobFact>
+  left?: Array<[number, number]>
 }
 
 /** One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None if unknown. */
@@ -2071,17 +1468,6 @@ export interface TaskInfo {
   parent?: string
 }
 
-/** The task's name, tags or favorite mark changed. None: unchanged; an empty name removes the name. */
-export interface TaskLabelled {
-  type: "task_labelled"
-  name?: string | null
-  tags?: Array<string> | null
-  favourite?: boolean | null
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds. */
 export interface TaskQuery {
   words?: string
@@ -2094,29 +1480,6 @@ export interface TaskQuery {
   order?: "time" | "cost" | "tokens" | "size" | "relevance" | null
   limit?: number | null
   parent?: string
-}
-
-/** A task began. The system prompt is fixed here, so that later requests repeat it byte for byte. */
-export interface TaskStarted {
-  type: "task_started"
-  workspace: string
-  model: string
-  mode: "plan" | "act"
-  approval_mode: "ask" | "accept-edits" | "auto" | "yolo"
-  system_prompt: string
-  version: string
-  format?: number
-  compact?: boolean
-  forked_from?: string
-  forked_at?: number
-  origin?: Origin | null
-  window?: number | null
-  roots?: Array<string>
-  subtask?: Subtask | null
-  limits?: Limits | null
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** One task: its own folder, and the blobs that only it references. Sizes are bytes on disk. */
@@ -2142,28 +1505,6 @@ export interface Text {
   phase?: string
 }
 
-/** New text of a reply. `apart` starts a separate message instead of continuing the last one. */
-export interface TextDelta {
-  type: "text_delta"
-  text: string
-  apart?: boolean
-}
-
-/** Reasoning. `signature` and `redacted` are sent back verbatim, and only to the provider that made them. */
-export interface Thinking {
-  type: "thinking"
-  text?: string
-  signature?: string
-  redacted?: string
-  provider?: string
-}
-
-/** New reasoning of a reply. */
-export interface ThinkingDelta {
-  type: "thinking_delta"
-  text: string
-}
-
 export interface ThoughtRow {
   type: "thought_row"
   text: string
@@ -2176,87 +1517,11 @@ export interface Todo {
   status?: "pending" | "in_progress" | "completed"
 }
 
-/** The to-do list changed. `by` is model or person; `content` tells the model about a person's changes. */
-export interface TodosChanged {
-  type: "todos_changed"
-  todos: Array<Todo>
-  by?: string
-  content?: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** The model was reminded of open to-dos. */
-export interface TodosReminded {
-  type: "todos_reminded"
-  content: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** The to-do list; `by` is model or person. */
 export interface TodosRow {
   type: "todos_row"
   todos: Array<Todo>
   by?: string
-}
-
-/** A tool call of the model. If its arguments did not parse, `malformed` holds their text and nothing runs. */
-export interface ToolCall {
-  type: "tool_call"
-  id: string
-  name: string
-  arguments?: Record<string, any>
-  malformed?: string
-}
-
-/** A piece of a tool call that the model is still writing; for previews only. */
-export interface ToolCallDelta {
-  type: "tool_call_delta"
-  call: string
-  name: string
-  arguments: string
-}
-
-/** The tool call ended. `result` is what the model reads, `diffs` are for people, `seen` are the files it read. */
-export interface ToolCallEnded {
-  type: "tool_call_ended"
-  call: string
-  name: string
-  status: "completed" | "failed" | "rejected" | "skipped" | "cancelled"
-  result: ToolResult
-  diffs?: Array<Diff>
-  ends_turn?: boolean
-  seen?: Array<SeenFile>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** New output of a running tool call. */
-export interface ToolCallProgressed {
-  type: "tool_call_progressed"
-  call: string
-  text: string
-}
-
-/** The call passed the gate and runs now. `rule` names what allowed it. */
-export interface ToolCallStarted {
-  type: "tool_call_started"
-  call: string
-  name: string
-  title: string
-  kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other"
-  locations?: Array<Location>
-  rule?: string
-  runs?: string
-  sandbox?: string
-  scripts?: Array<string>
-  seq?: number
-  at?: number
-  task?: string
 }
 
 /** One tool. `decision` is allow, ask or deny, and empty if it is not offered; `changed` is as in `McpTool`. */
@@ -2287,24 +1552,6 @@ export interface ToolResponse {
   seconds?: number
 }
 
-/** Result of one call for the model: the tool's output, then Halocline's notes. */
-export interface ToolResult {
-  type: "tool_result"
-  call: string
-  content: Array<Text | Note | Image>
-  is_error?: boolean
-}
-
-/** The model is now offered these tools besides those of every task; a sub-agent has only these. */
-export interface ToolsOffered {
-  type: "tools_offered"
-  tools: Array<string>
-  agents?: Array<AgentLine>
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** A conversation by its program and its id there. */
 export interface Transcript {
   tool: string
@@ -2326,37 +1573,18 @@ export interface TurnEndRow {
   cost?: number | null
   steps?: number
   seconds?: number
+  at?: number
+  files?: number
+  repeats?: boolean
 }
 
-/** The turn ended. If a limit ended it, `limit` names it; `text` is for people. */
-export interface TurnEnded {
-  type: "turn_ended"
-  reason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error"
-  limit?: string
-  text?: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** Another process resumed a turn whose process died while it waited for your answer. */
-export interface TurnResumed {
-  type: "turn_resumed"
-  content?: Array<Text | Note | Image>
-  seq?: number
-  at?: number
-  task?: string
-}
-
-/** A turn started with this prompt. `output_schema` is the JSON Schema that its answer must match. */
-export interface TurnStarted {
-  type: "turn_started"
-  content: Array<Text | Note | Image>
-  output_schema?: Record<string, any> | null
-  name?: string
-  seq?: number
-  at?: number
-  task?: string
+/** A turn from event `seq` to `end` (0: it runs). `finished` when it ended with a completion. */
+export interface TurnFact {
+  seq: number
+  end?: number
+  files?: number
+  cost?: number | null
+  finished?: boolean
 }
 
 /** A slash command as it was typed. */
@@ -2382,15 +1610,6 @@ export interface UncommittedFile {
   known: boolean
 }
 
-/** A log line of a type that this version does not know; kept so that `seq` has no gap. */
-export interface Unrecognised {
-  type: "unrecognised"
-  name: string
-  seq?: number
-  at?: number
-  task?: string
-}
-
 /** Unsubscribe from a task. */
 export interface Unwatch {
   type: "unwatch"
@@ -2406,23 +1625,28 @@ export interface Usage {
   reasoning?: number
 }
 
-/** Tokens and cost of the step. `cost` is in US dollars; None if the price is unknown (never 0 for that). */
-export interface UsageReported {
-  type: "usage_reported"
-  usage: Usage
-  cost?: number | null
-  window?: number | null
-  first_token?: number | null
-  seq?: number
-  at?: number
-  task?: string
+/** A pending approval of a call, whose kind is `tool`, or a pending question. */
+export interface Waiting {
+  kind: "approval" | "question"
+  request: string
+  call: string
+  title?: string
+  tool?: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other"
+  reason?: string
+  rule?: string
+  grant?: Grant | null
+  wider?: Grant | null
+  question?: string
+  options?: Array<string>
 }
 
-/** Subscribe to a task's events after `after`. */
+/** Subscribe to a task. A page that knows a `view` of it up to a `revision` gets what changed since. */
 export interface Watch {
   type: "watch"
   task: string
-  after?: number
+  view?: string
+  revision?: number
+  first?: number | null
 }
 
 /** The first frame: server version, the page's client name, and the folders for new tasks. */

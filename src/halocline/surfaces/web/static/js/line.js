@@ -1,5 +1,5 @@
 // The connection to the server: one WebSocket that reconnects. Unanswered frames are sent again under the same id, and
-// the server does nothing twice; a watched task continues after the last event that arrived.
+// the server does nothing twice; of a watched task it sends what changed meanwhile.
 import { signal } from './ui.js'
 /** @import { Actions, AnyCommand, Begin, Queries } from '../../types/protocol' */
 
@@ -57,7 +57,7 @@ function opened() {
   pause = FIRST_PAUSE
   standing.value = 'open'
   lostSince.value = 0
-  for (const [task, watcher] of watched) say({ type: 'watch', task, after: watcher.after() })
+  for (const [task, watcher] of watched) say({ type: 'watch', task, ...watcher.known() })
   for (const { frame } of waiting.values()) say(frame)
 }
 
@@ -108,7 +108,7 @@ function hear(frame) {
     case 'board':
       board.value = frame.tasks
       break
-    case 'events':
+    case 'task_changed':
       watched.get(frame.task)?.take(frame)
       break
     case 'answered':
@@ -169,11 +169,14 @@ export const send = (type, command) => ask({ type: 'command', command: { type, .
  */
 export const begin = (options) => ask({ type: 'begin', ...options })
 
-/** Watch a task's events. `watcher` has `after()`, `take(frame)` and `refuse(refusal)`. */
+/** Watch a task. `watcher` has `known()`, `take(frame)` and `refuse(refusal)`. */
 export function watch(task, watcher) {
   watched.set(task, watcher)
-  say({ type: 'watch', task, after: watcher.after() })
+  say({ type: 'watch', task, ...watcher.known() })
 }
+
+/** Get the rows of a watched task from number `first` on, too. */
+export const showRows = (task, first) => say({ type: 'show_rows', task, first })
 
 export function unwatch(task) {
   if (watched.delete(task)) say({ type: 'unwatch', task })

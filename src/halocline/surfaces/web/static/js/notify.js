@@ -49,7 +49,7 @@ export function watchBoard() {
           tell(
             id,
             `Needs you: ${nameOf(id)}`,
-            current.peek()?.id === id ? (current.peek().facts.waiting[0]?.event.title ?? '') : '',
+            current.peek()?.id === id ? (current.peek().facts.waiting[0]?.title ?? '') : '',
           )
         else if (state === 'rests' && (before[id] === 'runs' || before[id] === 'asks')) setTimeout(() => ended(id), 600)
       }

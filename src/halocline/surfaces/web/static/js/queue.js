@@ -1,11 +1,11 @@
 // Prompts queued until a turn ends, by task, and steering that is not delivered yet. Survives reloads. A queue
 // continues when its task is idle; after a turn that was stopped or failed, it waits for you. Only one tab sends.
 import { effect, signal } from './ui.js'
-import { takesSteering } from './facts.js'
 import { standing } from './line.js'
 import { tell } from './outbox.js'
 import { kept, remember, renew } from './prefs.js'
 import { complain, taskOf } from './store.js'
+import { takesSteering } from './task.js'
 
 /** {task: [{key, text, parts, after}]}; `after` is the task's last event at that time. */
 export const queues = kept('queues', {})

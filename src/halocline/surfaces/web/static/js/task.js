@@ -1,50 +1,80 @@
-// A task in this page: the state folded from its events, and a signal to redraw.
+// A task in this page: its rows and facts, as the server sends them, and a signal to redraw. The server folds; the page
+// only puts each row in its place.
 import { signal } from './ui.js'
-import { facts, learn } from './facts.js'
-import { board, query, send, unwatch, watch } from './line.js'
-import { fold, forgetTransient, transcript } from './rows.js'
-/** @import { AnyCommand, AssistantMessageCompleted, ToolCall } from '../../types/protocol' */
+import { board, query, send, showRows, unwatch, watch } from './line.js'
+/** @import { AnyCommand, CallRow, RowUpsert, TaskChanged, TaskFacts } from '../../types/protocol' */
 
 const DOUBT = 1500 // milliseconds in which a task run by another process is joined
 const HIDDEN_EVERY = 250
+const OLDER = 200 // rows to ask for at a time
 
-/** The rewinds in force: those that a later rewind skipped do not count. Pure. */
-function gaps(restores) {
-  const found = []
-  let at = Infinity
-  for (const one of [...restores].reverse())
-    if (one.seq <= at) {
-      found.push(one)
-      at = one.to
-    }
-  return found
-}
+/**
+ * What is known before the server has said anything.
+ * @returns {TaskFacts & { cutOff: boolean }}
+ */
+const noFacts = () => ({
+  cutOff: false, // its process ended in the middle of a turn
+  seq: 0,
+  title: '',
+  name: '',
+  parent: '',
+  workspace: '',
+  model: '',
+  mode: 'act',
+  approvals: 'ask',
+  switches: {},
+  unasked: {},
+  usage: {},
+  cost: 0,
+  context: 0,
+  window: 0,
+  roots: [],
+  todos: [],
+  waiting: [],
+  decided: [],
+  prompts: [],
+  turns: [],
+  checkpoints: [],
+  rewinds: [],
+  changed: [],
+  jobs: [],
+  left: [],
+})
+
+/** True if a turn takes steering: it runs, or it is a sub-agent's only one, which may be about to start. */
+export const takesSteering = (f) => f.running || Boolean(f.parent && !f.last)
+
+/** The time at which something that was just sent will have waited so many seconds. */
+const timed = (one) => one && { ...one, until: Date.now() + one.wait * 1000 }
 
 export class Task {
   constructor(id) {
     this.id = id
-    this.seq = 0
-    this.transcript = transcript()
-    this.facts = facts()
-    /** Grows with every batch of events; views that read it redraw. */
+    /** The rows from number `first` on. A row is replaced, never changed, so a view redraws by identity. */
+    this.rows = []
+    this.first = 0
+    this.facts = noFacts()
+    /** Grows with every change; views that read it redraw. */
     this.version = signal(0)
-    /** True once the history has arrived. */
+    /** True once the last rows have arrived. */
     this.ready = signal(false)
     this.refused = signal(null)
-    this.previews = new Map() // call → {type: 'preview_row', preview}: a call being written
-    this.pages = new Map() // call → the console output of a browser page, which rows do not hold
-    /** Extras of rows: a prompt's parts, a turn's changes, a compaction's summary. */
-    this.about = new WeakMap()
-    /** Calls whose arguments (call → event) or output (call → characters) arrived without their middle. */
-    this.cutArguments = new Map()
-    this.cutOutputs = new Map()
-    this.arguments = new Map()
-    this.born = new WeakMap()
-    this.calls = new Map()
-    this.restores = [] // {seq, to}: rewinds of the conversation
+    this.view = ''
+    this.revision = 0
+    this.wanted = Infinity // the first of the rows that were asked for
+    this.waitsForAll = []
+    this.asksAgain = false
+    this.runs = false
+    this.isCut = false
+    this.wholes = new Map() // call → all of its arguments
     this.timer = 0
     /** Where its transcript was scrolled to when it was left; null at the end. */
     this.leftAt = null
+  }
+
+  /** The newest event that the page knows of. */
+  get seq() {
+    return this.facts.seq
   }
 
   watch() {
@@ -55,155 +85,135 @@ export class Task {
     unwatch(this.id)
   }
 
-  after() {
-    return this.seq
+  /** What the server need not send again. */
+  known() {
+    this.asksAgain = this.waitsForAll.length > 0
+    if (!this.asksAgain) this.wanted = Infinity
+    return this.view ? { view: this.view, revision: this.revision, first: this.first } : {}
   }
 
   refuse(refusal) {
     this.refused.value = refusal
   }
 
-  take({ fresh, live, events }) {
-    if (fresh) forgetTransient(this.transcript)
-    for (const event of events) {
-      if (event.seq) {
-        if (event.seq <= this.seq) continue
-        if (event.seq !== this.seq + 1) return this.watch() // a gap: watch again from here
-        this.seq = event.seq
-      }
-      const before = this.transcript.rows.length
-      fold(this.transcript, event)
-      learn(this.facts, event)
-      this.note(event, before)
+  /** @param {TaskChanged} frame */
+  take({ view, revision, count, first = this.first, is_new: isNew, rows = [], grown = [], facts = {}, lists = {} }) {
+    if (isNew) Object.assign(this, { rows: [], first })
+    else if (first < this.first) {
+      this.rows.unshift(...Array(this.first - first))
+      this.first = first
     }
-    if (live && !this.ready.value) {
+    Object.assign(this, { view, revision })
+    this.rows.length = Math.max(0, count - this.first)
+    for (const one of rows) this.put(one)
+    for (const one of grown) this.grow(one)
+    this.learn(facts, lists)
+    if (rows.length || lists.left) this.markLeft()
+    if (!this.first) this.waitsForAll.splice(0).forEach((go) => go())
+    if (this.asksAgain && this.wanted < this.first) showRows(this.id, this.wanted)
+    this.asksAgain = false
+    if (!this.ready.value) {
       this.ready.value = true
       this.stands(board.value[this.id])
     }
-    if (this.ready.value) this.changed() // the history is drawn once, when all of it has arrived
+    this.changed()
   }
 
-  /** Keep the extras of an event, which added the rows from `before` on. */
-  note(event, before) {
-    const row = this.transcript.rows[before]
-    switch (event.type) {
-      case 'edit_previewed':
-        this.previews.set(event.call, { type: 'preview_row', preview: event })
-        break
-      case 'assistant_message_completed':
-        this.previews.clear()
-        for (const part of event.message.content ?? [])
-          if (part.type === 'tool_call') this.calls.set(part.id, event.seq)
-        if (event.cut) this.noteCut(event)
-        break
-      case 'step_started':
-      case 'step_retried':
-      case 'turn_ended':
-        this.previews.clear()
-        break
-      case 'tool_call_ended':
-        if (event.cut) this.cutOutputs.set(event.call, event.cut)
-        if (event.name === 'browser_action') this.pages.set(event.call, event.result.content?.[1]?.text ?? '')
-    }
-    if (event.type === 'conversation_restored') this.leaveBehind(event)
-    if (!row) return
-    for (const one of this.transcript.rows.slice(before)) this.born.set(one, event.seq)
-    if (row.type === 'prompt_row') this.about.set(row, { content: event.content ?? [], at: event.at })
-    else if (row.type === 'checkpoint_row' || row.type === 'start_row' || row.type === 'restored_row')
-      this.about.set(row, { seq: event.seq, at: event.at })
-    else if (row.type === 'compaction_row')
-      this.about.set(row, { summary: event.summary ?? '', focus: event.focus ?? '' })
-    else if (row.type === 'retry_row') this.about.set(row, { until: Date.now() + event.wait * 1000 })
-    else if (event.type === 'turn_ended')
-      this.about.set(this.transcript.rows.at(-1), {
-        ...this.facts.turns.at(-1),
-        seq: event.seq,
-        at: event.at,
-        error: this.facts.error,
-      })
+  /** @param {RowUpsert} one */
+  put({ at, row, cut, seq, nth = 0 }) {
+    if (at < this.first) return
+    const more = cut ? { cut, origin: { seq, nth } } : {}
+    this.rows[at - this.first] = { ...(row.type === 'retry_row' ? timed(row) : row), ...more }
   }
 
-  /** Mark the rows that the model no longer sees after a rewind, and unmark the others. */
-  leaveBehind({ seq, to }) {
-    this.restores.push({ seq, to })
-    this.restoreBoth(seq)
-    const gone = gaps(this.restores)
-    const { rows } = this.transcript
-    let born = 0 // a replaced row, or one that is not in the log, goes with the one before it
-    rows.forEach((row, at) => {
-      born = this.bornOf(row) || born
-      const left = row.type !== 'restored_row' && gone.some((gap) => born > gap.to && born < gap.seq)
-      if (Boolean(row.left) === left) return
-      rows[at] = { ...row, left }
-      this.born.set(rows[at], born)
-      if (this.about.has(row)) this.about.set(rows[at], this.about.get(row))
+  grow({ at, field, text, keep = 0 }) {
+    const row = this.rows[at - this.first]
+    if (row) this.rows[at - this.first] = { ...row, [field]: ((row[field] ?? '') + text).slice(-keep) }
+  }
+
+  learn(facts, lists) {
+    const f = this.facts
+    if (facts.begun !== undefined && facts.begun !== f.begun) this.isCut = false
+    Object.assign(f, facts)
+    if (facts.retry) f.retry = timed(facts.retry)
+    for (const [name, { keep, items }] of Object.entries(lists)) f[name] = [...f[name].slice(0, keep), ...items]
+    if (facts.running !== undefined) this.runs = facts.running
+    this.settleRunning()
+  }
+
+  settleRunning() {
+    Object.assign(this.facts, { running: this.runs && !this.isCut, cutOff: this.runs && this.isCut })
+  }
+
+  /** Mark the rows that rewinds left behind. */
+  markLeft() {
+    const isLeft = (number) => this.facts.left.some(([from, to]) => number >= from && number < to)
+    this.rows.forEach((row, at) => {
+      const left = isLeft(this.first + at)
+      if (row && Boolean(row.left) !== left) this.rows[at] = { ...row, left }
     })
   }
 
-  /** If files were restored by the event before, they and the conversation went back together: one undo is for both. */
-  restoreBoth(seq) {
-    const { rows } = this.transcript
-    const at = rows.findLastIndex((row) => row.type === 'restored_row')
-    const about = this.about.get(rows[at])
-    if (about?.seq !== seq - 1) return
-    rows[at] = { ...rows[at] }
-    this.about.set(rows[at], { ...about, both: true })
-    this.born.set(rows[at], about.seq)
+  /** Get some older rows. */
+  showOlder() {
+    const first = Math.max(0, this.first - OLDER)
+    if (this.wanted <= first || !this.first) return
+    this.wanted = first
+    showRows(this.id, first)
   }
 
-  /** The event that a row came with. Calls are found by id, as their rows are replaced. */
-  bornOf(row) {
-    return (row.type === 'call_row' ? this.calls.get(row.call) : this.born.get(row)) ?? 0
+  /** Get all rows; resolves once they are here. */
+  showAll() {
+    if (!this.first && this.ready.value) return Promise.resolve()
+    this.wanted = 0
+    showRows(this.id, 0)
+    return new Promise((resolve) => this.waitsForAll.push(() => resolve(undefined)))
+  }
+
+  /** The latest row of a tool call. */
+  call(id) {
+    return this.rows.findLast((row) => row.type === 'call_row' && row.call === id)
   }
 
   /** True if a call stopped without an end, because its turn was cut off. */
   isCutOff(row) {
     if (row.type !== 'call_row' || row.status) return false
     if (row.own) return this.ready.value && !board.peek()[this.id]
-    return !this.facts.running || this.calls.get(row.call) < this.facts.turns.at(-1)?.seq
+    return !this.facts.running || row.seq < this.facts.turns.at(-1)?.seq
   }
 
-  /** Remember a reply that was too long to be sent whole. */
-  noteCut(event) {
-    for (const part of event.message.content ?? [])
-      if (part.type === 'tool_call') this.cutArguments.set(part.id, event.seq)
-    for (const row of this.transcript.rows.slice(-20))
-      if (row.type === 'reply_row' && !this.about.has(row)) this.about.set(row, { cut: event.seq })
+  /** All of a row that was sent without the middle of its texts. */
+  fetchWhole({ call, origin }) {
+    return query('row', { task: this.id, ...(call ? { call } : origin) })
   }
 
   /** A call's row with its full arguments; with none while they are loading. */
   whole(row) {
-    const seq = this.cutArguments.get(row.call)
-    if (!seq) return row
-    if (!this.arguments.has(row.call)) {
-      this.arguments.set(row.call, {})
-      query('event', { task: this.id, seq }).then(
-        (event) => {
-          const { message } = /** @type {AssistantMessageCompleted} */ (event)
-          const call = message.content.find((part) => part.type === 'tool_call' && part.id === row.call)
-          this.arguments.set(row.call, /** @type {ToolCall} */ (call)?.arguments ?? {})
+    if (!row.cut?.includes('arguments')) return row
+    if (!this.wholes.has(row.call)) {
+      this.wholes.set(row.call, {})
+      this.fetchWhole(row).then(
+        (whole) => {
+          this.wholes.set(row.call, /** @type {CallRow} */ (whole).arguments ?? {})
           this.changed()
         },
-        () => this.arguments.delete(row.call),
+        () => this.wholes.delete(row.call),
       )
     }
-    return { ...row, arguments: this.arguments.get(row.call) }
+    return { ...row, arguments: this.wholes.get(row.call) }
   }
 
   /** Update from the server's state (`asks`, `runs`, `rests`; undefined: not open, so no turn is running). */
   stands(how) {
     clearTimeout(this.doubt)
-    const f = this.facts
-    if (how && how !== 'rests' && f.cutOff) {
-      Object.assign(f, { cutOff: false, running: true })
+    const cut = (is) => {
+      this.isCut = is
+      this.settleRunning()
       this.changed()
-    } else if (!how && f.running && this.ready.value) {
-      this.doubt = setTimeout(() => {
-        if (!f.running) return
-        Object.assign(f, { cutOff: true, running: false })
-        this.changed()
-      }, DOUBT)
     }
+    if (how && how !== 'rests' && this.isCut) cut(false)
+    else if (!how && this.facts.running && this.ready.value)
+      this.doubt = setTimeout(() => this.facts.running && cut(true), DOUBT)
   }
 
   /** Redraw: at once, or a few times a second while the page is hidden. */

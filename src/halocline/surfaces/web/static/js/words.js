@@ -52,7 +52,7 @@ const exported = ({ task }) => import('./fetched.js').then(({ saveExport }) => s
 function jobs({ task }, rest) {
   const [verb, name] = rest.split(/\s+/)
   if (verb === 'stop' && name) return task.send('stop_job', { job: name })
-  const all = [...task.facts.jobs.values()]
+  const all = task.facts.jobs
   return toast(
     all.length
       ? `${count(all.length, 'command')} in the background: ${all.map((job) => `${job.job} ${job.command}`).join('; ')}. Stop one with /jobs stop ID`
@@ -73,7 +73,7 @@ const settings = () => go('settings')
 const status = ({ task }) => openSheet('status', { task })
 
 async function copy({ task }, rest) {
-  const reply = task.transcript.rows.findLast((row) => row.type === 'reply_row')?.text
+  const reply = task.rows.findLast((row) => row.type === 'reply_row')?.text
   const code = [...(reply ?? '').matchAll(/^\s*(`{3,}|~{3,})[^\n]*\n([^]*?)^\s*\1/gm)].at(-1)?.[2]
   const text = rest === 'code' ? code : reply
   if (!text) return toast(rest === 'code' ? 'The last reply has no code block.' : 'There is no reply to copy yet.')

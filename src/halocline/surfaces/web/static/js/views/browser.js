@@ -34,18 +34,6 @@ function sight(row) {
   }
 }
 
-/** The console lines of a page's output. Pure. */
-function consoleOf(text) {
-  const lines = (text ?? '').split('\n')
-  const from = lines.indexOf('Console:')
-  if (from < 0) return []
-  const to = lines.findIndex(
-    (line, at) =>
-      at > from && (/^(Clickable and editable|To click or to type into|Text:)/.test(line) || line === '</web_content>'),
-  )
-  return lines.slice(from + 1, to < 0 ? undefined : to)
-}
-
 function Picture({ row }) {
   const image = row.images?.[0]
   if (!image)
@@ -78,7 +66,7 @@ function Shot({ image, sight: { width, height, point, address }, row }) {
 }
 
 export function BrowserBody({ row, task }) {
-  const all = session(task.transcript.rows, row.call)
+  const all = session(task.rows, row.call)
   const own = Math.max(
     0,
     all.findIndex((one) => one.call === row.call),
@@ -86,7 +74,7 @@ export function BrowserBody({ row, task }) {
   const [at, setAt] = useState(own)
   const now = all[at] ?? row
   const { address, happened } = sight(now)
-  const said = consoleOf(task.pages.get(now.call))
+  const said = now.console ?? []
   const move = (by) => setAt(Math.max(0, Math.min(all.length - 1, at + by)))
   function pressed(e) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key]

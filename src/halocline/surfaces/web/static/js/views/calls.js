@@ -1,6 +1,5 @@
 // Cards of tool calls: icon, verb, target, status, time. The content opens on demand, or while it matters.
 import { html, classes, useState } from '../ui.js'
-import { query } from '../line.js'
 import { allOpen, openSheet } from '../store.js'
 import { clock, count, seconds, shown } from '../format.js'
 import { welcome } from '../line.js'
@@ -14,7 +13,7 @@ import { CommandFoot, JobFoot } from './commands.js'
 import { Elapsed } from './elapsed.js'
 import { Lanes } from './lanes.js'
 import { Lazy } from './lazy.js'
-import { Answer, Arguments, mcpName, Output, Pictures } from './output.js'
+import { Answer, Arguments, Output, Pictures } from './output.js'
 
 const ICONS = {
   read: 'file',
@@ -77,7 +76,7 @@ const showConflict = (task, row) => openSheet('conflict', { task, row, from: () 
 
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length) return html`<${Approvable} row=${row} />`
-  const fetch = task.cutOutputs.has(row.call) ? () => query('output', { task: task.id, call: row.call }) : null
+  const fetch = row.cut?.includes('output') ? () => task.fetchWhole(row).then((whole) => whole.output) : null
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const failed = row.status === 'failed' || row.status === 'rejected'
   if (diffs.length)
@@ -93,8 +92,7 @@ function Inside({ row, task, asks, cutOff }) {
         <button class="button small" onClick=${() => showConflict(task, row)}>Show conflict</button>
       </div>
     `
-  const mcp = mcpName(row)
-  if (mcp)
+  if (row.server)
     return html`
       <${Arguments} value=${row.arguments} />
       ${
@@ -127,10 +125,10 @@ function Inside({ row, task, asks, cutOff }) {
 
 /** The title line of a call. */
 function Title({ row }) {
-  const mcp = mcpName(row)
-  if (mcp)
+  if (row.server)
     return html`<span class="call-title cut">
-      ${shown(mcp.server)} · <strong>${shown(mcp.tool)}</strong> <span class="soft mono">${shown(mcp.rest)}</span>
+      ${shown(row.server)} · <strong>${shown(row.tool ?? '')}</strong>${' '}
+      <span class="soft mono">${shown(row.subject ?? '')}</span>
     </span>`
   const command = isCommand(row)
   const isWhole = row.status !== 'completed' && !wholeOf(row) // short titles are not cut while they matter
@@ -171,7 +169,7 @@ export function CallCard({ row, task }) {
   >
     <button class="call-line" aria-expanded=${Boolean(isOpen)} onClick=${toggle}>
       <span class="call-icon" aria-hidden="true">
-        <${Icon} name=${mcpName(row) ? 'plug' : row.lanes ? 'branch' : (ICONS[row.kind] ?? 'plug')} size="16" />
+        <${Icon} name=${row.server ? 'plug' : row.lanes ? 'branch' : (ICONS[row.kind] ?? 'plug')} size="16" />
       </span>
       <${Title} row=${row} />
       ${row.own && html`<span class="badge">you</span>`}
@@ -191,7 +189,7 @@ export function CallCard({ row, task }) {
     ${isOpen && !asks && command && html`<${Whole} row=${row} />`}
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
-    ${command && row.status && /\b(go(es)? on|still running) as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}
+    ${command && row.status && row.job && html`<${JobFoot} row=${row} task=${task} />`}
     ${isInEditor && isOpen && html`<${Lazy} load=${loadPlaces} row=${row} task=${task} asks=${asks} />`}
     ${asks && html`<${Decision} task=${task} row=${row} />`}
     <${Decided} approval=${row.approval} status=${row.status} />
@@ -226,7 +224,7 @@ export function GroupCard({ row, task }) {
 }
 
 /** An edit that the model is still writing: its latest lines. */
-export function PreviewCard({ row: { preview } }) {
+export function PreviewCard({ row: preview }) {
   return html`<article
     class="card call preview"
     data-card

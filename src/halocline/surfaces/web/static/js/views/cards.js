@@ -1,6 +1,6 @@
 // The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../ui.js'
-import { act, query } from '../line.js'
+import { act } from '../line.js'
 import { allOpen, complain, go, openSheet, reviewOpen, toast } from '../store.js'
 import { base, count, money, seconds, short, shown, tokens, when } from '../format.js'
 import { Icon } from '../icons.js'
@@ -46,7 +46,7 @@ class Fold extends Component {
 }
 
 const Prompt = ({ row, task }) => {
-  const images = (task.about.get(row)?.content ?? []).filter((part) => part.type === 'image')
+  const images = (row.attached ?? []).filter((part) => part.type === 'image')
   return html`<article
     class=${classes('prompt', row.steering && 'steering')}
     data-card
@@ -58,7 +58,7 @@ const Prompt = ({ row, task }) => {
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     <div class="prompt-tools">
       ${row.steering && html`<span class="soft tiny">sent while working</span>`}
-      <${Time} at=${task.about.get(row)?.at} />
+      <${Time} at=${row.at} />
       <${CopyButton} text=${row.text} label="Copy message" />
       ${
         row.seq > 0 &&
@@ -88,25 +88,14 @@ const Prompt = ({ row, task }) => {
 
 function Reply({ row, task }) {
   const [whole, setWhole] = useState('')
-  const cut = task.about.get(row)?.cut
-  const all = () =>
-    query('event', { task: task.id, seq: cut }).then((event) => setWhole(longest(event, row.text)), complain)
+  const all = () => task.fetchWhole(row).then((reply) => setWhole(reply.text), complain)
   const text = whole || row.text
   return html`<article class=${classes('reply', row.draft && 'draft')} data-card tabindex="-1" aria-label="Agent">
     <${Markdown} text=${text} draft=${row.draft} />
-    ${
-      cut &&
-      !whole &&
-      /\[… [\d,]+ characters are not shown …\]/.test(text) &&
-      html`<button class="button small" onClick=${all}>Show full reply</button>`
-    }
+    ${row.cut && !whole && html`<button class="button small" onClick=${all}>Show full reply</button>`}
     ${!row.draft && html`<div class="reply-tools"><${CopyButton} text=${text} label="Copy reply" /></div>`}
   </article>`
 }
-
-/** The full text of a cut reply. */
-const longest = (event, cut) =>
-  event.message.content.find((part) => part.type === 'text' && part.text.startsWith(cut.slice(0, 1000)))?.text ?? cut
 
 /** Open while the model thinks, closed after. The duration is known only if this page watched. */
 class Thought extends Component {
@@ -140,13 +129,11 @@ const Start = ({ row }) =>
     </span> · <span class="cut">${short(row.model)}</span> · ${row.mode} · ${row.approval_mode}
   </div>`
 
-function Notice({ row }) {
-  const other = /^Forked to task (\S+) after event/.exec(row.text)?.[1]
-  return html`<div class="notice soft">
+const Notice = ({ row }) =>
+  html`<div class="notice soft">
     <pre>${shown(row.text)}</pre>
-    ${other && html`<a href=${`#/task/${other}`}>Open</a>`}
+    ${row.task && html`<a href=${`#/task/${row.task}`}>Open</a>`}
   </div>`
-}
 
 const TodosCard = ({ row }) => html`<div class="thought">
   <${Fold}
@@ -172,16 +159,14 @@ const TodosCard = ({ row }) => html`<div class="thought">
   </${Fold}>
 </div>`
 
-const Restored = ({ row, task }) => {
-  const { seq, both = false } = task.about.get(row) ?? {}
-  return html`<div class="divider">
+const Restored = ({ row, task }) =>
+  html`<div class="divider">
     <span>
       <${Icon} name="undo" size="14" /> Files restored: ${count(row.changed?.length ?? 0, 'file')}
-      ${both && ', and the conversation rewound'}
-      ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, both ? seq - 1 : 0)}>Undo</button>`}
+      ${row.both && ', and the conversation rewound'}
+      ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
     </span>
   </div>`
-}
 
 /** Restore the files as they were before a restore; with an event, the conversation up to it as well. */
 async function takeBack(task, checkpoint, to) {
@@ -205,14 +190,13 @@ const Time = ({ at }) =>
 function Retry({ row, task }) {
   task.version.value
   const [, tick] = useState(0)
-  const waits =
-    task.facts.activity === 'retry' && task.transcript.rows.findLast((one) => one.type === 'retry_row') === row
+  const waits = task.facts.activity === 'retry' && task.rows.findLast((one) => one.type === 'retry_row') === row
   useEffect(() => {
     if (!waits) return undefined
     const timer = setInterval(() => tick((n) => n + 1), 500)
     return () => clearInterval(timer)
   }, [waits])
-  const left = Math.max(0, ((task.about.get(row)?.until ?? 0) - Date.now()) / 1000)
+  const left = Math.max(0, ((row.until ?? 0) - Date.now()) / 1000)
   const times = `${row.attempt}${row.most ? ` of ${row.most}` : ''}`
   return html`<div
     class=${classes('notice', 'warn', waits && 'retry')}
@@ -268,7 +252,7 @@ const Rules = ({ row }) => html`<div class="thought">
 </div>`
 
 function Compaction({ row, task }) {
-  const { summary, focus } = task.about.get(row) ?? {}
+  const { summary, focus } = row
   if (!row.cause)
     return html`<div class="divider"><span>Compaction undone: the model sees everything again</span></div>`
   return html`<div class="compaction" data-card tabindex="-1">
@@ -325,29 +309,29 @@ const ErrorCard = ({ row, task }) => {
 }
 
 /** Remedies for an error, the most likely first. */
-function remedy({ code }, task) {
+function remedy(row, task) {
   const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)
   const again = ['Try again', goOn]
   const model = ['Use another model', () => openSheet('models', { task })]
   const keys = ['Open models and keys', () => go('providers', (task.facts.model || '').split('/')[0])]
   const shorten = ['Compact and continue', () => task.send('compact').then(goOn, complain)]
   const fresh = ['Start a new task', () => go('new')]
-  if (/auth|permission|secrets/.test(code))
-    return { said: 'The API key is missing or was rejected.', deeds: [keys, model] }
-  if (/quota|billing|credit|balance/.test(code))
-    return { said: 'The account is out of credit or over a limit.', deeds: [model, keys, again] }
-  if (/rate|overload/.test(code)) return { said: 'The service is busy. Try again in a minute.', deeds: [again, model] }
-  if (/context/.test(code))
-    return { said: 'The conversation exceeds the context window.', deeds: [shorten, model, fresh] }
-  if (/compact|nothing_to_undo|restored|checkpoint/.test(code)) return { said: '', deeds: [] }
-  if (/not_found|invalid/.test(code)) return { said: '', deeds: [model, keys] }
-  return { said: '', deeds: [again, model] }
+  const helps = {
+    key: ['The API key is missing or was rejected.', keys, model],
+    credit: ['The account is out of credit or over a limit.', model, keys, again],
+    wait: ['The service is busy. Try again in a minute.', again, model],
+    compact: ['The conversation exceeds the context window.', shorten, model, fresh],
+    none: [''],
+    model: ['', model, keys],
+    retry: ['', again, model],
+  }
+  const [said, ...deeds] = helps[row.remedy ?? 'retry']
+  return { said, deeds }
 }
 
 /** The end of a turn: changes, duration and cost; for the latest turn, next steps. */
 function TurnEnd({ row, task }) {
-  const turn = task.about.get(row)
-  const files = turn?.files?.size ?? 0
+  const files = row.files ?? 0
   const took = [
     files && count(files, 'file') + ' changed',
     row.steps && count(row.steps, 'step'),
@@ -357,12 +341,12 @@ function TurnEnd({ row, task }) {
     .filter(Boolean)
     .join(' · ')
   const good = row.reason === 'end_turn'
-  const said = turn?.error?.text === row.text ? '' : row.text // shown by the error's card above
+  const said = row.repeats ? '' : row.text // shown by the error's card above
   return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
     <span>
       ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
       ${said ? ` · ${shown(said)}` : ''} · ${took}
-      ${turn?.at && html`${' · '}<${Time} at=${turn.at} />`}
+      ${row.at && html`${' · '}<${Time} at=${row.at} />`}
     </span>
     <span class="turn-deeds row">
       ${
@@ -415,7 +399,7 @@ const Completion = ({
 </article>`
 
 function HandedOver({ row, task }) {
-  const to = /Task `([^`]+)` (?:goes on|continues)/.exec(row.output ?? '')?.[1]
+  const to = row.child
   if (!to) return html`<${CallCard} row=${row} task=${task} />`
   return html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="Handed off">
     <div class="completion-head">

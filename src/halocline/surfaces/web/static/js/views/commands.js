@@ -41,7 +41,7 @@ export function CommandFoot({ row, task, runs }) {
 export function JobFoot({ row, task }) {
   task.version.value
   const [tail, setTail] = useState(null)
-  const job = [...task.facts.jobs.values()].find((one) => one.call === row.call)
+  const job = task.facts.jobs.find((one) => one.call === row.call)
   if (!job) return null
   const look = () =>
     query('job_tail', { task: task.id, job: job.job }).then((text) => setTail(text || 'No output yet.'), complain)

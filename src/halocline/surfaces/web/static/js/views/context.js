@@ -95,6 +95,8 @@ function Bar({ report }) {
   </div>`
 }
 
+const NONE = { input: 0, output: 0, cache_read: 0, cache_write: 0 }
+
 /** Cost of each turn as bars, latest right. */
 function Spark({ turns }) {
   const costs = turns.slice(-40).map((turn) => turn.cost)
@@ -129,7 +131,7 @@ export default function Context({ task }) {
   const cache = useQuery('cache', { task: task.id }, [task.id, stamp])
   const [focus, setFocus] = useState('')
   const [asked, setAsked] = useState(0)
-  const { usage } = f
+  const usage = { ...NONE, ...f.usage }
   const read = usage.input + usage.cache_read + usage.cache_write
   const hit = cache.value?.read
     ? percent(cache.value.cached, cache.value.read)

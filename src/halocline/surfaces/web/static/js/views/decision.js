@@ -99,8 +99,7 @@ function useMeanwhile(task, row, looks) {
 
 /** Buttons and keys of one approval. */
 export function Decision({ task, row, docked = false }) {
-  const event = task.facts.waiting.find((one) => one.request === row.approval.request)?.event
-  if (task.cutArguments.has(row.call)) task.version.value // redraw once they are loaded
+  if (row.cut) task.version.value // redraw once the rest is loaded
   const complete = task.whole(row)
   const own = useState('')
   const [requested, setForm] = docked ? [dockedForm.value, (name) => (dockedForm.value = name)] : own
@@ -245,16 +244,16 @@ export function Decision({ task, row, docked = false }) {
     }
     ${
       form === 'always' &&
-      html`<${Always} event=${event} grant=${grant} decide=${decide} close=${close} onEscape=${onEscape} />`
+      html`<${Always} approval=${row.approval} decide=${decide} close=${close} onEscape=${onEscape} />`
     }
   </div>`
 }
 
-function Always({ event, grant, decide, close, onEscape }) {
-  const armed = useArmed(event?.request)
+function Always({ approval: { request, grant, wider: more }, decide, close, onEscape }) {
+  const armed = useArmed(request)
   const [scope, setScope] = useState('task')
   const [wider, setWider] = useState(false)
-  const offers = [[false, grant], ...(event?.wider ? [[true, event.wider]] : [])]
+  const offers = [[false, grant], ...(more ? [[true, more]] : [])]
   return html`<form
     class="decision-form column"
     onKeyDown=${onEscape}

@@ -3,7 +3,6 @@
 import { html, useEffect, useRef, useState } from '../ui.js'
 import { isMeant, useArmed, whenAlone } from '../calm.js'
 import { welcome } from '../line.js'
-import { callRow } from '../rows.js'
 import { openSheet, sheet } from '../store.js'
 import { clock, shown } from '../format.js'
 import { typing } from '../keys.js'
@@ -17,12 +16,12 @@ const TOLD_FOR = 10
 
 /** What is asked for; longer text is shown in full below. Titles of our own tools begin with a verb, a command's does
  *  not, nor do those of other programs' tools. */
-const Wanted = ({ event, row }) => {
-  const verb = row?.name === 'execute_command' ? 'Run' : event.kind === 'other' ? 'Allow' : ''
-  if (row && wholeOf(row) === event.title) return html`<strong class="grow">${verb || 'Allow'}</strong>`
+const Wanted = ({ asked, row }) => {
+  const verb = row?.name === 'execute_command' ? 'Run' : asked.tool === 'other' ? 'Allow' : ''
+  if (row && wholeOf(row) === asked.title) return html`<strong class="grow">${verb || 'Allow'}</strong>`
   return html`
     ${verb && html`<strong>${verb}</strong> `}
-    <code class="wanted grow">${shown(event.title)}</code>
+    <code class="wanted grow">${shown(asked.title)}</code>
   `
 }
 
@@ -58,12 +57,11 @@ function useKeys(task, first, armed) {
       }
       const inComposer = event.target.closest?.('.composer textarea')
       if (first.kind === 'approval') {
-        if (event.key === 'Enter' && !event.shiftKey) approve(task, callRow(task.transcript, first.event.call))
-        else if (!inComposer && FORMS[event.key] && !dockedForm.value)
-          openForm(callRow(task.transcript, first.event.call), FORMS[event.key])
+        if (event.key === 'Enter' && !event.shiftKey) approve(task, task.call(first.call))
+        else if (!inComposer && FORMS[event.key] && !dockedForm.value) openForm(task.call(first.call), FORMS[event.key])
         else return
       } else {
-        const option = first.event.options?.[Number(event.key) - 1]
+        const option = first.options?.[Number(event.key) - 1]
         if (!option) return
         if (inComposer)
           return whenAlone(() => chosenAlone(inComposer, event.key) && answer(task, first.request, option))
@@ -113,8 +111,7 @@ function Batch({ task, approvals }) {
         html`<button
           class="button small"
           disabled=${!armed}
-          onClick=${() =>
-            isMeant() && approvals.forEach(({ event }) => approve(task, callRow(task.transcript, event.call)))}
+          onClick=${() => isMeant() && approvals.forEach(({ call }) => approve(task, task.call(call)))}
         >
           Approve all ${approvals.length}
         </button>`
@@ -126,10 +123,10 @@ function Batch({ task, approvals }) {
     ${
       open &&
       html`<ul class="plain-list tiny">
-        ${approvals.map(({ request, event }) => {
-          const row = callRow(task.transcript, event.call)
-          return html`<li key=${request}>
-            <${Wanted} event=${event} row=${row} />
+        ${approvals.map((asked) => {
+          const row = task.call(asked.call)
+          return html`<li key=${asked.request}>
+            <${Wanted} asked=${asked} row=${row} />
             ${row?.approval && html`<${Whole} row=${row} />`}
           </li>`
         })}
@@ -156,13 +153,13 @@ export function Dock({ task }) {
     return html`<section class="dock" aria-label="Question">
       <div class="dock-title">
         <span class="dot asks" aria-hidden="true"></span>
-        <div class="asked grow" tabindex="0"><${Markdown} text=${first.event.question} /></div>
+        <div class="asked grow" tabindex="0"><${Markdown} text=${first.question} /></div>
         <span class="soft">${more}</span>
       </div>
       ${
-        first.event.options?.length > 0 &&
+        first.options?.length > 0 &&
         html`<div class="row">
-          ${first.event.options.map(
+          ${first.options.map(
             (option, at) => html`<button
               key=${at}
               class="button option"
@@ -176,12 +173,12 @@ export function Dock({ task }) {
       }
       <p class="soft tiny">Or type an answer below.</p>
     </section>`
-  const row = callRow(task.transcript, first.event.call)
+  const row = task.call(first.call)
   if (!row?.approval) return null
   return html`<section class="dock" aria-label="Approval needed">
     <div class="dock-title">
       <span class="dot asks" aria-hidden="true"></span>
-      <${Wanted} event=${first.event} row=${row} />
+      <${Wanted} asked=${first} row=${row} />
       <span class="soft">${more}</span>
     </div>
     <${Decision} key=${first.request} task=${task} row=${row} docked />
@@ -190,7 +187,7 @@ export function Dock({ task }) {
       <span class="grow"></span>
       <button
         class="link tiny"
-        onClick=${() => openSheet('policy', { task, command: first.event.kind === 'execute' ? first.event.title : '' })}
+        onClick=${() => openSheet('policy', { task, command: first.tool === 'execute' ? first.title : '' })}
       >
         Why am I being asked?
       </button>

@@ -50,6 +50,7 @@ export default function Find({ task }) {
   const before = useRef(document.activeElement)
   useEffect(() => {
     field.current.focus()
+    task.showAll()
     return () => {
       mark('found', [])
       mark('found-here', [])

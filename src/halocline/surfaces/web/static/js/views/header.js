@@ -1,6 +1,5 @@
 // The header above the transcript: the task's title, progress and cost.
 import { html, classes, useEffect, useState } from '../ui.js'
-import { atWork } from '../rows.js'
 import { standing } from '../line.js'
 import { openSheet, reviewOpen } from '../store.js'
 import { count, money, seconds, tokens } from '../format.js'
@@ -17,7 +16,7 @@ function activity(f, now) {
   if (f.cutOff) return 'Interrupted when its process ended. Send a message to continue.'
   if (!f.running)
     return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
-  const lasted = Math.max(0, Math.round(now - (f.activitySince ?? f.since)))
+  const lasted = Math.max(0, Math.round(now - (f.activity_since || f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
   if (f.activity === 'retry')
     return `Retrying in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
@@ -37,15 +36,14 @@ const dot = (f) =>
           ? 'done'
           : ''
 
-function Todos({ todos }) {
+function Todos({ todos, step }) {
   const [open, setOpen] = useState(false)
   const done = todos.filter((todo) => todo.status === 'completed').length
-  const step = atWork(todos)
   return html`<div class="todos">
     <button class="todos-line" aria-expanded=${open} onClick=${() => setOpen(!open)}>
       <span class="bar" aria-hidden="true"><i style=${{ width: `${(100 * done) / todos.length}%` }}></i></span>
       <span class="mono tiny">${done}/${todos.length}</span>
-      <span class="cut soft">${step ? step.text : 'All done'}</span>
+      <span class="cut soft">${step || 'All done'}</span>
     </button>
     ${
       open &&
@@ -80,7 +78,7 @@ export function Header({ task }) {
   const isKnown = standing.value === 'open'
   const filled = f.window ? `${Math.round(share * 100)} %` : `${tokens(f.context)} tokens, unknown window`
   const stalled =
-    f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activitySince ?? f.since) > STALL
+    f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activity_since || f.since) > STALL
   const title = f.name || f.title || 'New task'
   return html`<header class="task-head">
     <div class="task-line">
@@ -105,7 +103,7 @@ export function Header({ task }) {
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}
         aria-pressed=${reviewOpen.value}
-        aria-label=${`Changes: ${count(f.changed.size, 'file')}`}
+        aria-label=${`Changes: ${count(f.changed.length, 'file')}`}
         title=${`Changes (${keyOf('review')})`}
         onClick=${() => (reviewOpen.value = !reviewOpen.value)}
       >
@@ -135,11 +133,11 @@ export function Header({ task }) {
       <span class="cut">${activity(f, now)}</span>
       ${f.running && isKnown && f.since > 0 && html`<span class="wide-only">turn ${seconds(now - f.since)}</span>`}
     </div>
-    ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} />`}
+    ${f.todos.length > 0 && html`<${Todos} todos=${f.todos} step=${f.step} />`}
     ${
       stalled &&
       html`<div class="banner warn" role="status">
-        <span class="grow">No response from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
+        <span class="grow">No response from the model for ${Math.round(now - (f.activity_since || f.since))} s.</span>
         <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button>
       </div>`
     }

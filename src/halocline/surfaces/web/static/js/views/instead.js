@@ -2,7 +2,6 @@
 // an approval, or queued until the turn ends.
 import { html } from '../ui.js'
 import { isMeant } from '../calm.js'
-import { callRow } from '../rows.js'
 import { announcement } from '../store.js'
 import { approve } from './decision.js'
 
@@ -15,7 +14,7 @@ const NOT_DONE = {
 
 /** Approve with a message. Returns false if that was not done because not all of it was in view. */
 export async function approveWith(task, asked, note, { parts }) {
-  const done = await approve(task, callRow(task.transcript, asked.event.call), { note, content: parts })
+  const done = await approve(task, task.call(asked.call), { note, content: parts })
   if (done) announcement.value = 'Approved with your message'
   return done
 }
@@ -26,7 +25,7 @@ export default function Instead({ asked, submit }) {
     <strong class="grow">
       ${
         approval
-          ? `Sending this rejects the request: ${NOT_DONE[asked.event.kind] ?? 'it will not be done'}.`
+          ? `Sending this rejects the request: ${NOT_DONE[asked.tool] ?? 'it will not be done'}.`
           : 'Sending this answers the question.'
       }
     </strong>

@@ -11,9 +11,7 @@ import { Composer } from './composer.js'
 /** A read-only task with the saved rows. */
 function asTask(one) {
   const task = new Task(one.task)
-  task.transcript.rows = one.rows.map((row) =>
-    row.approval && !row.approval.decision ? { ...row, approval: undefined } : row,
-  )
+  task.rows = one.rows.map((row) => (row.approval && !row.approval.decision ? { ...row, approval: undefined } : row))
   task.ready.value = true
   task.send = () => Promise.reject(new Error('The server is unreachable. Decide once it is back.'))
   return task

@@ -116,17 +116,6 @@ export const Pictures = ({ images }) =>
     ${images.map((image, at) => html`<${Thumbnail} key=${at} image=${image} number=${at + 1} />`)}
   </div>`
 
-const SEPARATOR = '__'
-
-/** Server and tool of an MCP call; null for a built-in tool. */
-export function mcpName(row) {
-  if (!row.foreign && !row.name.includes(SEPARATOR)) return null
-  const found = /^([^\s/]+)\/(\S+)\s*([^]*)$/.exec(row.title ?? '')
-  if (found) return { server: found[1], tool: found[2], rest: found[3] }
-  const [server, ...tool] = row.name.split(SEPARATOR)
-  return { server, tool: tool.join(SEPARATOR), rest: '' }
-}
-
 const LONG = 6000
 
 /** An MCP server's answer: formatted JSON, Markdown, or the first lines of long text. */

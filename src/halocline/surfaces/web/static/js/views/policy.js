@@ -120,14 +120,14 @@ function Asked({ task }) {
   return html`<section>
     <h3>Why approval is needed</h3>
     ${all.map(
-      ({ request, event }) => html`<div class="card asked" key=${request}>
-        <strong class="mono">${shown(event.title)}</strong>
-        <p>${shown(event.reason)}${event.rule && html` <span class="soft tiny">(rule ${shown(event.rule)})</span>`}</p>
+      (asked) => html`<div class="card asked" key=${asked.request}>
+        <strong class="mono">${shown(asked.title)}</strong>
+        <p>${shown(asked.reason)}${asked.rule && html` <span class="soft tiny">(rule ${shown(asked.rule)})</span>`}</p>
         ${
-          event.grant &&
+          asked.grant &&
           html`<p class="soft tiny">
-            <em>Always allow…</em> would allow <code>${shown(grantText(event.grant))}</code>
-            ${event.wider && html`, or <code>${shown(grantText(event.wider))}</code>`}.
+            <em>Always allow…</em> would allow <code>${shown(grantText(asked.grant))}</code>
+            ${asked.wider && html`, or <code>${shown(grantText(asked.wider))}</code>`}.
           </p>`
         }
       </div>`,
@@ -315,7 +315,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
   const workspace = task?.facts.workspace ?? (choice?.value.workspace || welcome.value?.workspaces[0])
   const again = () =>
     task && query('policy', { task: task.id }).then(setKnown, (error) => setProblem(error.text ?? error.message))
-  useEffect(() => void again(), [task?.facts.decided.length, task?.facts.taken, approvals])
+  useEffect(() => void again(), [task?.facts.decided.length, task?.facts.permissions_at, approvals])
   const [asked, setAsked] = useState(isLooser(wanted, approvals) ? wanted : '')
   const set = (mode) => {
     setAsked('')

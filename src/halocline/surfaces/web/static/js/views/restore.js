@@ -324,7 +324,7 @@ function Back({ task, target, other }) {
   </${Sheet}>`
 }
 
-/** Wait for the events that report success. Rejects on failure. */
+/** Wait until the facts report success. Rejects on failure. */
 function outcome(task, before, { files, conversation }) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
@@ -333,8 +333,8 @@ function outcome(task, before, { files, conversation }) {
     )
     const stop = effect(() => {
       task.version.value
-      const { backs, error } = task.facts
-      const since = backs.filter((one) => one.seq > before)
+      const { rewinds, error } = task.facts
+      const since = rewinds.filter((one) => one.seq > before)
       const put = since.find((one) => one.kind === 'files')
       const done = (!files || put) && (!conversation || since.some((one) => one.kind === 'chat'))
       if (done) finish(() => resolve({ undo: put?.undo, changed: put?.changed }))
@@ -402,15 +402,13 @@ const alongside = (content) =>
   content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
 
 function EditMessage({ task, seq, text }) {
-  const row = task.transcript.rows.find((one) => one.type === 'prompt_row' && one.seq === seq)
-  const content = task.about.get(row)?.content ?? []
-  const words =
-    content
-      .filter((part) => part.type === 'text')
-      .map((part) => part.text)
-      .join('\n') || text
-  const rest = alongside(content)
-  const [now, setNow] = useState(words)
+  const row = task.rows.find((one) => one.type === 'prompt_row' && one.seq === seq)
+  const [whole, setWhole] = useState(row?.cut ? null : (row ?? {}))
+  const rest = alongside(whole?.attached ?? [])
+  const [now, setNow] = useState(whole?.typed || text)
+  useEffect(() => {
+    if (!whole) task.fetchWhole(row).then((all) => (setWhole(all), setNow(all.typed || all.text)), complain)
+  }, [])
   const [files, setFiles] = useState(true)
   const [busy, setBusy] = useState(false)
   const { value, error } = useQuery('restore_plan', { task: task.id, to: seq - 1, overwrite: false }, [task.id, seq])
@@ -435,7 +433,8 @@ function EditMessage({ task, seq, text }) {
     title="Edit message"
     wide
     foot=${html`
-      <button class="button primary" disabled=${busy} onClick=${say}>${busy ? 'Rewinding…' : 'Rewind and send'}</button>
+      <button class="button primary" disabled=${busy || !whole} onClick=${say}>
+        ${busy ? 'Rewinding…' : 'Rewind and send'}</button>
       <button class="button quiet" onClick=${closeSheet}>Cancel</button>
     `}
   >

@@ -46,7 +46,7 @@ function useComparison(task, scope) {
   const [found, setFound] = useState({ files: null, error: null, at: 0 })
   const [again, setAgain] = useState(0)
   const old = since(task.facts, scope)
-  const stamp = `${task.facts.checkpoints.length} ${task.facts.changed.size} ${task.facts.running} ${task.facts.turns.at(-1)?.files.size ?? 0}`
+  const stamp = `${task.facts.checkpoints.length} ${task.facts.changed.length} ${task.facts.running} ${task.facts.turns.at(-1)?.files ?? 0}`
   useEffect(() => {
     if (!task.ready.value) return undefined
     let here = true
@@ -257,7 +257,8 @@ const commit = (task) => import('./commit.js').then((module) => module.openCommi
 
 /** Without checkpoints: the edits in the order they were made. */
 function AsMade({ task }) {
-  const diffs = task.transcript.rows
+  useEffect(() => void task.showAll(), [task.id])
+  const diffs = task.rows
     .filter((row) => row.type === 'call_row' && row.status === 'completed')
     .flatMap((row) => row.diffs ?? [])
   if (!diffs.length) return null

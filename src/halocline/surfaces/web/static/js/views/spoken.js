@@ -9,12 +9,12 @@ import { REASONS } from './cards.js'
 /** Milliseconds within which changes are announced together, as each announcement replaces the last. */
 const TOGETHER = 150
 
-const asked = ({ kind, event }) =>
-  kind === 'question' ? `Question: ${event.question}` : `Approval needed: ${event.title}`
+const asked = ({ kind, question, title }) =>
+  kind === 'question' ? `Question: ${question}` : `Approval needed: ${title}`
 const decided = (one) => (one.decision.startsWith('allow') ? 'Approved' : 'Rejected')
 
 function ended(f) {
-  const files = f.turns.at(-1)?.files.size ?? 0
+  const files = f.turns.at(-1)?.files ?? 0
   const why = f.last.reason === 'error' ? f.error?.text || f.last.text : ''
   return [REASONS[f.last.reason] ?? f.last.reason, why, files && `${count(files, 'file')} changed`]
     .filter(Boolean)

@@ -1,11 +1,11 @@
 // Above the text: undelivered messages. Queued prompts are sent one by one as turns end, steering before the next
 // request, and unconfirmed messages once the connection is back.
 import { html, useLayoutEffect, useRef, useState } from '../ui.js'
-import { takesSteering } from '../facts.js'
 import { standing } from '../line.js'
 import { outbox } from '../outbox.js'
 import { drop, goOn, isHeld, move, queues, reword, sendNow, steered } from '../queue.js'
 import { count, shown } from '../format.js'
+import { takesSteering } from '../task.js'
 import { Icon } from '../icons.js'
 
 const saidOf = (one) => shown(one.text) || count(one.parts?.length ?? 0, 'attachment')

@@ -24,7 +24,7 @@ function changesOf(task, checkpoint) {
 
 export function Checkpoint({ row, task }) {
   const [tip, setTip] = useState(null)
-  const when = task.about.get(row)?.at
+  const when = row.at
   const show = () => {
     setTip({ said: null })
     changesOf(task, row.checkpoint).then((said) => setTip((now) => now && { said }))

@@ -1,6 +1,5 @@
 // The transcript: grouped rows, redrawn only where one changed, scrolled to the end while you are there.
 import { Component, html, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
-import { visible } from '../rows.js'
 import { on } from '../keys.js'
 import { Card } from './cards.js'
 import { compose, QuoteButton, quotation } from './quote.js'
@@ -27,17 +26,23 @@ const quiet = (row) =>
 /** An accepted to-do list has a row of its own. */
 const isTold = (row) => row.type === 'call_row' && row.name === 'update_todos' && row.status === 'completed'
 
-/** Groups read-only calls into one line, and likewise rows that a rewind left behind. */
-export function grouped(all) {
+/** Groups read-only calls into one line, and likewise rows that a rewind left behind: [number, row or group]. */
+export function grouped(all, first) {
+  /** @type {[number, any][]} */
   const items = []
-  const rows = all.filter((row) => !isTold(row))
+  const rows = []
+  const numbers = []
+  all.forEach((row, at) => {
+    if (!row || isTold(row)) return
+    rows.push(row)
+    numbers.push(first + at)
+  })
   for (let at = 0; at < rows.length;) {
     const sort = rows[at].left ? 'left_row' : quiet(rows[at]) ? 'group_row' : ''
     let end = at + 1
     while (sort && end < rows.length && (sort === 'left_row' ? rows[end].left : quiet(rows[end]) && !rows[end].left))
       end++
-    if (end - at > 1) items.push(together(sort, rows.slice(at, end)))
-    else items.push(rows[at])
+    items.push([numbers[at], end - at > 1 ? together(sort, rows.slice(at, end)) : rows[at]])
     at = end
   }
   return items
@@ -46,11 +51,15 @@ export function grouped(all) {
 class Chunk extends Component {
   shouldComponentUpdate({ items, task }) {
     const old = this.props.items
-    return task !== this.props.task || items.length !== old.length || items.some((item, at) => item !== old[at])
+    return (
+      task !== this.props.task ||
+      items.length !== old.length ||
+      items.some(([at, row], n) => row !== old[n][1] || at !== old[n][0])
+    )
   }
-  render({ items, task, from }) {
+  render({ items, task }) {
     return html`<div class="chunk">
-      ${items.map((row, at) => html`<${Card} key=${from + at} row=${row} task=${task} />`)}
+      ${items.map(([at, row]) => html`<${Card} key=${at} row=${row} task=${task} />`)}
     </div>`
   }
 }
@@ -117,6 +126,51 @@ function useFollowing(task, log, inside) {
   return [following, follow]
 }
 
+/** Items in chunks by their numbers, so that older ones do not move those that are there. */
+function inChunks(items) {
+  /** @type {[number, any[]][]} */
+  const chunks = []
+  for (const item of items) {
+    const number = Math.floor(item[0] / CHUNK)
+    if (chunks.at(-1)?.[0] === number) chunks.at(-1)[1].push(item)
+    else chunks.push([number, [item]])
+  }
+  return chunks
+}
+
+/** Keep what is in view where it is when older rows come above it. */
+function useKeptPlace(task, log) {
+  const first = useRef(task.first)
+  const seen = useRef(null)
+  if (task.first < first.current && log.current) {
+    const top = log.current.getBoundingClientRect().top
+    const row = [...log.current.querySelectorAll('.chunk > *')].find((one) => one.getBoundingClientRect().bottom > top)
+    seen.current = row && { row, top: row.getBoundingClientRect().top }
+  }
+  first.current = task.first
+  useLayoutEffect(() => {
+    if (seen.current?.row.isConnected)
+      log.current.scrollTop += seen.current.row.getBoundingClientRect().top - seen.current.top
+    seen.current = null
+  }, [task.first])
+}
+
+/** Before the first row: gets older ones once it is nearly in view. */
+function Older({ task, log }) {
+  const here = useRef()
+  useEffect(() => {
+    const near = new IntersectionObserver(([entry]) => entry.isIntersecting && task.showOlder(), {
+      root: log.current,
+      rootMargin: '1200px 0px 0px',
+    })
+    near.observe(here.current)
+    return () => near.disconnect()
+  }, [])
+  return html`<div class="row older" ref=${here}>
+    <button class="button small quiet" onClick=${() => task.showOlder()}>Show older</button>
+  </div>`
+}
+
 function step(box, selector, by) {
   const all = [...box.querySelectorAll(selector)]
   const at = all.indexOf(document.activeElement?.closest?.(selector))
@@ -132,14 +186,17 @@ export function Transcript({ task, sent }) {
   const inside = useRef()
   const [following, follow] = useFollowing(task, log, inside)
   useEffect(() => void (sent && follow(true)), [sent])
-  const rows = visible(task.transcript)
-  const seen = useRef(rows.length)
-  if (following) seen.current = rows.length
-  const items = [...grouped(rows), ...task.previews.values()]
-  const chunks = []
-  for (let from = 0; from < items.length; from += CHUNK) chunks.push([from, items.slice(from, from + CHUNK)])
+  useKeptPlace(task, log)
+  const rows = task.first + task.rows.length
+  const seen = useRef(rows)
+  if (following) seen.current = rows
+  const chunks = inChunks(grouped(task.rows, task.first))
   const pending = useRef('')
-  useEffect(() => on('top', () => (log.current.scrollTop = 0)), [])
+  const toTop = () => {
+    task.showAll().then(() => requestAnimationFrame(() => log.current && (log.current.scrollTop = 0)))
+    log.current.scrollTop = 0
+  }
+  useEffect(() => on('top', toTop), [task])
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select')) return
     const moves = {
@@ -151,7 +208,7 @@ export function Transcript({ task, sent }) {
       '[': () => step(log.current, '[data-prompt]', -1),
       G: () => follow(true),
       c: () => !getSelection().isCollapsed && compose(quotation(getSelection().toString())),
-      g: () => pending.current === 'g' && (log.current.scrollTop = 0),
+      g: () => pending.current === 'g' && toTop(),
     }
     const move = moves[event.key]
     const again = pending.current === 'g' && event.key === 'g'
@@ -174,10 +231,11 @@ export function Transcript({ task, sent }) {
         <h2 class="hidden-text">Transcript</h2>
         ${
           !task.ready.value &&
-          items.length === 0 &&
+          chunks.length === 0 &&
           html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>`
         }
-        ${chunks.map(([from, part]) => html`<${Chunk} key=${from} from=${from} items=${part} task=${task} />`)}
+        ${task.first > 0 && html`<${Older} key=${task.first} task=${task} log=${log} />`}
+        ${chunks.map(([number, part]) => html`<${Chunk} key=${number} items=${part} task=${task} />`)}
         <${Now} task=${task} />
       </div>
     </div>
@@ -185,7 +243,7 @@ export function Transcript({ task, sent }) {
     ${
       !following &&
       html`<button class="button small to-end" onClick=${() => follow(true)}>
-        ↓ ${rows.length > seen.current ? `${rows.length - seen.current} new` : 'Jump to end'}
+        ↓ ${rows > seen.current ? `${rows - seen.current} new` : 'Jump to end'}
       </button>`
     }
   </div>`

@@ -12,8 +12,8 @@ import { Snippet, statusOf, titleOf } from './tasks.js'
 const PAUSE = 250
 const LONG = 1200
 
-/** The task's events, loaded after a short delay. */
-function useEvents(id) {
+/** The task, loaded after a short delay. */
+function useTask(id) {
   const [task, setTask] = useState(null)
   useEffect(() => {
     const timer = setTimeout(() => setTask(taskOf(id)), PAUSE)
@@ -28,11 +28,10 @@ const moment = (at) => moments.format(at * 1000)
 const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
 export function Preview({ info, deeds }) {
-  const task = useEvents(info.task)
-  const rows = task?.transcript.rows ?? []
-  const first = rows.find((row) => row.type === 'prompt_row')
-  const last = rows.findLast((row) => row.type === 'reply_row' && row.text)
-  const changed = [...(task?.facts.changed ?? [])]
+  const task = useTask(info.task)
+  const first = task?.facts.prompts[0]
+  const last = task?.rows.findLast((row) => row.type === 'reply_row' && row.text)
+  const changed = task?.facts.changed ?? []
   return html`<article class="task-preview">
     <h2>${titleOf(info)}</h2>
     <div class="row">

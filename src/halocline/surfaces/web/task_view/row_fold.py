@@ -1,0 +1,82 @@
+"""Folds events into the rows that pages show, each with the event that it came with.
+
+Settled rows are forgotten once they are encoded, so a long task costs neither memory nor time with every event.
+"""
+
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.surfaces.row_kinds import CallRow
+from halocline.surfaces.rows import fold_event
+from halocline.surfaces.transcript import Transcript, drop_transient, is_settled
+from halocline.surfaces.web.task_view.row_trimming import PageRow, PreviewRow, waits_for_approval
+
+KEPT = 64
+"""Settled rows that are kept: an event may still change those right before it."""
+
+
+class RowFold:
+    """The rows that may change, from row number `begin` on, and the event of each."""
+
+    def __init__(self) -> None:
+        self.begin = 0
+        self.seqs: list[int] = []
+        self.pieces: dict[str, str] = {}
+        """Output of running calls since it was last cleared."""
+        self._transcript = Transcript()
+        self._previews: dict[str, PreviewRow] = {}
+
+    @property
+    def rows(self) -> tuple[PageRow, ...]:
+        """All rows from `begin` on, with those being written at the end."""
+        return (*self._transcript.visible(), *self._previews.values())
+
+    def take(self, event: ev.Event) -> None:
+        """Fold an event."""
+        match event:
+            case ev.EditPreviewed():
+                self._previews[event.call] = PreviewRow.of(event)
+            case ev.AssistantMessageCompleted() | ev.StepStarted() | ev.StepRetried() | ev.TurnEnded():
+                self._previews.clear()
+            case ev.ToolCallProgressed():
+                self.pieces[event.call] = self.pieces.get(event.call, "") + event.text
+            case ev.TurnResumed():
+                return self._resume(event)
+        return self._change(fold_event(self._transcript, event), event.seq if isinstance(event, ev.Durable) else 0)
+
+    def drop_transient(self) -> None:
+        """Forget what is not in the log, as it comes again."""
+        self._previews.clear()
+        self._change(drop_transient(self._transcript), 0)
+
+    def find_waiting(self) -> int | None:
+        """Return the number of the first row that waits for an approval."""
+        rows = enumerate(self._transcript.rows, self.begin)
+        return next((number for number, row in rows if isinstance(row, CallRow) and waits_for_approval(row)), None)
+
+    def settle(self) -> None:
+        """Forget the rows at the beginning that will not change any more, once they are many."""
+        rows = self._transcript.rows
+        if len(rows) <= 4 * KEPT:
+            return
+        settled = sum(1 for _ in takewhile(is_settled, rows[:-KEPT]))
+        self.begin += settled
+        self._transcript = replace(self._transcript, rows=rows[settled:])
+        del self.seqs[:settled]
+
+    def _change(self, transcript: Transcript, seq: int) -> None:
+        old, new = self._transcript.rows, transcript.rows
+        self._transcript = transcript
+        if old is new or len(old) == len(new):
+            return
+        came = seq or (self.seqs[-1] if self.seqs else 0)  # what is not in the log goes with the row before it
+        self.seqs += [came] * (len(new) - len(old))
+        del self.seqs[len(new) :]
+
+    def _resume(self, event: ev.TurnResumed) -> None:
+        """Rows go and come in the middle."""
+        known = {id(row): seq for row, seq in zip(self._transcript.rows, self.seqs, strict=True)}
+        self._transcript = fold_event(self._transcript, event)
+        self.seqs = [known.get(id(row), event.seq) for row in self._transcript.rows]

@@ -1,0 +1,168 @@
+"""The view of a task: whatever the moment at which pages come, leave and come back, all of them know the same."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies as st
+from tests.surfaces.web.task_copy import TaskCopy
+
+from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, ToolKind
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
+from halocline.surfaces.call_rows import LIVE_OUTPUT
+from halocline.surfaces.rows import rows_of
+from halocline.surfaces.web.task_view.view import MOST_ROWS, PageView, TaskView
+from halocline.surfaces.web.task_watch import EventBatch
+from halocline.surfaces.web.wire import Watch
+from halocline.task.log import read_log
+
+LOGS = sorted((Path(__file__).parents[2] / "golden" / "format-1").glob("*.jsonl"))
+
+
+def new_view(events: Sequence[ev.Event]) -> TaskView:
+    view = TaskView("t")
+    view.take(EventBatch(events, fresh=False, live=True))
+    return view
+
+
+@dataclass(slots=True)
+class Reader:
+    """A page: what it knows, and its watch while it has one."""
+
+    copy: TaskCopy = field(default_factory=TaskCopy)
+    page: PageView | None = None
+    frames: list[bytes] = field(default_factory=list)
+
+    def read(self, view: TaskView, *, leaves: bool = False) -> "Reader":
+        """Take in all that there is to be read; come back for it, if it had left."""
+        self.page = self.page or PageView(
+            view, msgspec.convert({"type": "watch", "task": "t", **self.copy.known()}, Watch)
+        )
+        while (frame := self.page.next_frame()) is not None:
+            self.frames.append(frame)
+            self.copy.take(json.loads(frame))
+        self.page = None if leaves else self.page
+        return self
+
+
+def as_sent(events: Iterable[ev.Event]) -> list[object]:
+    return [json.loads(msgspec.json.encode(row)) for row in rows_of(events)]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_a_page_that_comes_and_goes_has_the_rows_of_the_log(log: Path, data: st.DataObject) -> None:
+    events = [*read_log(log)]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(events)), max_size=6)))
+    view = new_view(events[: cuts[0] if cuts else len(events)])
+    steady, hasty = Reader().read(view), Reader().read(view, leaves=True)
+    for begin, end in pairwise([*cuts, len(events)] if cuts else []):
+        view.take(EventBatch(events[begin:end], fresh=data.draw(st.booleans()), live=True))
+        steady.read(view)
+        if data.draw(st.booleans()):
+            hasty.read(view, leaves=data.draw(st.booleans()))
+    for reader in (steady, hasty.read(view), Reader().read(view)):
+        assert reader.copy.rows == as_sent(events)
+        assert reader.copy.facts == Reader().read(new_view(events)).copy.facts
+
+
+def streaming(pieces: int, text: str) -> list[ev.Event]:
+    """A turn that writes a reply, calls a command that prints as much, and ends."""
+    call = ToolCall("c", "execute_command", {"command": "make"})
+    return [
+        ev.TurnStarted((Text("go"),), seq=1, at=1.0),
+        ev.StepStarted("m", seq=2, at=1.0),
+        *(ev.TextDelta(text) for _ in range(pieces)),
+        ev.AssistantMessageCompleted(AssistantMessage((Text(text * pieces), call)), seq=3, at=2.0),
+        ev.ToolCallStarted("c", "execute_command", "make", ToolKind.EXECUTE, seq=4, at=2.0),
+        *(ev.ToolCallProgressed("c", text) for _ in range(pieces)),
+        ev.ToolCallEnded("c", "execute_command", CallStatus.COMPLETED, ToolResult("c", (Text("done"),)), seq=5, at=3.0),
+        ev.TurnEnded(StopReason.END_TURN, seq=6, at=3.0),
+    ]
+
+
+def test_growing_text_is_sent_in_pieces_and_every_page_has_all_of_it() -> None:
+    text = "a line of forty characters, or nearly so\n"
+    events = streaming(600, text)
+    view, steady, hasty = new_view([]), Reader(), Reader()
+    for number, event in enumerate(events):
+        view.take(EventBatch([event], fresh=False, live=True))
+        steady.read(view)
+        if number % 97 == 0:
+            hasty.read(view, leaves=number % 2 == 0)
+        if isinstance(event, ev.ToolCallProgressed):
+            assert len(steady.copy.of("call_row")[0]["output"]) <= LIVE_OUTPUT
+    assert steady.copy.rows == hasty.read(view).copy.rows == as_sent(events)
+    assert sum(map(len, steady.frames)) < 1_200 * (len(text) + 200) + 2 * 600 * len(text)
+
+
+def test_what_is_in_no_log_is_forgotten_before_it_is_sent_again() -> None:
+    began = streaming(3, "One. ")[:5]
+    view = new_view(began)
+    reader = Reader().read(view)
+    view.take(EventBatch([ev.StepRetried(1, 2.5, "Too many requests.")], fresh=False, live=True))
+    assert [row["type"] for row in reader.read(view).copy.rows] == ["prompt_row", "retry_row"]
+    view.take(EventBatch([ev.TextDelta("One. One. One. Two.")], fresh=True, live=True))
+    assert [row.get("text") for row in reader.read(view).copy.rows] == ["go", "One. One. One. Two."]
+
+
+def test_a_page_gets_the_last_rows_first_and_older_ones_page_by_page() -> None:
+    events = [ev.CheckpointFailed(f"notice {number}", seq=number) for number in range(1, 1_001)]
+    view = new_view(events)
+    reader = Reader().read(view)
+    assert reader.copy.rows == as_sent(events)[-MOST_ROWS:]
+    assert reader.page
+    reader.page.show_from(150)
+    reader.read(view)
+    assert reader.copy.rows == as_sent(events)[150:]
+    assert [json.loads(frame).get("first") for frame in reader.frames] == [800, 600, 400, 200, 150]
+
+
+def test_a_call_that_waits_for_a_decision_is_always_among_the_first_rows() -> None:
+    calls = tuple(ToolCall(f"c{number}", "read_file", {"path": "a"}) for number in range(2 * MOST_ROWS))
+    asked = ev.ApprovalRequested("r", "c0", "read_file", "Read a", ToolKind.READ, "outside", (), seq=3)
+    events = [ev.TurnStarted((Text("go"),), seq=1), ev.AssistantMessageCompleted(AssistantMessage(calls), seq=2), asked]
+    copy = Reader().read(new_view(events)).copy
+    assert copy.facts["waiting"][0]["call"] == copy.of("call_row")[0]["call"] == "c0"
+
+
+def test_what_was_asked_before_a_crash_waits_no_more_once_it_is_asked_again() -> None:
+    events = [
+        ev.TurnStarted((Text("go"),), seq=1),
+        ev.QuestionAsked("q1", "Which?", seq=2),
+        ev.TurnResumed(seq=3),
+        ev.QuestionAsked("q2", "Which?", seq=4),
+    ]
+    assert [one["request"] for one in Reader().read(new_view(events)).copy.facts["waiting"]] == ["q2"]
+
+
+def test_rows_that_a_rewind_left_behind_are_marked_until_it_is_undone() -> None:
+    events: list[ev.Event] = [
+        ev.TaskStarted("/w", "m", Mode.ACT, ApprovalMode.ASK, "s", "1", seq=1),
+        *(ev.TurnStarted((Text(f"prompt {number}"),), seq=number) for number in (2, 3, 4)),
+        ev.CheckpointRestored("c", "u", seq=5),
+        ev.ConversationRestored(2, seq=6),
+    ]
+    view = new_view(events)
+    reader = Reader().read(view)
+    assert reader.copy.facts["left"] == [[2, 4]]
+    assert reader.copy.of("restored_row")[0]["both"]
+    view.take(EventBatch([ev.ConversationRestored(5, seq=7)], fresh=False, live=True))
+    assert reader.read(view).copy.facts["left"] == [[5, 6]]
+
+
+def test_a_call_without_approval_is_counted_and_one_with_approval_is_not() -> None:
+    events: list[ev.Event] = [
+        ev.ToolCallStarted("a", "read_file", "Read a", ToolKind.READ, seq=1),
+        ev.ApprovalRequested("r", "b", "read_file", "Read b", ToolKind.READ, "outside", (), seq=2),
+        ev.ApprovalResolved("r", "b", Choice.ALLOW_ONCE, "user", seq=3),
+        ev.ToolCallStarted("b", "read_file", "Read b", ToolKind.READ, seq=4),
+    ]
+    facts = Reader().read(new_view(events)).copy.facts
+    assert (facts["unasked"], facts["waiting"], facts["decided"][0]["by"]) == ({"read": 1}, [], "user")
