@@ -73,7 +73,6 @@ def ask_approval(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
         place=e.place,
         parts=e.parts,
         sandbox=e.sandbox,
-        rule=e.rule,
         wider=e.wider,
     )
     server, tool, subject = name_tool(e.name, e.title)

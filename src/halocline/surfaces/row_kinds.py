@@ -85,7 +85,6 @@ class Approval(Value, frozen=True):
     client: str = ""
     at: float = 0.0
     edited: bool = False
-    rule: str = ""
     wider: Grant | None = None
 
 

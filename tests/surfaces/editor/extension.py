@@ -73,7 +73,9 @@ class Extension:
 
     def rows(self, kind: str) -> list[Any]:
         """The rows of a kind that the page got, in order, each as often as it changed."""
-        changes = (change for frame in self.frames if frame["type"] == "task_changed" for change in frame["rows"])
+        changes = (
+            change for frame in self.frames if frame["type"] == "task_changed" for change in frame.get("rows", ())
+        )
         return [change["row"] for change in changes if change["row"]["type"] == kind]
 
     def of(self, method: str) -> list[Any]:

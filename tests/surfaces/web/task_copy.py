@@ -30,17 +30,17 @@ class TaskCopy:
         self.view, self.revision = frame["view"], frame["revision"]
         length = max(0, frame["count"] - self.first)
         self.rows = [*self.rows[:length], *({} for _ in range(length - len(self.rows)))]
-        for upsert in frame["rows"]:
+        for upsert in frame.get("rows", ()):
             if upsert["at"] >= self.first:
                 self.rows[upsert["at"] - self.first] = upsert["row"]
             if "cut" in upsert:
                 self.cut[upsert["at"]] = upsert
-        for grown in frame["grown"]:
+        for grown in frame.get("grown", ()):
             row = self.rows[grown["at"] - self.first]
             text = row.get(grown["field"], "") + grown["text"]
             self.rows[grown["at"] - self.first] = row | {grown["field"]: text[-grown.get("keep", 0) :]}
-        self.facts |= frame["facts"]
-        for name, change in frame["lists"].items():
+        self.facts |= frame.get("facts", {})
+        for name, change in frame.get("lists", {}).items():
             self.facts[name] = [*self.facts.get(name, [])[: change["keep"]], *change["items"]]
 
     def of(self, kind: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import msgspec
@@ -124,12 +124,37 @@ def test_a_page_gets_the_last_rows_first_and_older_ones_page_by_page() -> None:
     assert [json.loads(frame).get("first") for frame in reader.frames] == [800, 600, 400, 200, 150]
 
 
+def test_a_page_of_another_view_gets_the_rows_that_it_had() -> None:
+    events = [ev.CheckpointFailed(f"notice {number}", seq=number) for number in range(1, 1_001)]
+    reader = Reader().read(new_view(events[:900]))
+    reader.page, reader.copy.first = None, 300
+    reader.read(new_view(events))
+    assert reader.copy.rows == as_sent(events)[300:]
+
+
+@pytest.mark.parametrize("first", [-5, 0, 7, 10**9])
+@pytest.mark.parametrize("revision", [-1, 0, 1, 10**9])
+@pytest.mark.parametrize("is_same_view", [True, False])
+def test_whatever_a_page_says_that_it_knows_it_gets_few_frames(first: int, revision: int, is_same_view: bool) -> None:
+    view = new_view([ev.CheckpointFailed(f"notice {number}", seq=number) for number in range(1, 1_001)])
+    page = PageView(view, Watch("t", view.id if is_same_view else "other", revision, first))
+    page.show_from(first)
+    assert len([*takewhile(lambda frame: frame is not None, (page.next_frame() for _ in range(100)))]) < 10
+
+
 def test_a_call_that_waits_for_a_decision_is_always_among_the_first_rows() -> None:
     calls = tuple(ToolCall(f"c{number}", "read_file", {"path": "a"}) for number in range(2 * MOST_ROWS))
     asked = ev.ApprovalRequested("r", "c0", "read_file", "Read a", ToolKind.READ, "outside", (), seq=3)
     events = [ev.TurnStarted((Text("go"),), seq=1), ev.AssistantMessageCompleted(AssistantMessage(calls), seq=2), asked]
     copy = Reader().read(new_view(events)).copy
     assert copy.facts["waiting"][0]["call"] == copy.of("call_row")[0]["call"] == "c0"
+
+
+def test_a_long_prompt_is_a_fact_by_its_beginning_and_whole_in_its_row() -> None:
+    long = "word " * 2_000
+    copy = Reader().read(new_view([ev.TurnStarted((Text(long),), seq=1)])).copy
+    (fact,) = copy.facts["prompts"]
+    assert (len(fact["text"]), fact["is_cut"], copy.of("prompt_row")[0]["text"]) == (4_000, True, long)
 
 
 def test_what_was_asked_before_a_crash_waits_no_more_once_it_is_asked_again() -> None:

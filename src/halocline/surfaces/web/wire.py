@@ -188,5 +188,9 @@ def decode_frame(text: str | bytes) -> Incoming:
 
 
 def add_fields(frame: TaskChanged, **fields: bytes) -> bytes:
-    """Encode a frame with fields that are encoded already."""
-    return encode(frame)[:-1] + b"".join(b',"%b":%b' % (name.encode(), value) for name, value in fields.items()) + b"}"
+    """Encode a frame with fields that are encoded already; empty ones are left out."""
+    added = (b',"%b":%b' % (name.encode(), value) for name, value in fields.items() if len(value) > EMPTY)
+    return b"%b%b}" % (encode(frame)[:-1], b"".join(added))
+
+
+EMPTY = len(b"[]")

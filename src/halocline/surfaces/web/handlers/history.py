@@ -1,12 +1,12 @@
 """A task's history: points to rewind to, comparisons, restore previews, and restores."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import asdict
 
 from halocline.client import (
+    Client,
     ConflictingEdits,
     FileDifference,
     Restored,
@@ -16,7 +16,6 @@ from halocline.client import (
     preview_restore,
 )
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import DurableEvent
 from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import transcript_of
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
@@ -82,19 +81,19 @@ async def preview_rewind(tasks: OpenTasks, which: RewindPreview) -> dict[str, An
 @query("row")
 async def read_row(tasks: OpenTasks, which: OfRow) -> Row:
     """Return a whole row; those sent to a page are cut."""
-    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
-    row = transcript_of(past).call(which.call) if which.call else _find_row(past, which.seq, which.nth)
+    row = await asyncio.to_thread(_find_row, tasks.client, tasks.known(which.task), which)
     if row is None:
         raise UsageError("This row does not exist.", "Reload the page.")
     return row
 
 
-def _find_row(past: Sequence[DurableEvent], seq: int, nth: int) -> Row | None:
-    """Return the nth row that an event added."""
-    before = transcript_of(event for event in past if event.seq < seq)
-    after = transcript_of(event for event in past if event.seq <= seq)
-    number = len(before.rows) + nth
-    return after.rows[number] if number < len(after.rows) else None
+def _find_row(client: Client, task: str, which: OfRow) -> Row | None:
+    past = client.past(task)
+    if which.call:
+        return transcript_of(past).call(which.call)
+    before = transcript_of(event for event in past if event.seq < which.seq)
+    after = transcript_of(event for event in past if event.seq <= which.seq)
+    return next(iter(after.rows[len(before.rows) + max(0, which.nth) :]), None)
 
 
 @action("restore")

@@ -25,7 +25,7 @@ from halocline.surfaces.web.task_view.facts import (
     Waiting,
 )
 
-LONGEST_TITLE = 120
+LONGEST_TITLE, LONGEST_PROMPT = 120, 4_000
 Fold = Callable[[TaskFacts, Any], TaskFacts]
 
 
@@ -97,7 +97,7 @@ def _turn_started(f: TaskFacts, e: ev.TurnStarted) -> TaskFacts:
     return replace(
         f,
         title=_shorten_title(text) if not f.title or f.title.startswith("!") else f.title,
-        prompts=(*f.prompts, PromptFact(e.seq, e.at, text)),
+        prompts=(*f.prompts, _make_prompt(e)),
         turns=(*f.turns, TurnFact(e.seq)),
         running=True,
         begun=e.seq,
@@ -108,7 +108,12 @@ def _turn_started(f: TaskFacts, e: ev.TurnStarted) -> TaskFacts:
 
 
 def _steering_received(f: TaskFacts, e: ev.SteeringReceived) -> TaskFacts:
-    return replace(f, prompts=(*f.prompts, PromptFact(e.seq, e.at, _join_text(e.content), steering=True)))
+    return replace(f, prompts=(*f.prompts, _make_prompt(e, steering=True)))
+
+
+def _make_prompt(e: ev.TurnStarted | ev.SteeringReceived, *, steering: bool = False) -> PromptFact:
+    text = _join_text(e.content)
+    return PromptFact(e.seq, e.at, text[:LONGEST_PROMPT], steering, is_cut=len(text) > LONGEST_PROMPT)
 
 
 def _turn_ended(f: TaskFacts, e: ev.TurnEnded) -> TaskFacts:
@@ -127,7 +132,7 @@ def _on_spending(f: TaskFacts, e: ev.McpSampled | ev.SideQuestionAnswered | Suba
 
 
 def _start_call(f: TaskFacts, e: ev.ToolCallStarted) -> TaskFacts:
-    return replace(f, activity="tool", tool=RunningTool(e.name, e.title, e.kind), activity_since=e.at)
+    return replace(f, activity="tool", tool=RunningTool(e.name, _shorten_title(e.title), e.kind), activity_since=e.at)
 
 
 def _end_call(f: TaskFacts, e: ev.ToolCallEnded) -> TaskFacts:

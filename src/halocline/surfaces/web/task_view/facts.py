@@ -15,12 +15,13 @@ class Fact(Value, frozen=True, omit_defaults=False):
 
 
 class PromptFact(Fact, frozen=True):
-    """A prompt; `steering` when a turn was already running."""
+    """A prompt; `steering` when a turn was already running. Of a long one `text` is the beginning, and it `is_cut`."""
 
     seq: int
     at: float
     text: str
     steering: bool = False
+    is_cut: bool = False
 
 
 class TurnFact(Fact, frozen=True):

@@ -137,14 +137,14 @@ class PageView:
 
     def __init__(self, view: TaskView, known: Watch) -> None:
         self._view = view
-        self._revision = known.revision if known.view == view.id and known.first is not None else None
-        self._first = self._wanted = known.first if known.first is not None else 0
-        self._has_wish = known.first is not None
+        self._wanted = None if known.first is None else max(0, known.first)
+        self._first = self._wanted or 0
+        self._revision = known.revision if known.view == view.id and self._wanted is not None else None
         self._news = asyncio.Event()
 
     def show_from(self, first: int) -> None:
         """Send the rows from number `first` on, too."""
-        self._wanted, self._has_wish = max(0, first), True
+        self._wanted = max(0, first)
         self._news.set()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
@@ -171,7 +171,7 @@ class PageView:
             self._first, frame = view.begin()
         elif self._revision < view.revision:
             self._revision, frame = view.catch_up(self._revision, self._first)
-        elif self._has_wish and self._wanted < self._first:
+        elif self._wanted is not None and self._wanted < self._first:
             self._first, frame = view.show_older(self._first, self._wanted)
         else:
             return None

@@ -28,7 +28,9 @@ class TaskViews:
         """Watch a task for one page."""
         if timer := self._leaving.pop(task, None):
             timer.cancel()
-        view = self._views.get(task) or self._open(task)
+        view = self._views.get(task)
+        if view is None or view.error:
+            view = self._open(task)
         self._pages[view.id] += 1
         try:
             yield view

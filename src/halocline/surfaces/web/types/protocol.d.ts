@@ -137,7 +137,6 @@ export interface Approval {
   client?: string
   at?: number
   edited?: boolean
-  rule?: string
   wider?: Grant | null
 }
 
@@ -970,12 +969,13 @@ export interface Progress {
   value?: any
 }
 
-/** A prompt; `steering` when a turn was already running. */
+/** A prompt; `steering` when a turn was already running. Of a long one `text` is the beginning, and it `is_cut`. */
 export interface PromptFact {
   seq: number
   at: number
   text: string
   steering?: boolean
+  is_cut?: boolean
 }
 
 /** A prompt; `steering` when a turn was already running. */

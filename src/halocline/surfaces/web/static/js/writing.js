@@ -100,13 +100,16 @@ export function useAttaching(place, where, insert) {
   }
 }
 
+/** The texts of a task's prompts, but for those that the page has only the beginning of. */
+export const recalled = (facts) => (facts?.prompts ?? []).filter((one) => !one.is_cut).map((one) => one.text)
+
 /** Earlier prompts with the arrow keys: up from the first line, down from the last. */
 export function useRecall(field, facts, write) {
   const at = useRef({ back: 0, draft: '', shown: '' })
   return (key) => {
     const box = field.current
     const state = at.current
-    const all = [...new Set([...said.value, ...(facts?.prompts ?? []).map((prompt) => prompt.text)])].filter(Boolean)
+    const all = [...new Set([...said.value, ...recalled(facts)])].filter(Boolean)
     if (state.back && box.value !== state.shown) state.back = 0
     if (key === 'ArrowUp' && box.value && !state.back) return false
     if (!state.back && key === 'ArrowDown') return false

@@ -4,14 +4,13 @@ import { said } from '../prefs.js'
 import { ranked } from '../mention.js'
 import { closeSheet } from '../store.js'
 import { shown } from '../format.js'
+import { recalled } from '../writing.js'
 import { Picker } from './picker.js'
 
 const MOST = 60
 
 export default function Recall({ task, write }) {
-  const all = [...new Set([...(task?.facts.prompts ?? []).map((one) => one.text), ...said.value].reverse())].filter(
-    Boolean,
-  )
+  const all = [...new Set([...recalled(task?.facts), ...said.value].reverse())].filter(Boolean)
   const sections = (words) => [
     {
       title: '',

@@ -225,6 +225,7 @@ export function Transcript({ task, sent }) {
       tabindex="0"
       onKeyDown=${pressed}
       data-seq=${task.seq}
+      data-following=${following ? 'yes' : 'no'}
       data-told=${task.ready.value ? 'yes' : 'no'}
     >
       <div class="log-inside" ref=${inside}>

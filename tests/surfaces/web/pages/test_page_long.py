@@ -1,0 +1,132 @@
+"""A long task: it opens from its last rows, and older ones come as they are looked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.hosts.chromium import needs_chromium
+from tests.surfaces.web.pages.screen import Screen, Server
+
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+TURNS = 300
+ROWS = "async () => (await import('/static/js/store.js')).current.value.rows.length"
+
+
+def long_task(server: Server, golden: Path) -> str:
+    """A task of many turns, each a prompt and its end."""
+    task = server.task(golden / "repair.jsonl")
+    log = server.halo.home / "tasks" / task / "events.jsonl"
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    begin = next(event for event in events if event["type"] == "turn_started")
+    end = next(event for event in events if event["type"] == "turn_ended")
+    for number in range(TURNS):
+        content = [{"type": "text", "text": f"Prompt number {number}."}]
+        events += [begin | {"content": content}, end]
+    numbered = (json.dumps(event | {"seq": seq}) for seq, event in enumerate(events, 1))
+    log.write_text("".join(f"{line}\n" for line in numbered))
+    return task
+
+
+async def top_of(screen: Screen, text: str) -> float:
+    return await screen.page.evaluate(
+        "(text) => [...document.querySelectorAll('.prompt')].find((one) => one.textContent.includes(text))"
+        ".getBoundingClientRect().top",
+        text,
+    )
+
+
+async def test_a_long_task_opens_at_its_end_without_its_older_rows(server, opened, golden: Path):
+    task = long_task(server, golden)
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    await screen.sees(f"Prompt number {TURNS - 1}.")
+    assert await screen.page.evaluate(ROWS) < 2 * TURNS
+    assert "Prompt number 0." not in await screen.transcript()
+
+
+async def test_older_rows_come_above_without_moving_what_is_looked_at(server, opened, golden: Path):
+    task = long_task(server, golden)
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    before = await screen.page.evaluate(ROWS)
+    await screen.sees(f"Prompt number {TURNS - 1}.")
+    await screen.page.locator(".log").hover()
+    await screen.page.evaluate(
+        "() => { const log = document.querySelector('.log'); log.dispatchEvent(new WheelEvent('wheel'));"
+        " log.scrollTop = 1300 }"
+    )
+    await screen.page.wait_for_timeout(300)
+    shown = await screen.page.evaluate(
+        "() => [...document.querySelectorAll('.prompt')]"
+        ".find((one) => one.getBoundingClientRect().top > 150).textContent"
+    )
+    text = shown.split(".")[0] + "."
+    was = await top_of(screen, text)
+    await screen.page.mouse.wheel(0, -200)
+    await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
+    await screen.page.wait_for_timeout(300)
+    assert abs(await top_of(screen, text) - was - 200) < 40
+
+
+async def test_find_searches_rows_that_were_not_there_yet(server, opened, golden: Path):
+    task = long_task(server, golden)
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    await screen.page.keyboard.press("Control+Shift+F")
+    field = screen.page.get_by_label("Find in this task").locator("input")
+    await field.fill("Prompt number 7.")
+    await screen.sees("1 of 1", ".find-count")
+    assert await screen.barriers() == []
+
+
+async def test_the_top_of_a_long_task_is_its_first_row(server, opened, golden: Path):
+    task = long_task(server, golden)
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    await screen.page.locator(".log").focus()
+    await screen.page.keyboard.press("g")
+    await screen.page.keyboard.press("g")
+    await screen.page.locator(".start").wait_for()
+    await screen.page.wait_for_function("() => document.querySelector('.log').scrollTop === 0")
+    assert await screen.page.locator(".older").count() == 0
+
+
+async def test_a_reply_that_was_cut_is_shown_whole_when_asked_for(server, opened):
+    words = "A sentence of the reply.\n\n" * 1_800
+    server.model({"text": f"{words}Here is its middle.\n\n{words}", "chunk": 20_000})
+    await server.start()
+    screen = await opened()
+    await screen.say("Say much.")
+    await screen.ended()
+    assert "Here is its middle." not in await screen.transcript()
+    assert "characters are not shown" in await screen.transcript()
+    await screen.page.get_by_role("button", name="Show full reply").click()
+    await screen.sees("Here is its middle.")
+    assert "characters are not shown" not in await screen.transcript()
+
+
+async def test_a_message_with_a_long_pasted_text_is_edited_without_losing_any_of_it(server, opened, golden: Path):
+    task = server.task(golden / "repair.jsonl")
+    log = server.halo.home / "tasks" / task / "events.jsonl"
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    started = next(event for event in events if event["type"] == "turn_started")
+    pasted = {"type": "note", "text": "line\n" * 30_000, "source": "pasted"}
+    started["content"] = [{"type": "text", "text": "Look at it."}, pasted]
+    log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    server.model({"text": "I see."})
+    await server.start()
+    screen = await opened()
+    await screen.task(task)
+    await screen.page.locator(".prompt").hover()
+    await screen.page.get_by_label("Edit and resend").click()
+    await screen.page.get_by_role("button", name="Rewind and send").click()
+    await screen.page.wait_for_function(
+        "async () => (await import('/static/js/store.js')).current.value.facts.prompts.length === 2"
+    )
+    sent = [json.loads(line) for line in log.read_text().splitlines() if '"turn_started"' in line][-1]
+    assert sent["content"][-1] == pasted
