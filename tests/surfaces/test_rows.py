@@ -189,6 +189,15 @@ def test_a_call_that_hands_the_work_over_names_the_task_that_goes_on() -> None:
     assert row.child == "t-2"
 
 
+def test_a_call_of_a_long_task_is_still_changed_after_its_end() -> None:
+    made = ev.AssistantMessageCompleted(AssistantMessage((ToolCall("n", "new_task"),)))
+    ended = ev.ToolCallEnded("n", "new_task", CallStatus.COMPLETED, ToolResult("n", (Text("ok"),)))
+    before = [ev.Noticed("x")] * (AT_ONCE - 1)
+    (row,) = only([*before, made, ended, *before[:9], ev.HandedOver("t-2", "the context")], r.CallRow)
+    assert isinstance(row, r.CallRow)
+    assert row.child == "t-2"
+
+
 def test_a_browser_action_has_the_lines_of_the_console_and_no_others() -> None:
     page = "<web_content>\nTitle: x\nConsole:\nerror: no\nlog: yes\nText:\nConsole:\nnot this\n</web_content>"
     made = ev.AssistantMessageCompleted(AssistantMessage((ToolCall("b", "browser_action"),)))

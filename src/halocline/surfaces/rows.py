@@ -5,7 +5,6 @@ completed message replaces.
 """
 
 from collections.abc import Callable, Iterable
-from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
@@ -70,7 +69,7 @@ from halocline.surfaces.row_words import (
     make_prompt,
     unfinished_notices,
 )
-from halocline.surfaces.transcript import Totals, Transcript, add_rows, add_usage, is_settled
+from halocline.surfaces.transcript import Totals, Transcript, add_rows, add_usage, count_settled, is_settled
 
 AT_ONCE = 256
 """Rows per batch when folding many events."""
@@ -89,9 +88,9 @@ def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
     for event in events:
         transcript = fold_event(transcript, event)
         if len(transcript.rows) > most:
-            settled = [*takewhile(is_settled, transcript.rows)]
-            aside += settled
-            transcript = replace(transcript, rows=transcript.rows[len(settled) :])
+            settled = count_settled(transcript.rows)
+            aside += transcript.rows[:settled]
+            transcript = replace(transcript, rows=transcript.rows[settled:])
             most = AT_ONCE + 2 * len(transcript.rows)
     return replace(transcript, rows=(*aside, *transcript.rows))
 

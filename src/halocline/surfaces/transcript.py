@@ -1,6 +1,7 @@
 """A transcript: the rows so far, and the running turn. Pure."""
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -67,8 +68,17 @@ def change_call(transcript: Transcript, call: str, change: Callable[[CallRow], C
     return transcript
 
 
+KEPT_ROWS = 64
+"""Rows at the end of a transcript that may change although they are settled: an event may add to a row before it."""
+
+
+def count_settled(rows: Sequence[Row]) -> int:
+    """Return how many rows at the beginning no event will change any more."""
+    return sum(1 for _ in takewhile(is_settled, rows[:-KEPT_ROWS]))
+
+
 def is_settled(row: Row) -> bool:
-    """True if a row will not change any more."""
+    """True if what a row reports has come to its end."""
     match row:
         case CallRow():
             return row.status is not None
@@ -82,7 +92,9 @@ def is_settled(row: Row) -> bool:
 
 def drop_transient(transcript: Transcript) -> Transcript:
     """Drop what is not in the log and is about to be sent again: drafts, a retry, and the output of running calls."""
-    rows = transcript.rows[:-1] if isinstance(last_row(transcript), RetryRow) else transcript.rows
+    rows = transcript.rows
+    if rows and isinstance(rows[-1], RetryRow):
+        rows = rows[:-1]
     ends = [index for index, row in enumerate(rows) if isinstance(row, TurnEndRow)]
     begin = ends[-1] + 1 if ends else 0  # a user's own commands outlive turns
     rows = tuple(
@@ -92,10 +104,6 @@ def drop_transient(transcript: Transcript) -> Transcript:
         for index, row in enumerate(rows)
     )
     return replace(transcript, rows=rows, draft=())
-
-
-def last_row(transcript: Transcript) -> Row | None:
-    return transcript.rows[-1] if transcript.rows else None
 
 
 def add_usage(transcript: Transcript, usage: Usage, cost: float | None) -> Transcript:

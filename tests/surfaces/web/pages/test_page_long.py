@@ -67,8 +67,11 @@ async def test_older_rows_come_above_without_moving_what_is_looked_at(server, op
     was = await top_of(screen, text)
     await screen.page.mouse.wheel(0, -200)
     await screen.page.wait_for_function(f"async () => (await ({ROWS})()) > {before}")
-    await screen.page.wait_for_timeout(300)
-    assert abs(await top_of(screen, text) - was - 200) < 40
+    await screen.page.wait_for_function(
+        "([text, was]) => Math.abs([...document.querySelectorAll('.prompt')]"
+        ".find((one) => one.textContent.includes(text)).getBoundingClientRect().top - was - 200) < 40",
+        arg=[text, was],
+    )
 
 
 async def test_find_searches_rows_that_were_not_there_yet(server, opened, golden: Path):

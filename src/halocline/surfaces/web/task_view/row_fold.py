@@ -3,18 +3,13 @@
 Settled rows are forgotten once they are encoded, so a long task costs neither memory nor time with every event.
 """
 
-from itertools import takewhile
-
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.surfaces.row_kinds import CallRow
 from halocline.surfaces.rows import fold_event
-from halocline.surfaces.transcript import Transcript, drop_transient, is_settled
+from halocline.surfaces.transcript import KEPT_ROWS, Transcript, count_settled, drop_transient
 from halocline.surfaces.web.task_view.row_trimming import PageRow, PreviewRow, waits_for_approval
-
-KEPT = 64
-"""Settled rows that are kept: an event may still change those right before it."""
 
 
 class RowFold:
@@ -59,9 +54,9 @@ class RowFold:
     def settle(self) -> None:
         """Forget the rows at the beginning that will not change any more, once they are many."""
         rows = self._transcript.rows
-        if len(rows) <= 4 * KEPT:
+        if len(rows) <= 4 * KEPT_ROWS:
             return
-        settled = sum(1 for _ in takewhile(is_settled, rows[:-KEPT]))
+        settled = count_settled(rows)
         self.begin += settled
         self._transcript = replace(self._transcript, rows=rows[settled:])
         del self.seqs[:settled]
