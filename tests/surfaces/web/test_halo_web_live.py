@@ -71,6 +71,26 @@ async def test_a_long_task_opens_from_its_last_rows_and_older_ones_come_when_ask
     assert copy.facts["prompts"][0]["text"] == "hi"
 
 
+async def test_pages_share_one_view_and_one_that_comes_back_gets_only_what_changed(halo: Halo) -> None:
+    await halo.run("run", "-m", halo.script(HI), "hi")
+    (task,) = halo.tasks
+    async with serving(halo) as server:
+        session = await server.session()
+        async with page(server, session) as one, page(server, session) as two:
+            for each in (one, two):
+                await each.say("watch", task=task)
+                await each.ended(task)
+        renamed = await halo.run("tasks", "rename", task, "Another name")
+        async with page(server, session) as again:
+            again.tasks[task] = one.tasks[task]
+            await again.say("watch", task=task, **one.tasks[task].known())
+            await again.facts(task, lambda now: now["name"] == "Another name")
+    assert renamed.code == 0
+    assert one.tasks[task].view == two.tasks[task].view
+    changes = [frame for frame in again.frames if frame["type"] == "task_changed"]
+    assert not any(frame.get("is_new") or frame.get("rows") for frame in changes)
+
+
 async def test_a_task_that_is_only_looked_at_is_not_opened(halo: Halo) -> None:
     await halo.run("run", "-m", halo.script(HI), "hi")
     (task,) = halo.tasks
