@@ -36,8 +36,10 @@ async def test_a_prompt_keeps_what_was_typed_behind_what_it_became(journey):
     assert (note.source, typed) == ("workflow", Text("/ship.md it all"))
     assert journey.state.title == "/ship.md it all"
     rows = rows_of(journey.logged)
-    at = rows.index(r.PromptRow("/ship.md it all", begun.seq))
-    assert rows[at + 1] == r.NoticeRow("The workflow /ship, from .clinerules/workflows/ship.md.")
+    prompt, notice = rows[1:3]
+    assert isinstance(prompt, r.PromptRow)
+    assert (prompt.text, prompt.seq, prompt.attached[0]) == ("/ship.md it all", begun.seq, note)
+    assert notice == r.NoticeRow("The workflow /ship, from .clinerules/workflows/ship.md.")
 
 
 async def test_several_skills_of_one_prompt_are_read(journey):
