@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +41,14 @@ class Outcome:
 
 
 def measure(
-    command: list[str], folder: Path, environment: dict[str, str], output: IO[bytes], errors: IO[bytes]
+    command: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    output: IO[bytes],
+    errors: IO[bytes],
+    on_start: Callable[[int], None] = lambda _process: None,
 ) -> Outcome:
-    """Run the command to its end. One that hangs is killed after three minutes."""
+    """Run the command to its end; `on_start` gets its process ID. One that hangs is killed after three minutes."""
     busy = _busy_seconds()
     own = time.process_time()
     started = time.monotonic()
@@ -56,6 +61,7 @@ def measure(
         stderr=errors,
         process_group=0,
     )
+    on_start(process.pid)
     with PeakMemory(process.pid) as memory, _time_limit(process.pid):
         _, status, usage = os.wait4(process.pid, 0)
         ended = time.monotonic()

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import checkpoints, commands, context, judging, menu, search
+from benchmarks import checkpoints, commands, context, judging, menu, search, steps
 from benchmarks.figures import figures
 from benchmarks.goals import GOALS
 from benchmarks.report import as_json, counts, markdown, verdicts
@@ -27,6 +27,7 @@ PARTS = {
     "growth": ("S3",),
     "stream": ("S4", "S4-few") * 2,
     "calls": ("S5",),
+    "steps": (),
     "parsing": (),
     "commands": (),
     "search": (),
@@ -108,6 +109,8 @@ def main(words: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.gettempdir()) / f"halocline-bench-{os.getpid()}"
     runs = perform(folder, chosen.only, rounds, chosen.latency / 1000)
     table = figures(runs, FLOOR.name, OURS.name)
+    if "steps" in chosen.only:
+        table += steps.figures(rounds)
     if "parsing" in chosen.only:
         from benchmarks.parsing import figures as of_parsing
 

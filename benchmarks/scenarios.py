@@ -97,6 +97,7 @@ SCENARIOS = {
     for scenario in (
         _editing("S1", rounds=1, calls=2),
         _editing("S2", rounds=13, calls=39),
+        _editing("S2-few", rounds=3, calls=9),
         Scenario("S3", tuple(_read_note(number) for number in range(NOTES - 1))),
         Scenario("S4", (), words=STREAM_WORDS),
         Scenario("S4-few", (), words=STREAM_FEW_WORDS),

@@ -2,11 +2,11 @@
 
     python -m benchmarks.server SCENARIO [LATENCY]
 
-It prints its port, serves until its standard input closes, then prints one JSON report. Its answers are encoded before
-the first request, its sockets block, and it looks at a request only after all of it has come, so none of its own work
-falls between the last byte of an answer and the first byte of the next request. Each event goes out by itself, as from
-a real server, but without a pause. LATENCY (seconds) is a pause before each answer. All times are CLOCK_MONOTONIC in
-seconds, comparable between the processes of one machine.
+It prints its port, reads a line with the client's process ID, serves until its standard input closes, then prints one
+JSON report. Its answers are encoded before the first request, its sockets block, and it looks at a request only after
+all of it has come, so none of its own work falls between the last byte of an answer and the first byte of the next
+request. Each event goes out by itself, as from a real server, but without a pause. LATENCY (seconds) is a pause before
+each answer. All times are CLOCK_MONOTONIC in seconds, comparable between the processes of one machine.
 """
 
 import json
@@ -30,10 +30,16 @@ _RECEIVE = 1 << 18
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer. `history_bytes` is the body without system prompt and tool schemas."""
+    """One request and its answer. `history_bytes` is the body without system prompt and tool schemas.
+
+    `spent` and `spent_answered` are the CPU seconds that the client itself, without its children, had used when the
+    request came and when the answer had gone out; 0 if nobody said which process the client is.
+    """
 
     arrived: float
+    spent: float = 0.0
     answered: float = 0.0
+    spent_answered: float = 0.0
     body_bytes: int = 0
     system_chars: int = 0
     tools_chars: int = 0
@@ -93,6 +99,8 @@ class ModelServer:
         self._scenario = scenario
         self._latency = latency
         self._answers = encode_answers(scenario)
+        self.client = 0
+        """Process ID of the client, whose CPU time is noted with each request."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
 
@@ -105,10 +113,10 @@ class ModelServer:
     def _serve_connection(self, connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with connection:
-            while request := _receive(connection):
+            while request := self._receive(connection):
                 self._answer(connection, *request)
 
-    def _answer(self, connection: socket.socket, arrived: float, target: bytes, body: bytes) -> None:
+    def _answer(self, connection: socket.socket, exchange: Exchange, target: bytes, body: bytes) -> None:
         if target.startswith(b"GET /v1/models "):
             connection.sendall(_MODELS)
             return
@@ -117,13 +125,32 @@ class ModelServer:
             connection.sendall(_NOT_FOUND)
             return
         number = len(self.report.exchanges)
-        exchange = Exchange(arrived, body_bytes=len(body))
+        exchange.body_bytes = len(body)
         self.report.exchanges.append(exchange)
         self._inspect(json.loads(body), exchange, number)
         time.sleep(self._latency)
         for piece in self._answers[min(number, len(self._answers) - 1)]:
             connection.sendall(piece)
-        exchange.answered = time.monotonic()
+        exchange.answered, exchange.spent_answered = time.monotonic(), _cpu_of(self.client)
+
+    def _receive(self, connection: socket.socket) -> tuple[Exchange, bytes, bytes] | None:
+        """One request: when its first byte came, its request line, its body. None when the client has gone."""
+        data = bytearray(_receive_some(connection))
+        exchange = Exchange(time.monotonic(), _cpu_of(self.client))
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            piece = _receive_some(connection)
+            if not piece:
+                return None
+            data += piece
+        head = bytes(data[:end])
+        size = _content_length(head)
+        del data[: end + 4]
+        while len(data) < size:
+            piece = _receive_some(connection)
+            if not piece:
+                return None
+            data += piece
+        return exchange, head.partition(b"\r\n")[0], bytes(data)
 
     def _inspect(self, body: dict[str, Any], exchange: Exchange, number: int) -> None:
         systems = [m for m in body["messages"] if m["role"] in ("system", "developer")]
@@ -153,25 +180,12 @@ def _text(message: dict[str, Any]) -> str:
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
-def _receive(connection: socket.socket) -> tuple[float, bytes, bytes] | None:
-    """One request: when its first byte came, its request line, its body. None when the client has gone."""
-    data = bytearray()
-    arrived = 0.0
-    while (end := data.find(b"\r\n\r\n")) < 0:
-        piece = _receive_some(connection)
-        arrived = arrived or time.monotonic()
-        if not piece:
-            return None
-        data += piece
-    head = bytes(data[:end])
-    size = _content_length(head)
-    del data[: end + 4]
-    while len(data) < size:
-        piece = _receive_some(connection)
-        if not piece:
-            return None
-        data += piece
-    return arrived, head.partition(b"\r\n")[0], bytes(data)
+def _cpu_of(process: int) -> float:
+    """CPU seconds of all threads of a process so far, by its own clock (clock_getcpuclockid); 0 if there is none."""
+    try:
+        return time.clock_gettime((~process << 3) | 2) if process else 0.0
+    except OSError:
+        return 0.0
 
 
 def _receive_some(connection: socket.socket) -> bytes:
@@ -195,6 +209,7 @@ def main() -> None:
     print(server.port, flush=True)
     threading.Thread(target=server.serve, daemon=True).start()
     before = time.process_time()
+    server.client = int(sys.stdin.readline() or 0)
     sys.stdin.read()
     server.report.cpu = time.process_time() - before
     print(json.dumps(asdict(server.report)))

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,11 +17,13 @@ from benchmarks.process import Outcome, left_running, measure
 from benchmarks.scenarios import SCENARIOS, STAMPS, Scenario
 from benchmarks.server import Exchange, Report
 from benchmarks.stamps import Stamps
+from benchmarks.syscalls import tracing
 from benchmarks.workspace import copy_fresh, make_template, missing_work, total_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
 PROMPT = "Do what the plan says, one step after another, and say when it is done."
 HALO = Path(sys.executable).parent / "halo"
+_LOOK_AGAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,12 @@ class Run:
         pairs = zip(self.exchanges, self.exchanges[1:], strict=False)
         return [later.arrived - earlier.answered for earlier, later in pairs]
 
+    @property
+    def gap_cpu(self) -> list[float]:
+        """CPU time of the process itself, without its children, in each gap."""
+        pairs = zip(self.exchanges, self.exchanges[1:], strict=False)
+        return [later.spent - earlier.spent_answered for earlier, later in pairs]
+
 
 class Arena:
     """The folders of one contestant: a home that is used again, a temp folder, a workspace made anew for each run."""
@@ -95,15 +104,24 @@ class Arena:
         self._workspace = folder / "workspace"
         for path in (self._home, self._temp, self._workspace):
             path.mkdir(parents=True)
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(self._home),
+            "TMPDIR": str(self._temp),
+            "HALOCLINE_HOME": str(self._home / ".halocline"),
+            "OPENAI_API_KEY": "bench",
+        }
 
-    def play(self, name: str) -> Run:
-        """Run one scenario."""
+    def play(self, name: str, trace: Path | None = None) -> Run:
+        """Run one scenario; with `trace`, strace writes its system calls there, which takes time of its own."""
         scenario = SCENARIOS[name]
         copy_fresh(self._template, self._workspace)
         before = total_bytes(self._home, self._temp)
-        with _serving(name, self._latency) as (port, finish), Stamps(self._temp / STAMPS) as stamps:
-            outcome, text, failures = self._measure(self.contestant.command(port, self._workspace))
-            report = finish()
+        with _serving(name, self._latency) as server, Stamps(self._temp / STAMPS) as stamps:
+            command = [*(tracing(trace) if trace else ()), *self.contestant.command(server.port, self._workspace)]
+            outcome, text, failures = self._measure(command, server.tell_client)
+            report = server.finish()
         failures += _missed(scenario, stamps.times)
         problems = [*report.problems, *failures, *_problems(scenario, report, text), *self._left_behind(scenario)]
         return Run(
@@ -128,27 +146,25 @@ class Arena:
         outcome, _, failures = self._measure(command)
         return Run(self.contestant.name, "edits", outcome, outcome.rest / outcome.wall, problems=failures)
 
-    def _measure(self, command: list[str]) -> tuple[Outcome, str, list[str]]:
+    def _measure(
+        self, command: list[str], on_start: Callable[[int], None] = lambda _process: None
+    ) -> tuple[Outcome, str, list[str]]:
         """How the command went, its standard output, and what it said when it failed."""
         with TemporaryFile() as output, TemporaryFile() as errors:
-            outcome = measure(command, self._workspace, self._environment(), output, errors)
+            outcome = measure(command, self._workspace, self.environment, output, errors, on_start)
             text, complaint = _text_of(output), _text_of(errors)
         failures = [f"exit code {outcome.exit_code}: {complaint[-300:]!r}"] if outcome.exit_code else []
         return outcome, text, failures
 
     def _left_behind(self, scenario: Scenario) -> list[str]:
-        running = [f"{name} was left running" for name in left_running(f"HOME={self._home}\0")]
+        running = [f"{name} was left running" for name in self._running()]
         return [*missing_work(scenario, self._workspace), *running]
 
-    def _environment(self) -> dict[str, str]:
-        return {
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-            "HOME": str(self._home),
-            "TMPDIR": str(self._temp),
-            "HALOCLINE_HOME": str(self._home / ".halocline"),
-            "OPENAI_API_KEY": "bench",
-        }
+    def _running(self) -> list[str]:
+        """Names of the processes of a run that has ended; strace is given time to write what it saw."""
+        while "strace" in (names := left_running(f"HOME={self._home}\0")):
+            time.sleep(_LOOK_AGAIN)
+        return names
 
 
 @contextmanager
@@ -164,22 +180,35 @@ def arenas(folder: Path, latency: float = 0.0) -> Iterator[list[Arena]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Server:
+    """A model server in a process of its own, which serves one run."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        self._process = process
+        self.port = int(process.stdout.readline())
+
+    def tell_client(self, process: int) -> None:
+        """Tell the server whose CPU time it is to note."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{process}\n")
+        self._process.stdin.flush()
+
+    def finish(self) -> Report:
+        """End the server and return its report."""
+        fields = json.loads(self._process.communicate()[0])
+        exchanges = [Exchange(**exchange) for exchange in fields["exchanges"]]
+        return Report(exchanges=exchanges, problems=fields["problems"], cpu=fields["cpu"])
+
+
 @contextmanager
-def _serving(scenario: str, latency: float) -> Iterator[tuple[int, Callable[[], Report]]]:
-    """A model server's port, and a function that ends it and gives its report."""
+def _serving(scenario: str, latency: float) -> Iterator[Server]:
     command = [sys.executable, "-m", "benchmarks.server", scenario, str(latency)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert server.stdout is not None
-            yield int(server.stdout.readline()), lambda: _report(server.communicate()[0])
+            yield Server(process)
         finally:
-            server.kill()
-
-
-def _report(text: str) -> Report:
-    fields = json.loads(text)
-    exchanges = [Exchange(**exchange) for exchange in fields["exchanges"]]
-    return Report(exchanges=exchanges, problems=fields["problems"], cpu=fields["cpu"])
+            process.kill()
 
 
 def _text_of(output: IO[bytes]) -> str:
