@@ -241,3 +241,38 @@ async def test_sync_is_done_once_for_what_is_new(log):
     await log.sync()
     await log.sync()
     assert next(read_log(log.path)).mode is Mode.PLAN
+
+
+async def test_what_events_refer_to_is_synced_ahead_of_the_next_sync(log):
+    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+    log.refers_to(lambda: loop.call_soon_threadsafe(begun.set))
+    log.sync_ahead()
+    await begun.wait()
+    assert log.seq == 0
+
+
+async def test_a_failure_ahead_is_tried_again_by_the_next_sync(log):
+    loop, tries, begun = asyncio.get_running_loop(), [], asyncio.Event()
+
+    def fail_once():
+        tries.append(len(tries))
+        loop.call_soon_threadsafe(begun.set)
+        if len(tries) == 1:
+            raise OSError("the disk is full")
+
+    log.refers_to(fail_once)
+    log.append(changed())
+    log.sync_ahead()
+    await begun.wait()
+    await log.sync()
+    assert tries == [0, 1]
+
+
+async def test_a_sync_that_comes_first_leaves_nothing_to_do_ahead(log):
+    tries = []
+    log.refers_to(lambda: tries.append(1))
+    log.append(changed())
+    log.sync_ahead()
+    await log.sync()
+    await asyncio.sleep(0.05)
+    assert tries == [1]

@@ -149,6 +149,7 @@ def is_secret(path: str) -> bool:
     )
 
 
+@lru_cache(maxsize=20_000)
 def runs_later(path: str) -> bool:
     """Return True if other programs run a file of this name or read it as configuration.
 

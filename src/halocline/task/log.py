@@ -25,6 +25,8 @@ from halocline.task.log_reading import Tail as Tail, follow_log as follow_log, r
 from halocline.task.stream import Stream
 
 _TAIL = 64 * 1024
+_PAUSE = 0.01
+"""Seconds after which contents are synced ahead, so that the next request to the model is sent first."""
 REPLACED = "\ufffd".encode()
 """Replacement for text that cannot be written as UTF-8."""
 
@@ -64,6 +66,8 @@ class Log(Stream):
         self._synced = 0
         self._sync_first: Callable[[], None] = lambda: None
         self._blot: Callable[[str], str] = lambda text: text
+        self._timer: asyncio.TimerHandle | None = None
+        self._ahead: asyncio.Task[None] | None = None
 
     def refers_to(self, sync: Callable[[], None]) -> None:
         """Set the function that makes what events refer to survive a power cut; it may raise OSError."""
@@ -101,10 +105,25 @@ class Log(Stream):
         if self._synced < self.seq:
             seq = self.seq
             try:
-                await asyncio.to_thread(self._make_safe)
+                await asyncio.gather(asyncio.to_thread(self._make_safe), self._end_ahead())
             except OSError as error:
                 raise self._unwritable(error) from error
             self._synced = seq
+
+    def sync_ahead(self) -> None:
+        """Soon begin to sync what events refer to, in the background, so that the next `sync` has less to wait for."""
+        self._timer = self._timer or asyncio.get_running_loop().call_later(_PAUSE, self._begin_ahead)
+
+    def _begin_ahead(self) -> None:
+        self._ahead = asyncio.create_task(asyncio.to_thread(self._sync_first))
+
+    async def _end_ahead(self) -> None:
+        timer, ahead, self._timer, self._ahead = self._timer, self._ahead, None, None
+        if timer:
+            timer.cancel()
+        if ahead:
+            with suppress(OSError):  # the sync that waits for this one tries again
+                await ahead
 
     def _make_safe(self) -> None:
         self._sync_first()

@@ -3,6 +3,7 @@
 What must stay true: a file that cannot be used changes nothing; the settings before it stay in force, with a notice.
 """
 
+import os
 from pathlib import Path
 
 from halocline.files.stamp import read_stamp
@@ -46,11 +47,12 @@ class AssembliesInForce:
 
     def of(self, folder: Path | str, roots: tuple[str, ...] = (), *, trusted: bool = False) -> Assembly:
         """Return the assembly for a folder and a task's other `roots`, with the settings of their own files."""
-        own, workspace = self.own, Path(folder)
-        key = (workspace, roots, trusted)
-        stamps = tuple(read_stamp(place / PROJECT_SETTINGS) for place in (workspace, *map(Path, roots)))
+        own = self.own
+        stamps = tuple(read_stamp(os.path.join(place, PROJECT_SETTINGS)) for place in (folder, *roots))
         if not any(stamps):
             return own
+        workspace = Path(folder)
+        key = (workspace, roots, trusted)
         stamps += (read_stamp(own.home.trust),)
         read = self._folders.get(key)
         if read is None or read[0] != stamps:

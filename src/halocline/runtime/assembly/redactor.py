@@ -35,6 +35,7 @@ class KnownValues:
         keys: Iterable[Keys],
     ) -> None:
         self._home = home
+        self._files = (os.fspath(home.credentials), os.fspath(home.mcp))
         self._settings = settings
         self._env = env
         self._names = names
@@ -79,7 +80,7 @@ class KnownValues:
 
     def values(self) -> frozenset[str]:
         """Return all known values, as they are now."""
-        seen = (*map(_read_stamp, (self._home.credentials, self._home.mcp)), len(self._used()))
+        seen = (*map(_read_stamp, self._files), len(self._used()))
         if seen != self._seen:
             used = frozenset(secret.reveal() for secret in self._used())
             self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
@@ -108,7 +109,7 @@ class KnownValues:
             yield from secrets_in_mapping(provider.headers or {})
 
 
-def _read_stamp(path: os.PathLike[str]) -> tuple[int, ...]:
+def _read_stamp(path: str) -> tuple[int, ...]:
     try:
         found = os.stat(path)
     except OSError:

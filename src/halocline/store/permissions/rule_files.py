@@ -49,6 +49,7 @@ class RuleFiles:
         )
         self._grants = grants
         self._workspace = workspace
+        self._project = os.fspath(workspace / PROJECT_RULES)
         self._trusted = trusted
         self._extra = extra
         self._roots = tuple(map(Path, roots))
@@ -60,7 +61,7 @@ class RuleFiles:
 
     def book(self) -> RuleBook:
         """Return the rules in force."""
-        trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
+        trusted = os.path.exists(self._project) and self._trusted()
         extra = self._extra()
         if self._read is None or self._read[0] != (self._stamps(), trusted, extra):
             book = self._assemble_book(trusted, extra)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from halocline.context.budget import CEILING, fit_parts
 from halocline.policy.gate import find_places, find_scripts
 from halocline.ports.checkpoints import Checkpoints
+from halocline.ports.host import Files
 from halocline.ports.tool import Overtaken, ToolOutput, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
@@ -117,11 +118,14 @@ class ToolCalls:
                 await asyncio.gather(self._checkpoints.barrier(run.may_change, ran=run.by_command), self._log.sync())
             if run.tool.edits or run.approved:
                 self._require_same_places(run)
-            output = await run.tool.run(run.input, self._contexts.build(run))
+            context = self._contexts.build(run)
+            output = await run.tool.run(run.input, context)
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
             tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
-            output = await self._check_written_files(run, output)
+            output = await self._check_written_files(run, output, context.host.files)
+            if run.tool.edits:
+                self._log.sync_ahead()
         except Overtaken:
             self._end(call, CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
@@ -151,7 +155,7 @@ class ToolCalls:
                 objection = (Note(outcome.blocked, "hook"),) if outcome.blocked else ()
                 end((*outcome.notes, *objection), ends_turn=outcome.stops)
 
-    async def _check_written_files(self, run: Run, output: ToolOutput) -> ToolOutput:
+    async def _check_written_files(self, run: Run, output: ToolOutput, files: Files) -> ToolOutput:
         """Add the results of checks on the files it wrote; files it read are checked in the background."""
         host, sources, workspace = self._host.tools, self._host.sources, Path(self._state().workspace)
         if run.tool.kind is ToolKind.READ:
@@ -161,7 +165,7 @@ class ToolCalls:
             return output
         from halocline.task.calls.post_edit_checks import Follower
 
-        files, formatters = self._contexts.build(run).host.files, self._host.editing.formatters
+        formatters = self._host.editing.formatters
         follower = Follower(workspace, files, host.shell, host.blobs, sources.diagnostics, formatters)
         found = await follower.after(output.events)
         self._emit(*found.facts)
