@@ -6,10 +6,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.conformance.event_stream import Bedrock, bedrock_server, frame, reply
 from tests.conformance.sdks import PICTURE
 from tests.net.raw_server import read_request, serving

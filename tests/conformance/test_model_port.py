@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as changed
+from msgspec.structs import replace
 from tests.providers.markup import TOOLS, spoken
 from tests.providers.streams import (
     HELLO,
@@ -414,7 +413,7 @@ async def test_the_key_is_sent_where_the_vendor_looks_for_it(family: str) -> Non
 async def test_a_vendors_own_headers_go_with_every_request(family: str) -> None:
     async with ModelServer([Turn(text="One.")]) as server:
         at = endpoint(family, base_url=server.url(family))
-        at = replace(at, vendor=changed(at.vendor, key_header="api-key"), headers={"x-team": "blue"})
+        at = replace(at, vendor=replace(at.vendor, key_header="api-key"), headers={"x-team": "blue"})
         model = FAMILIES[family](at, MemoryBlobs())
         await collected(model)
         await model.close()

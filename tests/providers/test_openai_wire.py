@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
 
 from halocline.ports.model import Request

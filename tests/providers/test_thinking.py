@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.providers.streams import endpoint, request
 
 from halocline.protocol.messages import Effort

@@ -2,11 +2,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
 from tests.real_server.llama_server import CALLS_TOOLS, NEVER_STOPS, STOPS_SOON, llama_server, relay
 

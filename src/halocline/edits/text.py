@@ -8,10 +8,12 @@ import codecs
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.values import Value
 
 CRLF, LF = "\r\n", "\n"
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -40,8 +42,7 @@ class NotEncodable(EditError):
     code = "not_encodable"
 
 
-@dataclass(frozen=True)
-class TextFile:
+class TextFile(Value, frozen=True, dict=True):
     """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings.
 
     `known` has the characters beyond ASCII that it may hold, if its encoding is unknown: those that it has.

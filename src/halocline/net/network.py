@@ -1,12 +1,10 @@
 """Network options: timeouts, proxy and trusted certificates."""
 
-from dataclasses import dataclass
-
 from halocline.net.proxies import Proxy
+from halocline.protocol.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Value, frozen=True):
     """Options for reaching a server. Times are in seconds.
 
     `connect_timeout` covers everything until a request can be sent: name lookup, socket, proxy, TLS.

@@ -4,10 +4,10 @@ What must stay true: a proxy's user name and password appear in no text and no r
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from halocline.net.address import Address, address_of
 from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
 
 VARIABLES = {
     "HTTPS_PROXY": "The proxy for servers at https addresses.",
@@ -24,12 +24,14 @@ NO_PROXY_AT_ALL = "none"
 _FORM = "Write it as http://host:port, or http://user:password@host:port."
 
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
+class Proxy(Value, frozen=True):
     """An HTTP proxy. `authorization` is the value of the Proxy-Authorization header; empty if none is sent."""
 
     address: Address
-    authorization: str = field(default="", repr=False)
+    authorization: str = ""
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.name!r})"  # without the password
 
     @property
     def name(self) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,14 +11,14 @@ from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.protocol import secrets
 from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.catalog.vendor import Family, Vendor
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Value, frozen=True):
     """One model of one vendor, and how to reach it.
 
     `model` is the vendor's own name for it, `known` what is known about it (`own_prices`: the user set its prices);
@@ -29,14 +28,17 @@ class Endpoint:
 
     vendor: Vendor
     model: str
-    key: str = field(default="", repr=False)
+    key: str = ""
     key_source: str = ""
     base_url: str = ""
     known: ModelInfo | None = None
     own_prices: bool = False
     network: Network = DIRECT
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = {}
+    extra_body: Mapping[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.name!r}, {self.url!r})"  # without the key
 
     @property
     def name(self) -> str:

@@ -5,7 +5,6 @@ files, and files without a task must be old.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -75,9 +74,11 @@ def sweep_home(home: Home, now: float) -> list[Path]:
 
 def remove_litter(litter: list[Path]) -> list[Path]:
     """Remove files and folders; return those that are gone."""
+    from shutil import rmtree  # seldom anything is left
+
     for path in litter:
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
+            rmtree(path, ignore_errors=True)
         else:
             with suppress(OSError):
                 path.unlink()

@@ -1,7 +1,6 @@
 """apply_patch: one patch to several files, applied whole or not at all, in the format GPT models are trained on."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,6 +67,8 @@ def summary(input: Input) -> Summary:
 
 def _read_sections(input: Input) -> Sequence["Section"]:
     """Return the patch's sections with paths relative to the workspace. Raises EditError."""
+    from dataclasses import replace  # no start needs it
+
     sections = edits.formats.patch.parse_patch(input.input)
     if not input.folder:
         return sections
@@ -139,6 +140,7 @@ async def _make_change(section: "Section", ctx: ToolContext) -> Change:
 
 def _restore_secrets(section: "Section", was: Original, ctx: ToolContext) -> "Section":
     """Replace redaction marks with the secrets they stand for, line by line."""
+    from dataclasses import replace  # no start needs it
 
     def meant(lines: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(restore_secrets(line, was, ctx) for line in lines)

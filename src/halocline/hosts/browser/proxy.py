@@ -11,9 +11,9 @@ import socket
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 import h11
+from msgspec.structs import replace
 
 from halocline.hosts.browser.relay import CHUNK, BrowserConnection, build_request, pass_response, relay_both
 from halocline.net.address import Address, address_of

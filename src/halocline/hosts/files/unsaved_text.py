@@ -6,8 +6,9 @@ Subscribes to the task's log to know when commands ran.
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from halocline.edits.text import CRLF, EditError, decode_text, encode_text, to_lf
 from halocline.ports.host import Mark

@@ -7,7 +7,6 @@ Each kind of server is one row of questions; the first answer that knows a fact 
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -27,8 +26,7 @@ MILLION = 1_000_000
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Value, frozen=True):
     """One request: its path below the server's root or its API, and how to find a model in the answer.
 
     `{model}` in the path is the model's name. `by_name` sends the name in a body.

@@ -1,8 +1,9 @@
 """Network options for a model's server, from the settings, the environment and the server's place."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network

@@ -1,9 +1,10 @@
 """Resolve the model of a task, and explain how to get one if there is none."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
+
+from msgspec.structs import replace
 
 from halocline import providers
 from halocline.context.request import Thinking

@@ -6,10 +6,9 @@ catalogue, then the older one; if all lack them, its server is asked later (`pro
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from msgspec.structs import asdict, replace as changed
+from msgspec.structs import asdict, replace
 
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import Catalogue, Entry
@@ -60,7 +59,7 @@ def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> 
     """Return the endpoint with the known facts about its model."""
     own = settings.prices.get(at.name)
     if settings.context_window:
-        own = changed(own or Price(), window=settings.context_window)
+        own = replace(own or Price(), window=settings.context_window)
     if own is not None and None not in asdict(own).values():
         return replace(at, known=_override_info(UNKNOWN, own), own_prices=True)
     info = model_info(at.vendor, at.model, catalogue)
@@ -148,15 +147,15 @@ def _own_vendor(name: str, row: Vendor | None, own: Provider) -> Vendor:
         return Vendor(**{"name": name, "title": name, "family": "openai_chat"} | fields)
     if own.base_url and row.family_elsewhere:
         fields.setdefault("family", row.family_elsewhere)
-    return changed(row, **fields)
+    return replace(row, **fields)
 
 
 def _override_info(info: ModelInfo, own: Price) -> ModelInfo:
     """Return the known facts, overridden by the person's."""
-    sized = changed(info, window=own.window or info.window, max_output=own.max_output or info.max_output)
+    sized = replace(info, window=own.window or info.window, max_output=own.max_output or info.max_output)
     if own.input is None or own.output is None:
         return sized
-    return changed(sized, prices=Prices(own.input, own.output, own.cache_read, own.cache_write), tiers=())
+    return replace(sized, prices=Prices(own.input, own.output, own.cache_read, own.cache_write), tiers=())
 
 
 def _suggest_name(name: str, settings: Settings, catalogue: Catalogue) -> str:

@@ -5,7 +5,8 @@ A key goes only to its own server and to the store; a person sees at most its la
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from halocline.net.network import Network
 from halocline.ports.blobs import Blobs

@@ -5,9 +5,8 @@ Asked are local servers, and those at an address of the settings whose models th
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue

@@ -1,7 +1,8 @@
 """The models you can use: list them, test a connection, refresh the catalogue, and the API keys they need."""
 
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Mode

@@ -5,7 +5,6 @@ Nothing is cached here. Lists and searches use `index`, so that running a prompt
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -78,6 +77,8 @@ def find_task(folder: Path, name: str, where: str = "See them with: halo tasks l
 
 def forget_task(folder: Path, task: str) -> None:
     """Delete a task permanently. Its blobs stay, because they may be shared."""
+    import shutil  # few processes delete tasks
+
     shutil.rmtree(folder / task)
     _old_mark(folder, task).unlink(missing_ok=True)
 

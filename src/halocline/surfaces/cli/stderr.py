@@ -1,6 +1,5 @@
 """Messages to the user on standard error."""
 
-import shutil
 import sys
 from typing import TextIO
 
@@ -22,6 +21,7 @@ def fold_text(text: str, before: str, file: TextIO) -> str:
     lines = (before + clean(text)).split("\n")
     if not file.isatty():
         return "\n".join(lines)
+    import shutil  # a terminal alone has a width
     from textwrap import TextWrapper
 
     width = shutil.get_terminal_size().columns

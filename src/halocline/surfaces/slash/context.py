@@ -1,6 +1,5 @@
 """The context and the result of an answer to a slash command."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -60,8 +59,7 @@ class SlashView(Protocol):
         """Ask; None to stop the turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class SlashContext:
+class SlashContext(Value, frozen=True):
     """Context of an answer: the task, and the view that can ask questions."""
 
     client: Client

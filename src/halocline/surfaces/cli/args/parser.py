@@ -4,12 +4,15 @@ The reference page of the docs is generated from the parsers.
 """
 
 import argparse
+from functools import partial
 from typing import Any, NoReturn
 
 from halocline.protocol.errors import UsageError
 
 APPROVAL_MODES = ("ask", "accept-edits", "auto", "yolo", "plan")
 JSON_LINES = "print JSON, one object per line"
+_UNSHOWN = 1000
+"""Width of formatters that build a parser and show nothing."""
 SCREEN_READER = "plain lines without a live screen, for screen readers"
 
 
@@ -22,8 +25,14 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, alone: str = "", **settings: Any) -> None:
         if alone:
             settings["description"] = f"{settings['description']} Without an action: {alone}."
-        super().__init__(allow_abbrev=False, **settings)
+        self._formatter = settings.pop("formatter_class", argparse.HelpFormatter)
+        # argparse builds a formatter with each argument; without a width, each one looks for the terminal's.
+        super().__init__(allow_abbrev=False, formatter_class=partial(self._formatter, width=_UNSHOWN), **settings)
         self._alone = alone
+
+    def format_help(self) -> str:
+        self.formatter_class = self._formatter
+        return super().format_help()
 
     def read(self, words: list[str]) -> argparse.Namespace:
         """Parse the words after the command. Raises UsageError."""
