@@ -28,7 +28,7 @@ OVERRIDES = {
     "gc.auto": "0",
 }
 """Settings that override the repository's while a read-only command runs."""
-_KEPT = re.compile(r"HOME|USER|LOGNAME|XDG_CONFIG_HOME|SYSTEMROOT|TMPDIR")
+_KEPT = r"HOME|USER|LOGNAME|XDG_CONFIG_HOME|SYSTEMROOT|TMPDIR"
 
 
 def looking_environment() -> dict[str, str]:
@@ -53,7 +53,7 @@ def bare_environment(environment: Mapping[str, str], folder: str) -> ChildEnviro
 
 def plain_environment(environment: Mapping[str, str], folder: str) -> ChildEnvironment:
     """Keep only the variables that any git we run needs."""
-    kept = child_environment({name: value for name, value in environment.items() if _KEPT.fullmatch(name)})
+    kept = child_environment({name: value for name, value in environment.items() if re.fullmatch(_KEPT, name)})
     return declare_environment(kept, {"PATH": git_path(environment, folder), "LC_ALL": "C"})
 
 

@@ -22,7 +22,7 @@ from halocline.protocol.errors import ToolFailure
 _LARGEST_ENCODED = 20_000_000
 """Largest file in bytes that is decoded to check a line; UTF-8 files are checked at the line's offset."""
 _BY_DESCRIPTOR = "/proc/self/fd"
-_KEPT = re.compile(r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT")
+_KEPT = r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT"
 
 
 class Source:
@@ -45,7 +45,7 @@ class Source:
 
     def start(self, command: list[str]) -> "subprocess.Popen[bytes]":
         """Start a program in the folder, or with the file as its input."""
-        given = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
+        given = {name: value for name, value in os.environ.items() if re.fullmatch(_KEPT, name)}
         env = child_environment(given)
         if not self.is_folder:
             return _start_process(command, env, stdin=self._fd)

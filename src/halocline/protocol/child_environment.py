@@ -21,23 +21,23 @@ _REDIRECTS = re.compile(
     re.DOTALL,
 )
 """The git variables are those that halo inherits when a git hook starts it; they point to another repository."""
-_LOADS_CODE = re.compile(r"--?(?:r|require|import|loader|experimental-loader|inspect\S*|openssl-config)\b")
-_HARMLESS = re.compile(
+_LOADS_CODE = r"--?(?:r|require|import|loader|experimental-loader|inspect\S*|openssl-config)\b"
+_HARMLESS = (
     r"(?:OLD)?PWD|PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|SYSTEMROOT|LS_COLORS|SSH_AUTH_SOCK|SSH_AGENT_PID"
     r"|XDG_[A-Z]+_(?:HOME|DIRS?)|PYTHONPATH|PYTHONHOME|LD_LIBRARY_PATH"
 )
 """Variables that programs need in order to work. An SSH agent's socket signs, but does not reveal keys."""
-_ENDS_IN_KEY = re.compile(r"(?i)keys?(?:_|\Z)")
-_NO_SECRET = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|null|\d{1,4})?|[a-z][a-z0-9+.-]*://[^\s@?]+")
+_ENDS_IN_KEY = r"(?i)keys?(?:_|\Z)"
+_NO_SECRET = r"(?i)(?:true|false|yes|no|on|off|none|null|\d{1,4})?|[a-z][a-z0-9+.-]*://[^\s@?]+"
 """Not a secret despite its name: a switch, a number, a URL without a password. Its form may still make it one."""
-_PROXY = re.compile(r"(?i)(?:https?|all|ftp|socks)_proxy|npm_config_(?:https_)?proxy")
-_LIKE_A_KEY = re.compile(
+_PROXY = r"(?i)(?:https?|all|ftp|socks)_proxy|npm_config_(?:https_)?proxy"
+_LIKE_A_KEY = (
     r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@|(?:gh[pousr]_|github_pat_|glpat-|npm_|sk-|xox[abprs]-|AKIA|AIza)[\w-]{12}"
     r"|eyJ[\w-]{8,}\.eyJ|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
 """Includes prefixes of keys, which would be too weak a sign in a longer text."""
-_USER_OF_URL = re.compile(r"(?<=://)[^/\s]*@")
-_AGENTS = re.compile(
+_USER_OF_URL = r"(?<=://)[^/\s]*@"
+_AGENTS = (
     r"(?:SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|GPG_AGENT_INFO|DBUS_\w+|DOCKER_HOST|XDG_RUNTIME_DIR|XAUTHORITY"
     r"|DISPLAY|WAYLAND_DISPLAY|KUBECONFIG|GIT_SSH(?:_COMMAND)?|GIT_ASKPASS|AWS_\w+|GOOGLE_APPLICATION_CREDENTIALS)\Z"
 )
@@ -59,8 +59,8 @@ def child_environment(
             continue
         if is_passed(name, hidden, passed):
             kept[name] = value
-        elif _PROXY.fullmatch(name):
-            kept[name] = _USER_OF_URL.sub("", value)
+        elif re.fullmatch(_PROXY, name):
+            kept[name] = re.sub(_USER_OF_URL, "", value)
         elif name not in hidden and not looks_secret(name, value):
             kept[name] = value
     return ChildEnvironment(kept)
@@ -76,7 +76,7 @@ def in_sandbox(environment: ChildEnvironment, passed: Iterable[str] = ()) -> Chi
     """Return the environment for a sandbox: without variables that lead to agents or the desktop."""
     names = tuple(passed)
     return ChildEnvironment(
-        {name: value for name, value in environment.items() if not _AGENTS.match(name) or _matches_any(name, names)}
+        {name: value for name, value in environment.items() if not re.match(_AGENTS, name) or _matches_any(name, names)}
     )
 
 
@@ -96,10 +96,10 @@ def is_passed(name: str, hidden: frozenset[str], passed: Iterable[str]) -> bool:
 
 def looks_secret(name: str, value: str) -> bool:
     """True if a variable's name or value looks like a secret."""
-    if _HARMLESS.fullmatch(name):
+    if re.fullmatch(_HARMLESS, name):
         return False
-    is_named = is_secret_name(name) or bool(_ENDS_IN_KEY.search(name))
-    return (is_named and not (_NO_SECRET.fullmatch(value) or _is_place(value))) or _holds_secret(value)
+    is_named = is_secret_name(name) or bool(re.search(_ENDS_IN_KEY, name))
+    return (is_named and not (re.fullmatch(_NO_SECRET, value) or _is_place(value))) or _holds_secret(value)
 
 
 def _is_place(value: str) -> bool:
@@ -108,7 +108,7 @@ def _is_place(value: str) -> bool:
 
 
 def _holds_secret(value: str) -> bool:
-    if len(value) < 8 or _LIKE_A_KEY.search(value):
+    if len(value) < 8 or re.search(_LIKE_A_KEY, value):
         return len(value) >= 8
     return secrets.random_strings.is_random_string(value) or secrets.redaction.redact_text(value) != value
 
@@ -119,4 +119,4 @@ def _matches_any(name: str, patterns: Iterable[str]) -> bool:
 
 def _loads_code(name: str, value: str) -> bool:
     """True for NODE_OPTIONS that load code, as editors set them to attach a debugger."""
-    return name == "NODE_OPTIONS" and bool(_LOADS_CODE.search(value))
+    return name == "NODE_OPTIONS" and bool(re.search(_LOADS_CODE, value))

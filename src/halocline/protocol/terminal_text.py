@@ -2,7 +2,7 @@
 
 import re
 
-_SEQUENCE = re.compile(
+_SEQUENCE = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colors, cursor movement
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC and other strings: titles, links
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
@@ -12,7 +12,7 @@ _SEQUENCE = re.compile(
 
 def plain_output(text: str) -> str:
     """Return the text as a terminal finally shows it: no control sequences, and only the last redraw of a line."""
-    text = _SEQUENCE.sub("", text)
+    text = re.sub(_SEQUENCE, "", text)
     if "\r" not in text:
         return text
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -14,7 +14,7 @@ _TAGS = {
     "[THINK]": "[/THINK]",
 }
 # Some templates write the opening tag themselves, so that the reply has only the closing one.
-_LONE_CLOSING = re.compile(r"(?<!`)</think(?:ing)?>(?=\s*\n\s*\n|\s*\Z)")
+_LONE_CLOSING = r"(?<!`)</think(?:ing)?>(?=\s*\n\s*\n|\s*\Z)"
 
 
 class Split(NamedTuple):
@@ -82,7 +82,7 @@ class ThinkTags:
 
 def split_at_lone_closing(words: str) -> Split:
     """Split a whole reply at a closing tag whose opening tag is missing."""
-    found = _LONE_CLOSING.search(words)
+    found = re.search(_LONE_CLOSING, words)
     before = words[: found.start()] if found else ""
     if found is None or before.count("```") % 2 or any(tag in before for tag in _TAGS):
         return Split(words=words)

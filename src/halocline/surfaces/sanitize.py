@@ -5,12 +5,12 @@
 
 import re
 
-_SEQUENCE = re.compile(
+_SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colors, cursor movement
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS and similar
     r"|\x1b[ -/]+[0-~]|\x1b[0-Z\\^-~]"
 )
-_HIDDEN = re.compile(
+_HIDDEN = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
     r"\u2060-\u206f\u3164\ufe00\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -18,12 +18,12 @@ _HIDDEN = re.compile(
 
 def clean(text: str) -> str:
     """Sanitize text for reading: remove escape sequences, show other hidden characters."""
-    return reveal(_SEQUENCE.sub("", text))
+    return reveal(re.sub(_SEQUENCE, "", text))
 
 
 def reveal(text: str) -> str:
     """Sanitize text for a decision: remove nothing, show every hidden character. Line ends and tabs stay."""
-    return _HIDDEN.sub(_show_character, text.replace("\r\n", "\n"))
+    return re.sub(_HIDDEN, _show_character, text.replace("\r\n", "\n"))
 
 
 def _show_character(match: re.Match[str]) -> str:

@@ -22,7 +22,7 @@ from halocline.tools.schema import schema_of
 
 TIME_LIMIT = 600.0
 _SILENT = 5.0
-_STOPPED = re.compile(
+_STOPPED = (
     r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
     r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
 )
@@ -118,7 +118,7 @@ def _describe_status(result: ShellResult, limit: float | None, command: str = ""
         facts.append("full-screen programs cannot be shown; use one that prints plain output")
     if result.gone:
         facts.append(f"the folder {result.gone} no longer exists, so it ran in the workspace")
-    if result.sandboxed and result.exit_code and _STOPPED.search(result.output):
+    if result.sandboxed and result.exit_code and re.search(_STOPPED, result.output):
         facts.append(STOPPED)
     if note := withheld_note(command, result.output, result.exit_code, result.withheld):
         facts.append(note)

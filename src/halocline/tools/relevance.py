@@ -15,7 +15,7 @@ _MODIFIERS = (
     r"(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final|sealed|inline"
     r"|unsafe|extern|open|override|virtual|declare|readonly)\s+)*"
 )
-_DEFINES = re.compile(
+_DEFINES = (
     rf"\s*{_MODIFIERS}(?:(?:def|class|function\*?|func|fn|fun|struct|enum|trait|interface|type|impl|module|namespace"
     r"|object|record|protocol|extension|macro_rules!|const|let|var|val|CREATE\s+TABLE|#\s*define|resource)\s)"
 )
@@ -31,7 +31,7 @@ _LATER_NAMES = re.compile(
     r"|CHANGE(?:LOG|S).*",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z_]{3,}")
+_WORD = r"[A-Za-z_]{3,}"
 
 
 class Found(Value, frozen=True):
@@ -47,14 +47,14 @@ class Found(Value, frozen=True):
 
 def rank_files(matches: Iterable[Match], regex: str, root: str) -> list[Found]:
     """Return the files, most relevant first. `matches` come file by file; `root` is the folder searched."""
-    words = frozenset(word.lower().strip("_") for word in _WORD.findall(regex))
+    words = frozenset(word.lower().strip("_") for word in re.findall(_WORD, regex))
     found = [Found(path, tuple(lines)) for path, lines in groupby(matches, key=lambda match: match.path)]
     return sorted(found, key=lambda one: _rank_key(one, words, root))
 
 
 def _rank_key(one: Found, words: frozenset[str], root: str) -> tuple[bool, bool, bool, int, int, str]:
     parts = PurePath(one.path.removeprefix(root).lstrip("/")).parts
-    defines = any(line.is_match and _DEFINES.match(line.text) for line in one.lines)
+    defines = any(line.is_match and re.match(_DEFINES, line.text) for line in one.lines)
     named = PurePath(one.path).stem.lower().strip("_") in words
     return (_is_later(parts), not defines, not named, -one.matches.bit_length(), len(parts), one.path)
 

@@ -49,14 +49,14 @@ _NEEDS = {
     ("goreleaser", "semantic-release", "release-please"): ("GITHUB_TOKEN", "GH_TOKEN", "NPM_TOKEN", "GITLAB_TOKEN"),
 }
 """Patterns of the variables that programs use to sign in."""
-_SIGN_IN = re.compile(
+_SIGN_IN = (
     r"(?i)\b40[13]\b|auth|credential|log(?:ged)?[ -]?in\b|sign(?:ed)?[ -]?in\b|forbidden|denied|permission|passw"
     r"|(?:api|access|secret|session|deploy)[ _-]?(?:token|key)|token (?:is |was )?(?:required|missing|invalid|not)"
     r"|not set|no token"
 )
 """Phrases in the output of programs that are not signed in."""
-_PROXY_SAYS = re.compile(r"(?i)\b407\b|proxy authentication")
-_WORD = re.compile(r"[A-Za-z0-9_.-]+")
+_PROXY_SAYS = r"(?i)\b407\b|proxy authentication"
+_WORD = r"[A-Za-z0-9_.-]+"
 
 
 def withheld_note(command: str, output: str, exit_code: int | None, withheld: Sequence[str]) -> str:
@@ -79,11 +79,11 @@ def _is_wanted(name: str, command: str, output: str, *, failed: bool) -> bool:
     if not failed:
         return False
     is_proxy = name.lower().endswith("_proxy")
-    if _names_variable(output, name) or (is_proxy and _PROXY_SAYS.search(output)):
+    if _names_variable(output, name) or (is_proxy and re.search(_PROXY_SAYS, output)):
         return True
-    if not _SIGN_IN.search(output):
+    if not re.search(_SIGN_IN, output):
         return False
-    words = set(_WORD.findall(command))
+    words = set(re.findall(_WORD, command))
     return any(words.intersection(programs) and _matches_any(name, wanted) for programs, wanted in _NEEDS.items())
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from halocline.protocol.values import Value
 
-_READY = re.compile(
+_READY = (
     rb"(?i)\bready\b|\blistening\b|\bserving\b|\bstarted\b|\brunning (?:at|on)\b|\bavailable (?:at|on)\b"
     rb"|\bwatching for\b|compiled successfully|\bfailed\b|\berror\b"
     rb"|https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])"
 )
 """Words that end the wait for a start: it succeeded, or it failed."""
-_BUILDING = re.compile(rb"(?i)\b(?:compil|build|bundl|transpil|generat|install|download|starting|link)")
+_BUILDING = rb"(?i)\b(?:compil|build|bundl|transpil|generat|install|download|starting|link)"
 _FULL_SCREEN = b"\x1b[?1049h"
 _LISTENS = "0A"
 
@@ -32,11 +32,11 @@ class Member(Value, frozen=True):
 
 
 def is_ready(newest: bytes) -> bool:
-    return bool(_READY.search(newest))
+    return bool(re.search(_READY, newest))
 
 
 def is_building(newest: bytes) -> bool:
-    return bool(_BUILDING.search(newest))
+    return bool(re.search(_BUILDING, newest))
 
 
 def is_full_screen(chunk: bytes) -> bool:

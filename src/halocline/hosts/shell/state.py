@@ -24,7 +24,7 @@ _EXPORTED = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-_QUOTED = re.compile(rb'\\([$`"\\\n])')
+_QUOTED = rb'\\([$`"\\\n])'
 _ANSI = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _LETTERS |= {b"v": b"\v"}
@@ -114,7 +114,7 @@ def _parse_exports(exported: bytes) -> dict[str, str]:
     """Parse the output of `export -p` in bash's two quoting styles."""
     found: dict[str, str] = {}
     for name, plain, ansi in _EXPORTED.findall(exported):
-        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescape, ansi) if ansi else _QUOTED.sub(rb"\1", plain))
+        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescape, ansi) if ansi else re.sub(_QUOTED, rb"\1", plain))
     return found
 
 
