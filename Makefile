@@ -26,6 +26,12 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup  ## watch the agent repair a small project (scripted model: no key, no network)
 	@$(BIN)/halo demo -y
 
+# The gate on system calls needs strace; where it cannot be installed, it compares CPU time only and says so.
+$(VENV)/.strace: | $(STAMP)
+	@command -v strace >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq strace >/dev/null; } \
+		|| echo "strace is not installed: the benchmark's gate does not count system calls"
+	@touch $@
+
 # The sandbox's tests need bubblewrap; where it cannot be installed they say so and are skipped.
 $(VENV)/.bubblewrap: | $(STAMP)
 	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; } \
@@ -59,7 +65,7 @@ all-tests:
 all-vscode-tests:
 	@bash -c "$(call BESIDE,not long)"
 
-prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
+prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap $(VENV)/.strace
 	@$(MAKE) --no-print-directory -j 2 lint types
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up

@@ -21,6 +21,7 @@ from benchmarks.session import Arena, Run, arenas
 from benchmarks.syscalls import Counts, Step, Trace, medians, missing_tracer, read_trace
 
 KINDS = ("read", "edit", "run")
+_FIRST = "S1"
 FEW, MANY = "S2-few", "S2"
 """Scenarios: for the gate, which has to be quick, and for the table."""
 _WAIT = 0.05
@@ -50,7 +51,7 @@ class Costs:
 def measure_steps(scenario: str, rounds: int, *, traced: bool = True) -> tuple[Costs, Costs]:
     """Play a scenario with the floor and ours in turns, then trace each once. RuntimeError: work is undone."""
     with _playing() as (floor, ours):
-        _play(ours, FEW)  # what it keeps from one task to the next exists then; the floor keeps nothing
+        _play(ours, _FIRST)  # what it keeps from one task to the next exists then; the floor keeps nothing
         runs = [(_play(floor, scenario), _play(ours, scenario)) for _ in range(rounds)]
         of_floor, of_ours = zip(*runs, strict=True)
         traces = [_trace(arena, scenario) if traced else None for arena in (floor, ours)]

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +26,6 @@ _WRITES = ("write", "pwrite64", "writev")
 _SYNCS = ("fsync", "fdatasync", "sync_file_range", "syncfs", "msync", "sync")
 _FORKS = ("clone", "clone3", "fork", "vfork")
 _PROBE_SECONDS = 20
-_LINE = re.compile(r"(\d+) +(.*)")
 _CALL = re.compile(r"(\w+)\((\w*)")
 _RESULT = re.compile(r"= (-?\d+)[^=]*$")
 _UNFINISHED = " <unfinished ...>"
@@ -49,7 +48,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`gap`: from the last piece of an answer to the next request. `whole`: from one request to the next."""
+    """`gap`: from the last piece of an answer to the next request. `whole`: from one request to the next.
+
+    Calls and bytes of a gap are those of the main thread: what other threads and processes do may overlap with it. New
+    processes and syncs are everybody's.
+    """
 
     gap: Counts
     whole: Counts
@@ -71,6 +74,7 @@ class _Call:
     file: str
     result: int
     text: str
+    is_main: bool
 
 
 def tracing(output: Path) -> list[str]:
@@ -127,14 +131,22 @@ def _step(calls: Sequence[_Call], request: int, following: int) -> Step:
         for number in range(request, following)
         if calls[number].name == "recvfrom" and calls[number].file == connection and calls[number].result > 0
     ]
-    return Step(_sum(calls[received[-1] : following]), _sum(calls[request:following]))
+    gap = calls[received[-1] : following]
+    everybody, main = _sum(gap), _sum([call for call in gap if call.is_main])
+    return Step(
+        replace(main, forks=everybody.forks, programs=everybody.programs, syncs=everybody.syncs),
+        _sum(calls[request:following]),
+    )
 
 
 def _calls(lines: Iterable[str]) -> Iterator[_Call]:
     """Yield the calls in the order in which they ended; strace splits those that others interrupt."""
     begun: dict[str, str] = {}
+    main = ""
     for line in lines:
-        process, text = _LINE.match(line.rstrip("\n")).groups()  # type: ignore[union-attr]
+        process, _, text = line.rstrip("\n").partition(" ")
+        text = text.lstrip()
+        main = main or process
         if text.endswith(_UNFINISHED):
             begun[process] = text.removesuffix(_UNFINISHED)
             continue
@@ -142,7 +154,7 @@ def _calls(lines: Iterable[str]) -> Iterator[_Call]:
             text = begun.pop(process, "") + text.partition(" resumed>")[2]
         if head := _CALL.match(text):
             result = _RESULT.search(text)
-            yield _Call(head[1], head[2], int(result[1]) if result else -1, text)
+            yield _Call(head[1], head[2], int(result[1]) if result else -1, text, process == main)
 
 
 def _sum(calls: Sequence[_Call]) -> Counts:

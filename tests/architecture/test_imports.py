@@ -210,6 +210,15 @@ async def test_a_run_imports_nothing_that_it_does_not_use(imported):
     assert "halocline.providers.openai_chat.request" in imported
 
 
+async def test_no_start_makes_a_dataclass_or_imports_shutil(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "settings.toml").write_text("checkpoints = false\n")  # the first one of a folder does both
+    async with ModelServer([Turn(text="Hello.")]) as server:
+        words = ["run", "-p", "-y", "-m", "openai/x", "--base-url", server.url("openai"), "say hello"]
+        modules = await asyncio.to_thread(modules_of, tmp_path / "home", *words, "-C", str(tmp_path))
+    assert {"dataclasses", "shutil"}.isdisjoint(modules)
+
+
 async def test_a_key_in_the_file_is_read_without_a_thought_of_the_keyring(tmp_path):
     async with ModelServer([Turn(text="Hello.")], key="sk-1") as server:
         url = server.url("openai")
