@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.checkpoints.changes.claim_lines import Line, LineReader
 from halocline.checkpoints.store.index import places_of
 from halocline.checkpoints.store.trees import Entry
-from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
 NAME = "claims"
@@ -25,27 +25,6 @@ AFTER_DEATH = 60.0
 """Seconds after which changes no longer count as those of a process that died during a change."""
 FOR_EVER = float("inf")
 """The end of a claim that has not ended."""
-
-
-class Line(Value, frozen=True):
-    """One line. `paths` are absolute, decoded as latin-1 because names need not be text; None: any file in `root`.
-
-    `what` is begun, wrote, ended, kept, looked (the task's claims up to then are saved), or told (the task knows the
-    checkpoint in `after`). `at` is in Unix seconds. `before` and `after` are git's hashes of a written file's old and
-    new content, empty for no file. `ran`: a command does the writing, so that it is unknown what it wrote. For a kept
-    file, `before` and `mode` are its state when the checkpoint that should show it was requested.
-    """
-
-    what: str
-    task: str
-    root: str
-    at: float
-    paths: tuple[str, ...] | None = None
-    pid: int = 0
-    before: str = ""
-    after: str = ""
-    ran: bool = False
-    mode: str = ""
 
 
 class Claim(Value, frozen=True):
@@ -82,6 +61,7 @@ class Claims:
         self.root = os.fsencode(workspace)
         self.task = task
         self._began = time.time()
+        self._reader = LineReader(self._file)
         self._open: set[tuple[str, ...] | None] = set()
 
     def begin(self, paths: Sequence[str | bytes] | None, at: float | None = None, *, ran: bool = False) -> None:
@@ -120,7 +100,7 @@ class Claims:
 
     def read_unsaved(self) -> dict[bytes, Entry | None]:
         """Return file states that the task kept, before this object was created, for checkpoints never saved."""
-        mine = [line for line in _read_lines(self._file) if self._is_mine(line) and line.at < self._began]
+        mine = [line for line in self._reader.read(0.0) if self._is_mine(line) and line.at < self._began]
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
         found: dict[bytes, Entry | None] = {}
         for line in (line for line in mine if line.what == "kept" and line.at > saved):
@@ -137,25 +117,33 @@ class Claims:
 
     def is_known(self, checkpoint: str) -> bool:
         """True if the task knows a checkpoint."""
-        return any(
-            line.what == "told" and line.after == checkpoint for line in _read_lines(self._file) if self._is_mine(line)
-        )
+        lines = self._reader.read(0.0)
+        return any(line.what == "told" and line.after == checkpoint for line in lines if self._is_mine(line))
 
     def last_look(self) -> float:
         """Unix time of the task's last scan of its folder; 0 if there was none."""
-        mine = (line.at for line in _read_lines(self._file) if line.what == "looked" and self._is_mine(line))
-        return max(mine, default=0.0)
+        return max((line.at for line in self._reader.read() if self._is_look(line)), default=0.0)
 
     def since(self, moment: float) -> list[Claim]:
         """Return the claims of all tasks that held at that time or later."""
-        return [claim for claim in _pair_claims(_read_lines(self._file)) if claim.until >= moment]
+        lines = self._reader.read(moment)
+        held = [claim for claim in _pair_claims(lines) if claim.until >= moment]
+        begun = {(claim.task, claim.at) for claim in held}
+        is_needed = (line.at >= moment or (line.task, line.at) in begun for line in lines)
+        settled = next((number for number, needed in enumerate(is_needed) if needed), len(lines))
+        newest = max((line for line in lines[:settled] if self._is_look(line)), key=lambda line: line.at, default=None)
+        self._reader.forget(settled, [newest] if newest else [], moment)
+        return held
 
     def looks_of_others(self, since: float) -> list[float]:
         """Unix times at which other open tasks scanned this folder, one above it or one below it."""
-        found = [line for line in _read_lines(self._file) if line.what == "looked" and line.at >= since]
+        found = [line for line in self._reader.read(since) if line.what == "looked" and line.at >= since]
         near = [line for line in found if line.task != self.task and _do_overlap(_place_as_bytes(line.root), self.root)]
         alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
         return [line.at for line in near if line.pid in alive]
+
+    def _is_look(self, line: Line) -> bool:
+        return line.what == "looked" and self._is_mine(line)
 
     def _is_mine(self, line: Line) -> bool:
         return line.task == self.task and _place_as_bytes(line.root) == self.root
@@ -185,27 +173,15 @@ class Claims:
                 os.close(fd)
 
 
-def trim_file(folder: Path) -> None:
-    """Drop the older half of a large file. Some store's lock must be held."""
+def trim_file(folder: Path, largest: int = LARGEST) -> None:
+    """Drop the older half of a file above `largest` bytes. Some store's lock must be held."""
     file = folder / NAME
     with suppress(OSError):
-        if file.stat().st_size > LARGEST:
+        if file.stat().st_size > largest:
             data = file.read_bytes()
             new = file.with_suffix(".new")
             new.write_bytes(data[data.find(b"\n", len(data) // 2) :])
             new.replace(file)
-
-
-def _read_lines(file: Path) -> list[Line]:
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return []
-    found = []
-    for text in data.split(b"\n"):
-        with suppress(msgspec.DecodeError):
-            found.append(json_input.decode(text, type=Line))
-    return found
 
 
 def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
@@ -227,7 +203,8 @@ def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
                 lost = [both for both in mine if both[0].pid != line.pid and not _is_alive(both[0].pid)]
                 found += [_cut_claim(one, wrote, line.at) for one, wrote in lost]
                 mine[:] = [both for both in mine if both not in lost]
-    for one, wrote in (both for few in begun.values() for both in few):
+    left = (both for few in begun.values() for both in few)
+    for one, wrote in sorted(left, key=lambda both: both[0].at):
         found.append(_make_claim(one, wrote, FOR_EVER) if _is_alive(one.pid) else _cut_claim(one, wrote, FOR_EVER))
     return found
 

@@ -1,0 +1,63 @@
+import random
+from pathlib import Path
+
+import pytest
+
+from halocline.checkpoints.changes.claims import Claims, trim_file
+
+ROOT = Path("/project")
+NAMES = (["a.py"], ["b.py"], ["a.py", "b.py"], None)
+
+
+def write_some(claims: Claims, chance: random.Random, now: float) -> None:
+    """One thing that a task records; some claims are never ended, and clocks jump a little."""
+    paths, at = chance.choice(NAMES), now + chance.choice((0, 0, 0, -3)) + chance.random() / 2
+    match chance.choice(("begin", "wrote", "end", "looked", "told")):
+        case "begin":
+            claims.begin(paths, at)
+        case "wrote":
+            claims.wrote("a.py", f"{chance.random()}", f"{chance.random()}")
+        case "end":
+            claims.end(paths)
+        case "looked":
+            claims.looked(at)
+        case "told":
+            claims.note_known(f"{now}")
+
+
+def seen_by(claims: Claims, moment: float) -> tuple[object, ...]:
+    return (claims.since(moment), claims.looks_of_others(moment), claims.last_look())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_long_lived_reader_sees_what_a_new_one_sees(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    writers = [Claims(tmp_path, ROOT, task) for task in ("t1", "t2", "t3")]
+    moment = 0.0
+    for step in range(300):
+        write_some(chance.choice(writers), chance, 1000.0 + step)
+        if chance.random() < 0.2:
+            moment = chance.choice((moment, moment, 990.0 + step, 900.0 + step / 2))
+            assert seen_by(writers[0], moment) == seen_by(Claims(tmp_path, ROOT, "t1"), moment)
+
+
+def test_a_reader_begins_again_when_the_file_was_trimmed(tmp_path: Path) -> None:
+    ours = Claims(tmp_path, ROOT, "t1")
+    for step in range(40):
+        ours.begin(["a.py"], 1000.0 + step)
+        ours.end(["a.py"])
+        ours.looked(1000.0 + step)
+        trim_file(tmp_path, 1000)
+        assert seen_by(ours, 1000.0 + step) == seen_by(Claims(tmp_path, ROOT, "t1"), 1000.0 + step)
+
+
+def test_a_line_that_is_being_written_is_read_once_it_is_whole(tmp_path: Path) -> None:
+    ours, theirs = Claims(tmp_path, ROOT, "t1"), Claims(tmp_path, ROOT, "t2")
+    theirs.looked(1001.0)
+    file = tmp_path / "claims"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert ours.looks_of_others(0.0) == []
+    with file.open("ab") as rest:
+        rest.write(whole[len(whole) // 2 :])
+    assert ours.looks_of_others(0.0) == [1001.0]
