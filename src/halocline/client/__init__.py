@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from halocline.context.user_files.agents import Agent as Agent
     from halocline.context.user_files.mentions import (
         escape_mentions as escape_mentions,
+        find_mentions as find_mentions,
         format_mention as format_mention,
     )
     from halocline.edits.diff import make_diff as make_diff
@@ -186,7 +187,7 @@ _PLACES = {
     "checkpoints.saved": "CheckpointInfo",
     "client.client": "Client open_client",
     "context.user_files.agents": "Agent",
-    "context.user_files.mentions": "escape_mentions format_mention",
+    "context.user_files.mentions": "escape_mentions find_mentions format_mention",
     "edits.diff": "make_diff",
     "edits.partial": "ProposedHunk list_hunks take_hunks",
     "edits.proposals": "ProposedText",

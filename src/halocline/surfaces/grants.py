@@ -3,16 +3,34 @@
 from halocline.protocol.kinds import Grant, Scope, ToolKind
 from halocline.surfaces.sanitize import reveal
 
+LONGEST_NAME = 40
+"""Most characters of a rule on a button."""
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EVERYWHERE: "everywhere"}
 
 
 def describe_grant(grant: Grant, scope: Scope = Scope.TASK) -> str:
     """Describe what *always* allows."""
+    return f"{_describe_rule(grant)} {_REACH[scope]}{_describe_condition(grant)}"
+
+
+def name_grant(grant: Grant, scope: Scope) -> str:
+    """Describe it in few words, as on a button. `describe_rule` has all of it."""
+    is_any_edit = grant.kind in CHANGES and not (grant.subject or grant.argv or grant.mcp)
+    rule = "edits" if is_any_edit else _describe_rule(grant)
+    if len(rule) > LONGEST_NAME:
+        rule = f"{rule[:LONGEST_NAME]}…" + "`" * (rule[:LONGEST_NAME].count("`") % 2)
+    return f"{rule} {_REACH[scope]}"
+
+
+def describe_rule(grant: Grant) -> str:
+    """Describe all of what *always* allows, whatever its scope."""
+    return f"{_describe_rule(grant)}{_describe_condition(grant)}"
+
+
+def _describe_condition(grant: Grant) -> str:
     names = ", ".join(entry.rpartition("=")[0] for entry in grant.scripts)
-    return f"{_describe_rule(grant)} {_REACH[scope]}" + (
-        f", as long as {reveal(names)} does not change" if names else ""
-    )
+    return f", as long as {reveal(names)} does not change" if names else ""
 
 
 def _describe_rule(grant: Grant) -> str:

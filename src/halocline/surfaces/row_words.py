@@ -7,9 +7,33 @@ from itertools import takewhile
 from halocline.protocol import events as ev
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.kinds import Choice, Grant, Todo
-from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
+from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.row_kinds import Approval, NoticeRow, PromptRow, Remedy
+
+UNSTARTED = {
+    "execute_command": ("", "$"),
+    "replace_in_file": ("Edit ", "±"),
+    "write_to_file": ("Write ", "±"),
+    "read_file": ("Read ", "▸"),
+}
+"""Verb and mark of calls that have not started: only a call that starts gets a title from its tool."""
+
+
+def name_unstarted(tool: str, subject: str) -> str:
+    """Name a call of a tool that has not started by what it is about."""
+    verb, _ = UNSTARTED.get(tool, (f"{tool} ", ""))
+    return f"{verb}{subject}".strip() or tool
+
+
+def describe_unstarted(call: ToolCall) -> str:
+    """Name a call that has not started by its first string argument, in one line."""
+    return name_unstarted(call.name, find_subject(call)).split("\n", 1)[0]
+
+
+def find_subject(call: ToolCall) -> str:
+    """Return the first string argument of a call."""
+    return next((value for value in call.arguments.values() if isinstance(value, str)), "")
 
 
 def prompt_text(content: tuple[UserPart, ...]) -> str:

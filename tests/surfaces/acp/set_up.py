@@ -1,4 +1,4 @@
-"""Installs two clients of the protocol from npm, with a Node that they run on, once for a machine.
+"""Installs clients of the protocol from npm, with a Node that they run on, once for a machine.
 
 `python -m tests.surfaces.acp.set_up` takes some seconds the first time and nothing later. Without them their tests are
 skipped, with a word.
@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.cached_install import CACHE, install, is_installed
 from tests.node import WHEEL, install_node, node_program, run_npm
 
-PACKAGES = ("acpx@0.19.1", "@agentclientprotocol/sdk@2.4.0")
+PACKAGES = ("acpx@0.19.1", "@agentclientprotocol/sdk@2.4.0", "@zed-industries/agent-client-protocol@0.4.5")
 PLACE = Path(os.environ.get("HALOCLINE_ACP_CLIENTS") or CACHE / "acp-clients")
 MISSING = f"no ACP clients in {PLACE}: `make test` installs them, or python -m tests.surfaces.acp.set_up"
 _STAMP = " ".join((WHEEL, *PACKAGES))

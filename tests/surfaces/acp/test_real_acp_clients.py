@@ -1,4 +1,4 @@
-"""Clients that others wrote drive the real `halo acp`: acpx, and the official TypeScript SDK."""
+"""Clients that others wrote drive the real `halo acp`: acpx, and the official TypeScript SDK, new and old."""
 
 import asyncio
 import json
@@ -94,6 +94,25 @@ async def test_the_official_typescript_sdk_takes_part_in_a_whole_turn(tmp_path: 
         "do it"
     ]
     assert ((folder / "new.txt").read_text(), found["written"]) == ("one\n", [str(folder / "new.txt")])
+
+
+async def test_a_client_with_the_schema_of_2025_sees_calls_and_what_it_is_asked(tmp_path: Path, folder: Path) -> None:
+    script = Path(__file__).with_name("old_client.mjs")
+    async with ModelServer([Turn(calls=(*CALLS, Call("execute_command", {"command": "echo 42"}))), TURNS[1]]) as server:
+        words = (str(script), str(set_up.PLACE), str(folder), "do it", *agent(server))
+        found = json.loads(await run_node(tmp_path, *words, cwd=folder))
+    assert found["ended"]["stopReason"] == "end_turn"
+    written, touched = (one["toolCall"] for one in found["asked"])
+    assert [one["newText"] for one in written["content"] if one["type"] == "diff"] == ["one\n"]
+    assert touched["rawInput"] == {"command": "touch x"}
+    calls = [one for one in found["updates"] if one["sessionUpdate"].startswith("tool_call")]
+    assert {one["title"] for one in calls if one["sessionUpdate"] == "tool_call"} == {
+        "Write new.txt",
+        "touch x",
+        "echo 42",
+    }
+    outputs = [one["rawOutput"]["output"] for one in calls if one.get("rawOutput") and one["status"] == "completed"]
+    assert [lines[0] for lines in outputs if lines[0] == "42"] == ["42"]
 
 
 async def test_acpx_takes_up_a_session_of_another_process(tmp_path: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ VALUES: tuple[Any, ...] = (
     *([{"type": "text"}], [{"type": "x"}], [{"type": "image", "data": "?", "mimeType": "x"}], {"fs": []}, {"fs": True}),
     *([{"type": "resource", "resource": {}}], [{"type": "resource_link", "uri": "x", "name": "y"}], {"auth": []}),
 )
-SCRIPT = '[[turn]]\ntext = "Hello."\n'
+SCRIPT = '[[turn]]\ntext = "Hello."\n' * len(VALUES)
 
 
 def list_parameters(session: str, folder: Path) -> dict[str, dict[str, Any]]:

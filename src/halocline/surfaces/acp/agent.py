@@ -235,7 +235,7 @@ class HaloAgent:
         workspace = find_folder(cwd)
         for open_session in [each for each in self._sessions.values() if task in (each.name, each.task)]:
             del self._sessions[open_session.name]
-            await open_session.close()
+            await open_session.close(keep_empty=True)
         info = self._client.tasks.info(task)
         if info is None:
             raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")

@@ -4,7 +4,7 @@ from acp import schema
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Choice, Scope
-from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.grants import describe_rule, name_grant
 from halocline.surfaces.sanitize import reveal
 
 _NAMES = {
@@ -12,22 +12,31 @@ _NAMES = {
     Choice.REJECT_ONCE: "Reject",
     Choice.REJECT_ALWAYS: "Reject, also from now on",
 }
+_ORDER = [Choice.ALLOW_ONCE, Choice.REJECT_ONCE, Choice.REJECT_ALWAYS, Choice.ALLOW_ALWAYS]
 TYPED = "type"
 """The option of a question that lets the person type an answer: the next prompt."""
 
 
 def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
-    """Return the options of an approval, the most careful way to allow first."""
+    """Return the options of an approval, the most careful ones first: a narrow panel does not show the last ones."""
     found: list[schema.PermissionOption] = []
-    for choice in sorted(event.options, key=[*Choice].index):
+    for choice in sorted(event.options, key=_ORDER.index):
         if choice is Choice.ALLOW_ALWAYS and event.grant:
             found += [
-                _make_option(f"{choice}:{scope}", f"Always allow {describe_grant(event.grant, scope)}", choice)
+                _make_option(f"{choice}:{scope}", f"Always allow {name_grant(event.grant, scope)}", choice)
                 for scope in Scope
             ]
         elif choice in _NAMES:
             found.append(_make_option(choice.value, _NAMES[choice], choice))
     return found
+
+
+def explain_always(event: ev.ApprovalRequested) -> str:
+    """Return all of what *always* allows if the options have only a part of it; else nothing."""
+    if event.grant is None or Choice.ALLOW_ALWAYS not in event.options:
+        return ""
+    rule = describe_rule(event.grant)
+    return "" if name_grant(event.grant, Scope.TASK).startswith(rule) else f"“Always” allows {rule}."
 
 
 def make_decision(task: str, event: ev.ApprovalRequested, option: str) -> cmd.ResolveApproval:

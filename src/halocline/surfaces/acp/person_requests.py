@@ -10,7 +10,7 @@ from acp.interfaces import Client as Editor
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state.pending import PendingState
 from halocline.surfaces.acp import permissions
-from halocline.surfaces.acp.content import make_message
+from halocline.surfaces.acp.content import make_message, make_text
 from halocline.surfaces.sanitize import reveal
 
 _LOGGER = logging.getLogger(__name__)
@@ -23,12 +23,14 @@ class PersonRequests:
         self,
         editor: Editor,
         session: str,
+        describe: Callable[[ev.ApprovalRequested], schema.ToolCallUpdate],
         send: Callable[[cmd.AnyCommand], object],
         cancel: Callable[[], None],
         pause: Callable[[], None],
     ) -> None:
         self._editor = editor
         self._session = session
+        self._describe = describe
         self._send = send
         self._cancel = cancel
         self._pause = pause
@@ -61,7 +63,7 @@ class PersonRequests:
 
     async def ask_choice(self, event: ev.QuestionAsked) -> str | None:
         """Ask a question of Halocline's own, which takes only its options; None if the editor did not answer."""
-        chosen = await self._request(event.request, event.question, permissions.list_choices(event))
+        chosen = await self._request(_describe_question(event, event.request), permissions.list_choices(event))
         return permissions.read_answer(event, chosen) if chosen else None
 
     async def close(self) -> None:
@@ -79,19 +81,18 @@ class PersonRequests:
         if (asking := self._asking.pop(request, None)) and asking is not asyncio.current_task():
             asking.cancel()
 
-    async def _request(self, call: str, title: str, choices: list[schema.PermissionOption]) -> str | None:
+    async def _request(self, shown: schema.ToolCallUpdate, choices: list[schema.PermissionOption]) -> str | None:
         """Ask for a choice. Return the option; empty if the editor cannot ask, None if the person cancelled."""
-        shown = schema.ToolCallUpdate(tool_call_id=call, title=reveal(title))
         try:
             found = await self._editor.request_permission(self._session, shown, choices)
         except (RequestError, ValueError) as error:
-            _LOGGER.warning("The editor did not decide on %s: %s", call, error)
+            _LOGGER.warning("The editor did not decide on %s: %s", shown.tool_call_id, error)
             return ""
         return None if isinstance(found.outcome, schema.DeniedOutcome) else found.outcome.option_id
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
         """Ask for a decision. An editor that cannot ask, or that answers nonsense, rejects the call."""
-        option = await self._request(event.call, event.title, permissions.list_options(event))
+        option = await self._request(self._describe(event), permissions.list_options(event))
         if option is None:
             self._cancel()
         else:
@@ -100,7 +101,8 @@ class PersonRequests:
     async def _answer(self, event: ev.QuestionAsked) -> None:
         """Offer the answers of a question; without any, or to type one, the turn of the protocol ends with it."""
         if event.options:
-            option = await self._request(event.call or event.request, event.question, permissions.list_answers(event))
+            asked = _describe_question(event, event.call or event.request)
+            option = await self._request(asked, permissions.list_answers(event))
             if option is None:
                 self._cancel()
                 return
@@ -111,3 +113,10 @@ class PersonRequests:
         await self._editor.session_update(self._session, make_message("\n".join(lines)))
         self._question = event
         self._pause()
+
+
+def _describe_question(event: ev.QuestionAsked, call: str) -> schema.ToolCallUpdate:
+    """Return a question as a call: some clients show its title, and some its content."""
+    question = reveal(event.question)
+    content = schema.ContentToolCallContent(content=make_text(question), type="content")
+    return schema.ToolCallUpdate(tool_call_id=call, title=question, content=[content])

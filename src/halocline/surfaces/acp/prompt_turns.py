@@ -68,7 +68,7 @@ class PromptTurns:
 
         Return the name that the next turn has here, if a prompt waits for its end; empty if none does.
         """
-        self._continued = self._name if self._is_mine and self._is_waiting else ""
+        self._continued = self._name if self.is_prompted else ""
         self.running, self._current = 0, ""
         return self._continued
 
@@ -93,6 +93,11 @@ class PromptTurns:
             self._dropped.add(self._name)
 
     @property
+    def is_prompted(self) -> bool:
+        """True if a prompt waits for the end of the turn that runs."""
+        return self._is_waiting and self._is_mine
+
+    @property
     def _is_waiting(self) -> bool:
         return self._end is not None and not self._end.done()
 
@@ -102,7 +107,7 @@ class PromptTurns:
         return bool(self.running) and self._current == self._name
 
     def _settle(self, end: End) -> None:
-        if self._end and self._is_waiting and self._is_mine:
+        if self._end and self.is_prompted:
             self._end.set_result(end)
 
     def _describe_end(self, event: ev.TurnEnded) -> End:

@@ -2,13 +2,13 @@
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from acp import schema
 
-from halocline.client import format_mention
+from halocline.client import find_mentions, format_mention
 from halocline.protocol.messages import PASTED, Note, Text, UserPart
 from halocline.surfaces.acp.failures import refuse_params
 
@@ -19,6 +19,9 @@ Block = (
     | schema.ResourceContentBlock
     | schema.EmbeddedResourceContentBlock
 )
+Resource = schema.TextResourceContents | schema.BlobResourceContents
+_NOT_TEXT = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/vnd.")
+_MARKS_OF_BYTES = ("\0", "\N{REPLACEMENT CHARACTER}")
 Attach = Callable[[str, bytes], Awaitable[tuple[UserPart, ...]]]
 
 
@@ -27,6 +30,8 @@ async def read_prompt(blocks: Sequence[Block], workspace: Path, attach: Attach) 
 
     A linked file becomes a mention, which is read as one that the person typed. Raises RequestError and UsageError.
     """
+    typed = "".join(block.text for block in blocks if isinstance(block, schema.TextContentBlock))
+    mentioned = {mention.target for mention in find_mentions(typed) if mention.first is None}
     texts: list[str] = []
     others: list[UserPart] = []
     for block in blocks:
@@ -34,30 +39,59 @@ async def read_prompt(blocks: Sequence[Block], workspace: Path, attach: Attach) 
             case schema.TextContentBlock(text=text):
                 texts.append(text)
             case schema.ResourceContentBlock(uri=uri, name=name):
-                texts.append(_mention_link(uri, name, workspace))
+                texts.append(_mention_link(uri, name, workspace, mentioned))
             case schema.ImageContentBlock():
                 others += await attach(block.uri or "image", _read_base64(block.data))
-            case schema.EmbeddedResourceContentBlock(resource=schema.TextResourceContents() as resource):
-                texts.append(_mention_name(resource.uri, workspace))
-                others.append(Note(f"{resource.uri}\n{resource.text}", PASTED))
-            case schema.EmbeddedResourceContentBlock(resource=schema.BlobResourceContents() as resource):
-                if not (resource.mime_type or "").startswith("image/"):
-                    raise refuse_params(f"{resource.uri} is neither text nor an image.")
-                others += await attach(resource.uri, _read_base64(resource.blob))
+            case schema.EmbeddedResourceContentBlock(resource=resource):
+                text, parts = await _read_embedded(resource, workspace, mentioned, attach)
+                texts.append(text)
+                others += parts
             case _:
                 raise refuse_params("Audio is not supported. Send text.")
     return (Text("".join(texts).strip()), *others)
 
 
-def _mention_link(uri: str, name: str, workspace: Path) -> str:
-    """Return a linked file as a mention, and any other link as it is."""
+async def _read_embedded(
+    resource: Resource, workspace: Path, mentioned: Container[str], attach: Attach
+) -> tuple[str, tuple[UserPart, ...]]:
+    """Return an embedded file as text of the prompt and as parts.
+
+    One that the text mentions comes with the mention. One that is neither text nor an image becomes a mention: some
+    clients embed the bytes of every file as text.
+    """
+    uri, path = resource.uri, _path_of(resource.uri, workspace)
+    if path and _is_mentioned(path, workspace, mentioned):
+        return "", ()
+    if isinstance(resource, schema.TextResourceContents) and _is_text(resource):
+        return f" `{path or uri}` ", (Note(f"{uri}\n{resource.text}", PASTED),)
+    if isinstance(resource, schema.BlobResourceContents) and _is_image(resource):
+        return "", await attach(uri, _read_base64(resource.blob))
+    if not path:
+        raise refuse_params(f"{uri} is neither text nor an image.")
+    return f" {format_mention(path)} ", ()
+
+
+def _is_mentioned(path: str, workspace: Path, mentioned: Container[str]) -> bool:
+    return path in mentioned or str(workspace / path) in mentioned
+
+
+def _is_text(resource: schema.TextResourceContents) -> bool:
+    """Return whether a text is one, and not the bytes of another file."""
+    kind = resource.mime_type or ""
+    is_named_so = kind.startswith(_NOT_TEXT) and not kind.endswith(("+xml", "+json"))
+    return not is_named_so and not any(mark in resource.text for mark in _MARKS_OF_BYTES)
+
+
+def _is_image(resource: schema.BlobResourceContents) -> bool:
+    return (resource.mime_type or "").startswith("image/")
+
+
+def _mention_link(uri: str, name: str, workspace: Path, mentioned: Container[str]) -> str:
+    """Return a linked file as a mention that the text does not have yet, and any other link as it is."""
     path = _path_of(uri, workspace)
-    return f" {format_mention(path)} " if path else f" {name} ({uri}) "
-
-
-def _mention_name(uri: str, workspace: Path) -> str:
-    """Return the name under which the text speaks of an embedded file. Its content follows, so it is no mention."""
-    return f" `{_path_of(uri, workspace) or uri}` "
+    if not path:
+        return f" {name} ({uri}) "
+    return "" if _is_mentioned(path, workspace, mentioned) else f" {format_mention(path)} "
 
 
 def _path_of(uri: str, workspace: Path) -> str:

@@ -46,7 +46,8 @@ class Session:
         self._updates = Updates(state.workspace, self._read_image, cost=state.budget.cost)
         self.options = SessionOptions(client)
         self._turns = PromptTurns(state.turn.seq if state.turn else 0)
-        self._requests = PersonRequests(editor, name, self._send, self.cancel, self._turns.pause)
+        describe = self._updates.calls.describe_request
+        self._requests = PersonRequests(editor, name, describe, self._send, self.cancel, self._turns.pause)
         self._answering: asyncio.Task[SlashAnswer] | None = None
         self._cancelling: set[asyncio.Task[None]] = set()
         self._announcing: asyncio.Task[None] | None = None
@@ -184,11 +185,11 @@ class Session:
             slash.send_commands(self._client, lambda: self.task, self._send_update), name=f"ACP commands of {self.name}"
         )
 
-    async def close(self, *, leave_questions: bool = False) -> None:
+    async def close(self, *, leave_questions: bool = False, keep_empty: bool = False) -> None:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked.
 
-        With `leave_questions`, a turn that waits for an answer does not end: the task asks again when it is opened
-        again. A task that another process runs goes on there.
+        With `keep_empty`, it is not deleted. With `leave_questions`, a turn that waits for an answer does not end: the
+        task asks again when it is opened again. A task that another process runs goes on there.
         """
         running = [job for job in (self._pump, self._announcing, self._answering, *self._cancelling) if job]
         for job in running:
@@ -202,7 +203,7 @@ class Session:
             if is_ours:
                 self._client.abandon(self.task, leave_questions=leave_questions)
             await self._client.let_go(self.task)
-            if is_empty:
+            if is_empty and not keep_empty:
                 self._client.tasks.forget(self.task)
 
     def _read_image(self, blob: str) -> tuple[str, bytes] | None:
@@ -261,7 +262,7 @@ class Session:
 
     async def _pass_on(self, event: ev.Event) -> None:
         """Send what an event means to the editor, and ask the person what it asks."""
-        for update in self._updates.of(event):
+        for update in self._updates.of(event, prompted=self._turns.is_prompted):
             self._shown += 1
             await self._send_update(update)
         self._requests.follow(event)

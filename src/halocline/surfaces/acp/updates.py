@@ -3,29 +3,22 @@
 Text that was streamed is not sent again when its message is complete.
 """
 
-import os
 from collections.abc import Awaitable, Callable, Iterator
 
 from acp import schema
 
 from halocline.protocol import events as ev
-from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
-from halocline.protocol.messages import Text, Thinking, ToolResult, UserPart
+from halocline.protocol.events.subagents import SubagentEnded
+from halocline.protocol.messages import StopReason, Text, Thinking, UserPart
+from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import (
     ReadImage,
-    ToolContent,
     list_prompt_blocks,
-    list_result_content,
     make_compaction,
-    make_content,
     make_message,
-    make_text,
     make_thought,
 )
-from halocline.surfaces.acp.diffs import split_hunks
 from halocline.surfaces.row_kinds import CompactionRow
-from halocline.surfaces.sanitize import reveal
 
 Update = (
     schema.UserMessageChunk
@@ -41,9 +34,6 @@ Update = (
     | schema.ConfigOptionUpdate
 )
 Send = Callable[[Update], Awaitable[None]]
-MOST_OUTPUT = 16_000
-"""Characters of a running command's output that an update repeats: its end."""
-_STATUS: dict[CallStatus, schema.ToolCallStatus] = {CallStatus.COMPLETED: "completed"}
 
 
 class Updates:
@@ -53,19 +43,31 @@ class Updates:
     """
 
     def __init__(self, workspace: str, read_image: ReadImage, *, cost: float | None = 0.0) -> None:
-        self._workspace = workspace
+        self.calls = CallUpdates(workspace, read_image)
         self._read_image = read_image
         self.replays = False
         self.own_turns: set[str] = set()
         """Names of the turns whose prompts the client has sent itself."""
         self._streamed = {"text": "", "thinking": ""}
-        self._outputs: dict[str, str] = {}
-        self._lanes: dict[str, dict[str, str]] = {}
-        self._known: set[str] = set()
+        self._failure: ev.ErrorRaised | None = None
+        """An error that the end of a prompt may carry."""
         self._cost = cost
 
-    def of(self, event: ev.Event) -> Iterator[Update]:
-        """Yield the updates for one event."""
+    def of(self, event: ev.Event, *, prompted: bool = False) -> Iterator[Update]:
+        """Yield the updates for one event. `prompted`: a prompt waits for the turn, and ends with its error.
+
+        Clients show that error, so it is not sent as a message, too.
+        """
+        held, self._failure = self._failure, None
+        is_told = prompted and isinstance(event, ev.TurnEnded) and event.reason is StopReason.ERROR
+        if held and not is_told:
+            yield _make_failure(held)
+        if prompted and isinstance(event, ev.ErrorRaised):
+            self._failure = event
+            return
+        yield from self._of_event(event)
+
+    def _of_event(self, event: ev.Event) -> Iterator[Update]:
         match event:
             case ev.TurnStarted(content=content, name=name) if name not in self.own_turns:
                 yield from self._of_prompt(content)
@@ -78,9 +80,9 @@ class Updates:
                 self._streamed["thinking"] += text
                 yield make_thought(text)
             case ev.StepStarted():
-                self._streamed = {"text": "", "thinking": ""}
+                self._begin_message()
             case ev.StepRetried(cause=cause):
-                self._streamed = {"text": "", "thinking": ""}
+                self._begin_message()
                 yield make_thought(f"\n\n(The request failed: {cause} Trying again.)\n\n")
             case ev.AssistantMessageCompleted():
                 yield from self._of_reply(event)
@@ -91,7 +93,7 @@ class Updates:
             case ev.TaskLabelled(name=str(name)) if name:
                 yield schema.SessionInfoUpdate(title=name, session_update="session_info_update")
             case ev.ErrorRaised():
-                yield make_message(f"\n\n{event.text} {event.hint}".rstrip() + "\n")
+                yield _make_failure(event)
             case ev.Compacted(cause=cause, before=before, after=after):
                 yield make_compaction(CompactionRow(cause, before, after))
             case ev.CompactionUndone():
@@ -102,20 +104,28 @@ class Updates:
                 )
             case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
                 yield make_thought(f"{text}\n")
+            case SubagentEnded(cost=cost):
+                self._add_cost(cost)
+                yield from self.calls.of(event)
             case _:
-                yield from self._of_call(event)
+                yield from self.calls.of(event)
+
+    def _begin_message(self) -> None:
+        self._streamed = {"text": "", "thinking": ""}
+        self.calls.begin_message()
 
     def _of_prompt(self, content: tuple[UserPart, ...]) -> Iterator[Update]:
         for block in list_prompt_blocks(content, self._read_image):
             yield schema.UserMessageChunk(content=block, session_update="user_message_chunk")
 
     def _of_reply(self, event: ev.AssistantMessageCompleted) -> Iterator[Update]:
-        """Yield the parts of a reply that were not streamed."""
+        """Yield the parts of a reply that were not streamed, and its calls."""
         for part in event.message.content:
             if isinstance(part, Text) and part.text and not self._streamed["text"]:
                 yield make_message(part.text)
             if isinstance(part, Thinking) and part.text and not self._streamed["thinking"]:
                 yield make_thought(part.text)
+        yield from self.calls.of_message(event)
         self._streamed = {"text": "", "thinking": ""}
 
     def _of_usage(self, event: ev.UsageReported | ev.McpSampled | ev.SideQuestionAnswered) -> Iterator[Update]:
@@ -127,128 +137,9 @@ class Updates:
         if not self.replays:
             self._cost = None if self._cost is None or cost is None else self._cost + cost
 
-    def _of_call(self, event: ev.Event) -> Iterator[Update]:
-        match event:
-            case ev.ToolCallDelta(call=call, name=name) if name and call not in self._known:
-                self._known.add(call)
-                yield schema.ToolCallStart(tool_call_id=call, title=name, status="pending", session_update="tool_call")
-            case ev.EditPreviewed(call=call, path=path, lines=lines) if path:
-                title = f"Edit {path}  +{event.added} −{event.removed}"
-                content: list[ToolContent] | None = [make_content("\n".join(lines), "diff")] if lines else None
-                at = [self._make_location(Location(path, event.line))]
-                yield from self._show_call(call, title, "edit", locations=at, content=content)
-            case ev.ApprovalRequested():
-                yield from self._show_call(
-                    event.call, event.title, to_kind(event.kind), content=self.describe_request(event)
-                )
-            case ev.ToolCallStarted():
-                locations = [self._make_location(one) for one in event.locations] or None
-                yield from self._show_call(
-                    event.call, event.title, to_kind(event.kind), status="in_progress", locations=locations
-                )
-            case ev.ToolCallProgressed(call=call, text=text):
-                self._outputs[call] = (self._outputs.get(call, "") + text)[-MOST_OUTPUT:]
-                yield from self._show_call(call, content=[make_content(self._outputs[call], "console")])
-            case ev.ToolCallEnded():
-                self._outputs.pop(event.call, None)
-                yield from self._show_call(
-                    event.call,
-                    status=_STATUS.get(event.status, "failed"),
-                    content=self._describe_result(event.result, event.diffs),
-                )
-            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
-                yield from self._of_subagent(event)
 
-    def _of_subagent(self, event: SubagentStarted | SubagentProgressed | SubagentEnded) -> Iterator[Update]:
-        """Yield the call of a sub-agent with a line for each sub-agent that it started."""
-        lanes = self._lanes.setdefault(event.call, {})
-        match event:
-            case SubagentStarted(name=name):
-                lanes[event.child] = f"{name}: started"
-            case SubagentProgressed(doing=doing):
-                name = lanes.get(event.child, event.child).partition(":")[0]
-                lanes[event.child] = f"{name}: {doing}"
-            case SubagentEnded(name=name):
-                self._add_cost(event.cost)
-                lanes[event.child] = f"{name}: {event.end} {event.problem}".rstrip()
-        yield from self._show_call(event.call, content=[make_content("\n".join(lanes.values()), "text")])
-
-    def _show_call(
-        self,
-        call: str,
-        title: str | None = None,
-        kind: schema.ToolKind | None = None,
-        *,
-        status: schema.ToolCallStatus | None = None,
-        locations: list[schema.ToolCallLocation] | None = None,
-        content: list[ToolContent] | None = None,
-    ) -> Iterator[Update]:
-        """Yield the first update of a call, or a later one, which has only what changed."""
-        if call in self._known:
-            yield schema.ToolCallProgress(
-                tool_call_id=call,
-                title=reveal(title) if title else None,
-                kind=kind,
-                status=status,
-                locations=locations,
-                content=content,
-                session_update="tool_call_update",
-            )
-            return
-        self._known.add(call)
-        yield schema.ToolCallStart(
-            tool_call_id=call,
-            title=reveal(title or "A tool call"),
-            kind=kind,
-            status=status or "pending",
-            locations=locations,
-            content=content,
-            session_update="tool_call",
-        )
-
-    def describe_request(self, event: ev.ApprovalRequested) -> list[ToolContent]:
-        """Return what a person has to see to decide on a call: all of it, with the reason why it is asked.
-
-        Characters that a reader would not see are spelled out.
-        """
-        found: list[ToolContent] = []
-        if event.kind is ToolKind.EXECUTE:
-            place = f"\n(in {event.place})" if event.place else ""
-            found.append(make_content(reveal(event.title + place), "console"))
-        elif event.detail:
-            found.append(make_content(reveal(event.detail), "text"))
-        found += self._make_diffs(event.diffs)
-        sandbox = f" {event.sandbox}" if event.sandbox else ""
-        return [
-            *found,
-            schema.ContentToolCallContent(content=make_text(reveal(f"{event.reason}{sandbox}")), type="content"),
-        ]
-
-    def _describe_result(self, result: ToolResult, diffs: tuple[Diff, ...]) -> list[ToolContent]:
-        if diffs and not result.is_error:
-            return self._make_diffs(diffs)
-        return list_result_content(result.text, result.content, self._read_image)
-
-    def _make_diffs(self, diffs: tuple[Diff, ...]) -> list[ToolContent]:
-        return [
-            schema.FileEditToolCallContent(path=self._make_path(diff.path), old_text=old, new_text=new, type="diff")
-            for diff in diffs
-            for old, new in split_hunks(diff.text)
-        ]
-
-    def _make_location(self, place: Location) -> schema.ToolCallLocation:
-        return schema.ToolCallLocation(path=self._make_path(place.path), line=place.line)
-
-    def _make_path(self, path: str) -> str:
-        return os.path.join(self._workspace, path)
-
-
-def to_kind(kind: ToolKind) -> schema.ToolKind:
-    """Return the kind of a tool; ours have the values of ACP."""
-    match kind.value:
-        case "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" as value:
-            return value
-    return "other"
+def _make_failure(event: ev.ErrorRaised) -> schema.AgentMessageChunk:
+    return make_message(f"\n\n{event.text} {event.hint}".rstrip() + "\n")
 
 
 def make_plan(event: ev.TodosChanged) -> schema.AgentPlanUpdate:

@@ -11,9 +11,9 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
 from halocline.surfaces.cli.live.status_bar import LITTLE_LEFT, context_left, shorten_folder
-from halocline.surfaces.cli.output.call_cards import UNSTARTED
 from halocline.surfaces.cli.output.task_line import STATUSES
 from halocline.surfaces.figures import format_age, format_money, model_name
+from halocline.surfaces.row_words import UNSTARTED, find_subject
 from halocline.surfaces.sanitize import clean
 
 NARROW = 100
@@ -91,9 +91,8 @@ def _describe_work(state: State | None) -> str:
     if not started:
         return "waiting for the model"
     call = started[-1]
-    subject = next((value for value in call.arguments.values() if isinstance(value, str)), "")
     verb = UNSTARTED.get(call.name, (f"{call.name} ", ""))[0] or "running "
-    return _one_line(verb + subject) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
+    return _one_line(verb + find_subject(call)) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
 
 
 def _one_line(text: str) -> str:

@@ -16,6 +16,7 @@ from halocline.surfaces.figures import (
     format_plural,
 )
 from halocline.surfaces.grants import CHANGES
+from halocline.surfaces.row_words import UNSTARTED
 from halocline.surfaces.sanitize import clean
 
 OUTPUT_LINES = 12
@@ -24,14 +25,6 @@ WHOLE = 1_000_000
 """Effectively unlimited lines."""
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
-
-UNSTARTED = {
-    "execute_command": ("", "$"),
-    "replace_in_file": ("Edit ", "±"),
-    "write_to_file": ("Write ", "±"),
-    "read_file": ("Read ", "▸"),
-}
-"""Verb and mark of calls that never started, whose title is the tool's name and its first argument."""
 
 
 def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
