@@ -94,20 +94,11 @@ class Updates:
                 yield schema.SessionInfoUpdate(title=name, session_update="session_info_update")
             case ev.ErrorRaised():
                 yield _make_failure(event)
-            case ev.Compacted(cause=cause, before=before, after=after):
-                yield make_compaction(CompactionRow(cause, before, after))
-            case ev.CompactionUndone():
-                yield make_compaction(CompactionRow())
-            case ev.ConversationRestored(to=to):
-                yield make_thought(
-                    f"The conversation was rewound to event {to}; what came after it no longer counts.\n"
-                )
-            case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
-                yield make_thought(f"{text}\n")
             case SubagentEnded(cost=cost):
                 self._add_cost(cost)
                 yield from self.calls.of(event)
             case _:
+                yield from _list_notices(event)
                 yield from self.calls.of(event)
 
     def _begin_message(self) -> None:
@@ -136,6 +127,19 @@ class Updates:
     def _add_cost(self, cost: float | None) -> None:
         if not self.replays:
             self._cost = None if self._cost is None or cost is None else self._cost + cost
+
+
+def _list_notices(event: ev.Event) -> Iterator[Update]:
+    """Yield a remark about the conversation, which a client may fold away."""
+    match event:
+        case ev.Compacted(cause=cause, before=before, after=after):
+            yield make_compaction(CompactionRow(cause, before, after))
+        case ev.CompactionUndone():
+            yield make_compaction(CompactionRow())
+        case ev.ConversationRestored(to=to):
+            yield make_thought(f"The conversation was rewound to event {to}; what came after it no longer counts.\n")
+        case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
+            yield make_thought(f"{text}\n")
 
 
 def _make_failure(event: ev.ErrorRaised) -> schema.AgentMessageChunk:
