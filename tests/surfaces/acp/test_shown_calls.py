@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from acp import schema
+from acp import RequestError, schema
 from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
 from halocline.protocol import events as ev
@@ -103,7 +103,7 @@ async def test_the_error_of_a_prompt_is_sent_once_and_again_when_it_is_loaded(tm
     assert "did not accept the key" in later.said
 
 
-async def test_a_session_without_a_prompt_can_be_loaded_and_resumed_while_it_is_open(
+async def test_a_session_without_a_prompt_can_be_loaded_and_resumed_while_it_is_open_and_a_refusal_keeps_it(
     tmp_path: Path, folder: Path
 ) -> None:
     editor = Editor()
@@ -114,6 +114,8 @@ async def test_a_session_without_a_prompt_can_be_loaded_and_resumed_while_it_is_
         _, session = await begin(connection, folder)
         await connection.load_session(cwd=str(folder), session_id=session.session_id, mcp_servers=[])
         await connection.resume_session(cwd=str(folder), session_id=session.session_id, mcp_servers=[])
+        with pytest.raises(RequestError):
+            await connection.load_session(cwd=str(tmp_path), session_id=session.session_id, mcp_servers=[])
         await connection.prompt(session_id=session.session_id, prompt=prompt("hi"))
     assert editor.said == "Hello."
 

@@ -231,11 +231,11 @@ class HaloAgent:
     async def _open_task(
         self, cwd: str, task: str, roots: list[str] | None, servers: list[McpServer] | None, *, replays: bool
     ) -> Session:
-        """Open a task, or join the process that has it open. A session that has it is closed. Raises RequestError."""
+        """Open a task, or join the process that has it open. Raises RequestError.
+
+        A session that has it is closed, unless the request is refused.
+        """
         workspace = find_folder(cwd)
-        for open_session in [each for each in self._sessions.values() if task in (each.name, each.task)]:
-            del self._sessions[open_session.name]
-            await open_session.close(keep_empty=True)
         info = self._client.tasks.info(task)
         if info is None:
             raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
@@ -245,6 +245,9 @@ class HaloAgent:
         given = tuple(read_servers(servers or ()))
         parts = EditorParts(given, OpenFiles(self._editor, self._abilities, task))
         opening = TaskOptions(attended=True, asks_again=True, roots=folders, editor=parts)
+        for open_session in [each for each in self._sessions.values() if task in (each.name, each.task)]:
+            del self._sessions[open_session.name]
+            await open_session.close(keep_empty=True)
         if self._client.tasks.writer(task):
             await self._client.join(task, opening)
         else:
