@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from pytest_rerunfailures import ClientStatusDB, StatusDB
 
 # On a busy machine making examples may be slow; that says nothing about what is tested. Everyday runs look for new
 # examples; CI always tries the same ones, so that it judges the change and not the luck of the draw.
@@ -24,6 +25,15 @@ gc.set_threshold(50_000)
 # A suite that was started in the background is told to ignore Ctrl-C, and every program that it starts inherits that;
 # those that a test presses Ctrl-C in must hear it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no worker tell which test it runs, in case that makes it crash: it takes 40 ms a test, through a socket."""
+    told = getattr(config, "failures_db", None)
+    if isinstance(told, ClientStatusDB):
+        told.sock.close()
+        config.failures_db = StatusDB()  # type: ignore[attr-defined]
 
 
 TIERS = [line.split()[0] for line in (Path(__file__).parent / "full.txt").read_text().splitlines() if line[:1] != "#"]
