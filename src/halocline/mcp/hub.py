@@ -83,11 +83,15 @@ class Hub:
     async def settled(self, limit: float) -> None:
         """Wait until every starting server is ready or has failed, at most `limit` seconds."""
         starting = {asyncio.ensure_future(each.settled.wait()): each for each in self.supervisors if each.is_awaited}
-        if starting:
+        if not starting:
+            return
+        try:
             _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
-            for waiting in late:
+        finally:
+            for waiting in starting:
                 waiting.cancel()
-                starting[waiting].waited_in_vain()
+        for waiting in late:
+            starting[waiting].waited_in_vain()
 
     def allow_sampling(self, sample: Sample) -> None:
         """Let servers ask the task's model."""

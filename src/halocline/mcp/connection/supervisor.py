@@ -271,8 +271,10 @@ class Supervisor:
         try:
             while not ended.is_set():
                 stale, gone = (asyncio.ensure_future(event.wait()) for event in (session.stale, ended))
-                await asyncio.wait([stale, gone], return_when=asyncio.FIRST_COMPLETED)
-                stale.cancel(), gone.cancel()
+                try:
+                    await asyncio.wait([stale, gone], return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    stale.cancel(), gone.cancel()
                 if ended.is_set():
                     return
                 session.stale.clear()

@@ -77,8 +77,10 @@ class Session:
     async def shown(self) -> None:
         """Wait until the client has the past that it asked for. Raises RequestError if it does not get it."""
         showing = asyncio.create_task(self._is_shown.wait())
-        await asyncio.wait({showing, self._pump}, return_when=asyncio.FIRST_COMPLETED)
-        showing.cancel()
+        try:
+            await asyncio.wait({showing, self._pump}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            showing.cancel()
         self.require_task()
         if self._pump.cancelled():
             raise make_error(f"Session {self.name} was closed while it was being opened. Load it again.")

@@ -71,8 +71,10 @@ class StreamSession:
             self._moved.clear()
             moved = asyncio.create_task(self._moved.wait())
             limit = CLOSING_TIME if self._stopped else None
-            done, _ = await asyncio.wait([moved, showing], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-            moved.cancel()
+            try:
+                done, _ = await asyncio.wait([moved, showing], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                moved.cancel()
             if not done and self._stopped:
                 return
 
