@@ -15,7 +15,7 @@ from tests.surfaces.cli.forked import Forked, start_halo
 
 HALO = (sys.executable, "-m", "halocline", "acp")
 Decide = Callable[[schema.ToolCallUpdate, list[schema.PermissionOption]], str | None]
-MODULE = "halocline.surfaces.acp.command"
+MODULE = "halocline.surfaces.acp.server"
 PATIENCE = 60.0
 FIRMER = 2.0
 """Seconds after which an editor no longer waits for a process."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.surfaces.cli.forked import Forked, start_halo
 
-MODULE = "halocline.surfaces.editor.command"
+MODULE = "halocline.surfaces.editor.server"
 PATIENCE = 60.0
 PAGE = "page-1"
 
