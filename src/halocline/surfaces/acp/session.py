@@ -147,8 +147,7 @@ class Session:
 
     async def _answer_command(self, prompt: str) -> schema.PromptResponse:
         """Answer a slash command that is not for the model. It can be cancelled like a turn."""
-        shown = self._shown
-        answer = slash.answer(prompt, self._client, self.task, self._send_update, self._requests)
+        shown, answer = self._shown, slash.answer(prompt, self._client, self.task, self._send_update, self._requests)
         self._answering = asyncio.create_task(answer)
         try:
             await asyncio.wait({self._answering})
