@@ -354,6 +354,14 @@ async def test_no_process_of_a_server_outlives_its_task(journey, servers):
     assert b"sleep\x00987\x00" not in [cmdline.read_bytes() for cmdline in left if cmdline.exists()]
 
 
+async def test_nothing_waits_for_news_of_a_server_that_was_ended(journey, servers):
+    servers(test="")
+    before = asyncio.all_tasks()
+    await journey.run(echo(), DONE)
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
 async def test_a_server_that_is_added_while_a_task_is_open_is_offered_in_the_next_step(journey, servers):
     servers(first="")
     client = journey.client([DONE, DONE, echo(name="second__echo"), DONE])
