@@ -15,6 +15,8 @@ PROMPT = "sh> "
 CALM = SILENCE + ALONE + 0.4
 """Seconds after which a key counts, and in which it is seen to."""
 HINT = "Ask anything"
+READY = "? keys"
+"""In the hint of every mode; plan mode has another one than `HINT` once the task is open."""
 
 
 class TmuxTerminal:
@@ -35,7 +37,7 @@ class TmuxTerminal:
 
     def starts(self, *words: str) -> "TmuxTerminal":
         """Start `halo` and wait for its prompt."""
-        return self.runs(shlex.join([*HALO, *words])).sees(HINT)
+        return self.runs(shlex.join([*HALO, *words])).sees(READY)
 
     def runs(self, command: str) -> "TmuxTerminal":
         return self.types(command).presses("Enter")
