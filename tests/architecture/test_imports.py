@@ -213,9 +213,10 @@ async def test_a_run_imports_nothing_that_it_does_not_use(imported):
 async def test_no_start_makes_a_dataclass_or_imports_shutil(tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "settings.toml").write_text("checkpoints = false\n")  # the first one of a folder does both
-    async with ModelServer([Turn(text="Hello.")]) as server:
+    async with ModelServer([Turn(text="Hello.", delay=3)]) as server:  # long enough to look for leftovers
         words = ["run", "-p", "-y", "-m", "openai/x", "--base-url", server.url("openai"), "say hello"]
         modules = await asyncio.to_thread(modules_of, tmp_path / "home", *words, "-C", str(tmp_path))
+    assert (tmp_path / "home" / "swept").exists()
     assert {"dataclasses", "shutil"}.isdisjoint(modules)
 
 

@@ -74,6 +74,8 @@ def sweep_home(home: Home, now: float) -> list[Path]:
 
 def remove_litter(litter: list[Path]) -> list[Path]:
     """Remove files and folders; return those that are gone."""
+    if not litter:
+        return []
     from shutil import rmtree  # seldom anything is left
 
     for path in litter:
