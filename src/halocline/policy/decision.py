@@ -5,7 +5,7 @@ from pathlib import Path
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Grant, Mode
-from halocline.protocol.permission_rules import CommandPart, OtherRoot, RuleBook, Verdict
+from halocline.protocol.permission_rules import CommandPart, Grade, OtherRoot, RuleBook, Verdict
 from halocline.protocol.values import Value
 
 
@@ -14,7 +14,8 @@ class Decision(Value, frozen=True):
 
     `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
     judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
-    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
+    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint. `grade` is
+    how grave it is to allow it.
     """
 
     verdict: Verdict
@@ -27,6 +28,7 @@ class Decision(Value, frozen=True):
     canonical: str | None = None
     scripts: tuple[str, ...] = ()
     identities: tuple[str, ...] = ()
+    grade: Grade = Grade.ORDINARY
 
 
 class PolicyContext(Value, frozen=True):

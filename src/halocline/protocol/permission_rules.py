@@ -38,6 +38,27 @@ class Effect(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Grade(StrEnum):
+    """How grave it is to allow something, mildest first.
+
+    Approving one of the two gravest takes a deliberate key or click: Enter does not approve it, and *Approve* is not
+    the primary button.
+    """
+
+    ORDINARY = "ordinary"
+    OUTSIDE = "outside"
+    """It reaches beyond the folder: files elsewhere, other machines, other privileges."""
+    SECRET = "secret"
+    """A secret leaves the folder or the machine, or may leave it."""
+    FINAL = "final"
+    """It cannot be undone: no checkpoint holds what may be lost."""
+
+    @property
+    def is_grave(self) -> bool:
+        """True for the two gravest."""
+        return self in (Grade.SECRET, Grade.FINAL)
+
+
 class CommandPart(Value, frozen=True):
     """One simple command of a command line. `targets` are the paths it changes, or reads where that needs care."""
 

@@ -3,7 +3,7 @@
 from halocline.protocol.events.durable import Durable
 from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
 from halocline.protocol.messages import UserPart
-from halocline.protocol.permission_rules import CommandPart, RuleBook
+from halocline.protocol.permission_rules import CommandPart, Grade, RuleBook
 from halocline.protocol.values import JsonObject
 
 
@@ -11,7 +11,8 @@ class ApprovalRequested(Durable, frozen=True):
     """A tool call needs approval. `rule` and `reason` say why; `grant` is what *always allow* would permit.
 
     `wider` is a more general grant on offer. `place` is where a command would run, if not in the workspace; `parts`
-    are the commands found in it, and `sandbox` describes its sandbox.
+    are the commands found in it, and `sandbox` describes its sandbox. `grade` is how grave it is to allow it; `reason`
+    begins with the gravest reason.
     """
 
     request: str
@@ -29,6 +30,7 @@ class ApprovalRequested(Durable, frozen=True):
     wider: Grant | None = None
     parts: tuple[CommandPart, ...] = ()
     sandbox: str = ""
+    grade: Grade = Grade.ORDINARY
 
 
 class ApprovalResolved(Durable, frozen=True):

@@ -120,6 +120,7 @@ def approval_requested(
         wider=decision.wider,
         parts=_shorten_parts(decision.parts, run.summary.command),
         sandbox=must_hold(run.summary, sandbox),
+        grade=decision.grade,
     )
 
 
