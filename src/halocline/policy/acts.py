@@ -37,7 +37,8 @@ class Act(Value, frozen=True):
     """One thing that a call does, judged on its own.
 
     `argv` are the words of a simple command; None if unknown. `command` is a whole command line with its place, `parts`
-    are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `reads`: a part only reads. `touched` are
+    are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `opened`, `is_opened` and
+    `reads` of a part are as in `JudgedPart`, `redirected` the edits by its redirections. `touched` are
     the places that a command uses, as acts for deny and ask rules: such an act counts as all its `kinds`, and is
     `possible` if the program may do no such thing. `in_sandbox`, `risky`, `mcp`, `read_only`, `changed` and `agent` are
     as in a `Summary`. `scripts` are the workspace files that a command runs, or the definition of an MCP tool. `grant`
@@ -55,6 +56,9 @@ class Act(Value, frozen=True):
     server: Destination | None = None
     grant: Grant | None = None
     wider: Grant | None = None
+    opened: tuple[str, ...] = ()
+    is_opened: bool = False
+    redirected: tuple["Act", ...] = ()
     judged: CommandJudgement | None = None
     in_sandbox: bool | None = None
     risky: bool = False
@@ -134,7 +138,9 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
 
 def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
     act = replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts)
-    return replace(act, touched=_touch_acts(act, part.touches, where))
+    edits = tuple(Act(ToolKind.EDIT, whole.tool, touch.path, agent=whole.agent) for touch in part.redirects)
+    touched = _touch_acts(act, part.touches, where)
+    return replace(act, touched=touched, opened=part.opened, is_opened=part.is_opened, redirected=edits)
 
 
 def _touch_acts(act: Act, touches: Sequence[Touch], where: Circumstances) -> tuple[Act, ...]:

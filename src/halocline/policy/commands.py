@@ -1,8 +1,6 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
-import re
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 
 from halocline.policy.paths import Resolved
@@ -19,21 +17,38 @@ from halocline.protocol.permission_rules import (
 )
 from halocline.protocol.values import Value
 
-_LOSES = (
-    (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes files without asking"),
-    (r"\bfind\b.*\s-(delete|exec|execdir|ok)\b", "may delete or run what it finds"),
-    (r"\b(shred|mkfs\S*|fdisk|parted|wipefs)\b", "destroys data"),
-    (
-        r"\bgit\b[^;&|\n]*\s(push|reset|clean|rebase|checkout|restore|stash|filter-branch|config|gc|am)\b",
-        "changes git state",
-    ),
-)
+
+class Rule(StrEnum):
+    """The rule behind a finding about a command, ordered from free to strict."""
+
+    READS = "read-only"
+    SHELL = "shell-only"
+    """It changes only the shell, or prints text."""
+    WRITES = "writes"
+    UNKNOWN = "unknown-command"
+    DYNAMIC = "not-known-before"
+    ENVIRONMENT = "environment"
+    """It shows the environment or other processes, which may hold secrets."""
+    OUTSIDE = "outside"
+    SECRET = "secret"
+    HISTORY = "shows-history"
+    """It may print versions of files that are hidden."""
+    LATER = "runs-later"
+    NETWORK = "network"
+    SENDS = "sends-secret"
+    """It may send what may hold secrets to another machine."""
+    DISCARDS = "discards"
+    """It loses changes that a checkpoint holds."""
+    DESTROYS = "destructive"
+    RIGHTS = "other-rights"
+    NOT_ANALYSED = "not-analysed"
+    LEADS_ANYWHERE = "leads-anywhere"
+    IGNORED = "ignored"
+    OWN_STATE = "own-state"
+    FLOOR = "never"
 
 
-@cache
-def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Compile the patterns with the first command, not at every start."""
-    return tuple((re.compile(pattern), why) for pattern, why in _LOSES)
+STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
 
 class Use(StrEnum):
@@ -78,15 +93,22 @@ class Circumstances(Value, frozen=True):
 class JudgedPart(Value, frozen=True):
     """One simple command, for matching rules. `argv` is None if its words are known only when it runs.
 
-    `place` is the kind of sensitive place that it reads or changes, if any; `touches` are all places that it uses.
+    `rule` and `reason` are those of the judge. `place` is the kind of sensitive place that it reads or changes, if any;
+    `touches` are all places that it uses, `redirects` those that its redirections change. `opened` are the words that a
+    harmless wrapper runs; `is_opened`: it only runs a script, whose commands are parts of their own.
     """
 
     argv: tuple[str, ...] | None
     effect: Effect
+    rule: Rule = Rule.NOT_ANALYSED
+    reason: str = ""
     reads: bool = False
     place: Place | None = None
     scripts: tuple[str, ...] = ()
     touches: tuple[Touch, ...] = ()
+    opened: tuple[str, ...] = ()
+    is_opened: bool = False
+    redirects: tuple[Touch, ...] = ()
 
 
 class CommandJudgement(Value, frozen=True):
@@ -116,10 +138,3 @@ class CommandJudgement(Value, frozen=True):
     def reads(self) -> bool:
         """True if it only reads and was allowed as such."""
         return self.canonical is not None
-
-
-def may_lose(command: str, judged: CommandJudgement) -> str:
-    """Say how a command may destroy work in the workspace, which a sandbox does not prevent; empty if it does not."""
-    if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
-        return "may destroy work in the workspace"
-    return next((why for pattern, why in _compile_patterns() if pattern.search(command)), "")

@@ -14,8 +14,8 @@ class Decision(Value, frozen=True):
 
     `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
     judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
-    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint. `grade` is
-    how grave it is to allow it.
+    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
+    `grade` is how grave it is to allow it.
     """
 
     verdict: Verdict

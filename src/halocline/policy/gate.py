@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances, Use
 from halocline.policy.decision import Decision, PolicyContext
+from halocline.policy.grades import grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
 from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.rules import changed_scripts, guarded_uses
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
-from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.permission_rules import Grade, Verdict
 
 __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts"]
 
@@ -38,8 +39,12 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     decisions = [_judge_act(act, context) for act in acts]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
+    grade, gravest = grade_acts(acts, context) if strictest.verdict is Verdict.ASK else (Grade.ORDINARY, "")
+    if gravest:
+        reasons = {gravest: None, **{reason: None for reason in reasons if gravest not in reason}}
     return replace(
         _of_command(acts[0], strictest, context),
+        grade=grade,
         reason="; ".join(reasons),
         places=tuple(path.path for path in paths),
         identities=tuple(path.identity for path in paths),

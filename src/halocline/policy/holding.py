@@ -1,8 +1,83 @@
-"""Describe how a command would be sandboxed, for display and for the log. Pure."""
+"""What the sandbox holds: each reason that the judge may give against a command is held by it, or asks. Pure.
 
+What must stay true: approval mode auto allows a command in a full sandbox only if the sandbox holds every reason
+against each of its parts. What no sandbox can hold keeps the judge's reason: what is named or printed although it is
+hidden, and what is lost although no checkpoint holds it.
+"""
+
+from halocline.policy.commands import JudgedPart, Rule, Use
+from halocline.policy.paths import is_within
+from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case
+from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import SandboxStanding
+from halocline.protocol.permission_rules import Place
+
+HELD: dict[Rule, str] = {
+    Rule.READS: "it only reads",
+    Rule.SHELL: "it changes only the shell",
+    Rule.WRITES: "checkpoints hold what it edits",
+    Rule.UNKNOWN: "the program can do no more than the sandbox allows",
+    Rule.DYNAMIC: "its words can lead no further than the sandbox allows",
+    Rule.ENVIRONMENT: "there are no secrets in its environment, and other processes are invisible",
+    Rule.RIGHTS: "nothing gives it other rights",
+}
+"""Reasons that a full sandbox holds, with how. `why_not_held` looks closer at some; every other reason asks."""
+_OF_SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/dev",
+    "/tmp",
+)
+_OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
+_LOSES = frozenset({Use.CHANGE, Use.DELETE})
+
+
+def is_of_system(path: str) -> bool:
+    """Return True for a place outside the workspace that holds the system or scratch files, nothing of the person's."""
+    return any(is_within(path, place) for place in _OF_SYSTEM)
+
+
+def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, roots: tuple[str, ...]) -> str:
+    """Say why a full sandbox does not hold a part of a command; empty if it does."""
+    match part.rule:
+        case Rule.OUTSIDE:
+            seen = (touch.path for touch in part.touches if touch.use is not Use.CHANGE)
+            return part.reason if any(one.place is Place.OUTSIDE and not is_of_system(one.path) for one in seen) else ""
+        case Rule.LATER:
+            made = (touch.path.path for touch in part.touches if touch.use in _LOSES)
+            return part.reason if any(_OF_TOOLS & set(fold_case(path).split("/")) for path in made) else ""
+        case Rule.NETWORK:
+            return part.reason if checked.network else ""
+        case Rule.DISCARDS:
+            return "" if facts.has_checkpoints else part.reason
+        case Rule.DESTROYS:
+            return why_lost(part, facts, roots)
+    return "" if part.rule in HELD else part.reason or "it may do what the sandbox does not hold"
+
+
+def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
+    """Say what a part loses that no checkpoint holds; empty if checkpoints hold all of it."""
+    lost = [touch.path.path for touch in part.touches if touch.use in _LOSES]
+    if not lost or not facts.has_checkpoints:
+        return part.reason
+    unkept = facts.find_unkept(lost, roots)
+    shown = ", ".join(_show_path(path, roots) for path in unkept)
+    return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
+
+
+def _show_path(path: str, roots: tuple[str, ...]) -> str:
+    return path.removeprefix(f"{roots[0]}/") if roots else path
 
 
 def must_hold(summary: Summary, checked: SandboxChecked) -> str:

@@ -1,13 +1,15 @@
 """The layers of the gate in their order (`LAYERS`): each has an opinion on an act, or leaves it to the next one."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import may_lose
+from halocline.policy.commands import STRICTNESS
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.destinations import Net
+from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
@@ -137,13 +139,14 @@ def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
-    """Allow sandboxed commands in auto mode, except those that may destroy work in the workspace."""
+    """Allow commands in auto mode if the sandbox holds every reason against them."""
     held = act.in_sandbox and context.sandbox.standing is SandboxStanding.FULL
     if not held or act.judged is None or context.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
         return None
-    asks = act.judged.decision is not Verdict.ALLOW  # what is allowed without a sandbox is allowed in one
-    if asks and (why := may_lose(act.command, act.judged)):
-        return Decision(Verdict.ASK, "risky-command", f"the command {why}")
+    roots = (str(context.workspace), *(root.path for root in context.roots))
+    for part in sorted(act.judged.simple, key=lambda part: STRICTNESS[part.rule], reverse=True):
+        if why := why_not_held(part, context.facts, context.sandbox, roots):
+            return Decision(Verdict.ASK, part.rule.value, why)
     if act.risky:
         return Decision(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     return Decision(Verdict.ALLOW, "sandboxed", "it runs in the sandbox")
@@ -200,7 +203,14 @@ def _by_strict_rule(
 def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
     """Find allow rules; together they must cover every part of a command that does more than read."""
     rules = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
-    return _rule_decision(find_allowing(rules, act, context.workspace, context.mode))
+    may_edit = partial(_may_edit, context=context)
+    return _rule_decision(find_allowing(rules, act, context.workspace, context.mode, may_edit))
+
+
+def _may_edit(edit: Act, context: PolicyContext) -> bool:
+    """Return True if an edit by a redirection would be allowed on its own."""
+    found = next((decision for layer in LAYERS if (decision := layer(edit, context))), None)
+    return found is not None and found.verdict is Verdict.ALLOW
 
 
 def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:

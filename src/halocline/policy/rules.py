@@ -17,6 +17,7 @@ from halocline.policy.commands import Use
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
+from halocline.policy.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
 from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
 
@@ -44,14 +45,21 @@ def guarded_uses(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -
     return frozenset(use for use, one in uses.items() if any(rule_covers(rule, one, workspace, mode) for rule in wider))
 
 
-def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
-    """Return the rule that allows an act; for a command, the first of those that together allow its non-read parts."""
+def find_allowing(
+    rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode, may_edit: Callable[[Act], bool] = lambda edit: False
+) -> Rule | None:
+    """Return the rule that allows an act; for a command, the first of those that together allow its non-read parts.
+
+    A rule for a program does not cover its redirections: each is an edit of its own, which `may_edit` decides.
+    """
     whole = next((rule for rule in rules if rule_reaches(rule, act, workspace, mode)), None)
-    more = [part for part in act.parts if not part.reads]
+    more = [part for part in act.parts if not (part.reads or part.is_opened)]
     if whole or not more:
         return whole
     found = [next((rule for rule in rules if rule_reaches(rule, part, workspace, mode)), None) for part in more]
-    return found[0] if all(found) else None
+    named = [part for part, rule in zip(more, found, strict=True) if rule and rule.argv]
+    edits = [edit for part in (*named, *(part for part in act.parts if part.is_opened)) for edit in part.redirected]
+    return found[0] if all(found) and all(map(may_edit, edits)) else None
 
 
 def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
@@ -164,23 +172,20 @@ def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
 def _matches_argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if not rule.argv:
         return True
-    words = act.argv
-    if words is None or len(words) < len(rule.argv):
+    if act.argv is None:
         return False
-    rest = words[len(rule.argv) :]
+    if rule.decision is not Verdict.ALLOW and rule.rest is Rest.ANY:
+        return is_begun_by(act.argv, rule.argv)
+    return any(_begins_with(rule, words, act) for words in (act.argv, plain_words(act.argv), plain_words(act.opened)))
+
+
+def _begins_with(rule: Rule, words: Sequence[str], act: Act) -> bool:
+    begun = len(rule.argv)
+    if not begins_with(words, rule.argv):
+        return False
     if rule.source is Source.GRANT:
-        return (
-            act.effect not in _CHANGES_FILES and _fits_words(rule, words) and follows_harmlessly(words, len(rule.argv))
-        )
-    return _fits_words(rule, words) and _ends_as(rule, rest)
-
-
-def _fits_words(rule: Rule, words: Sequence[str]) -> bool:
-    return all(_is_one_of(word, wanted) for word, wanted in zip(words, rule.argv, strict=False))
-
-
-def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
-    return word == wanted or (not isinstance(wanted, str) and word in wanted)
+        return act.effect not in _CHANGES_FILES and follows_harmlessly(words, begun)
+    return _ends_as(rule, words[begun:])
 
 
 def _ends_as(rule: Rule, rest: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Port for facts about this machine that the judge of shell commands needs. All of it is read-only."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 
@@ -23,6 +23,13 @@ class ShellFacts(Protocol):
 
         A link is returned as the absolute path of its target.
         """
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """True if checkpoints are saved, so that what they hold can be restored."""
+
+    def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+        """Return some of the existing files at or below these paths that no checkpoint of the roots holds."""
 
     def is_file(self, path: str) -> bool:
         """True if the path is a regular file."""
@@ -50,6 +57,10 @@ class NoFacts:
     """`ShellFacts` of an empty machine: no settings, no matches, no files."""
 
     permissions: str | None = None
+    has_checkpoints = False
+
+    def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+        return tuple(paths)
 
     def git_doubt(self, folder: str) -> str:
         return ""

@@ -12,6 +12,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, list_backends
 from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, audit_protected
 from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
@@ -39,7 +41,7 @@ class Sandbox:
         if self._found is None:
             self._checking = self._checking or asyncio.create_task(asyncio.to_thread(self.examine))
             self._found = await asyncio.shield(self._checking)
-        return self._found.checked
+        return replace(self._found.checked, network=self.request.network)
 
     def examine(self) -> Found:
         """The same, blocking."""

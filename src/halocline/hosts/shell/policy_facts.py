@@ -3,7 +3,7 @@
 import glob
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -28,15 +28,18 @@ MOST_NAMES = 5_000
 MOST_FILES = 20_000
 _LONGEST_SCRIPT = 8 << 20
 _LOOKED_AT = 1 << 12
+FindUnkept = Callable[[Iterable[str], Sequence[str]], tuple[str, ...]]
 _TOOLCHAIN = ("rust-toolchain", "rust-toolchain.toml")
 
 
 class LocalShellFacts:
-    """Implements `ports.shell_facts.ShellFacts`."""
+    """Implements `ports.shell_facts.ShellFacts`. Without `find_unkept`, there are no checkpoints."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], find_unkept: FindUnkept | None = None) -> None:
         self.permissions = env.get(PERMISSIONS)
+        self.has_checkpoints = find_unkept is not None
         self._env = env
+        self._find_unkept = find_unkept
 
     @cached_property
     def _doubts(self) -> "Doubts":
@@ -52,6 +55,9 @@ class LocalShellFacts:
     def files_below(self, folder: str) -> tuple[str, ...] | None:
         found = tuple(islice(_files_below(folder), MOST_FILES + 1))
         return found if len(found) <= MOST_FILES else None
+
+    def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+        return self._find_unkept(paths, roots) if self._find_unkept else tuple(paths)
 
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)

@@ -184,7 +184,7 @@ class Blocks(SimpleCommands):
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
             finding = Finding(
-                make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.ORDINARY
+                make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.SHELL
             )
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None

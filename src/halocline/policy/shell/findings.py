@@ -1,38 +1,12 @@
 """The findings about each simple command, and about the whole command line."""
 
-from enum import StrEnum
-
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from halocline.policy.commands import Touch
+from halocline.policy.commands import STRICTNESS as STRICTNESS, Rule as Rule, Touch
 from halocline.policy.shell.syntax.tree import Block
 from halocline.protocol.permission_rules import CommandPart, Effect
 from halocline.protocol.values import Value
-
-
-class Rule(StrEnum):
-    """The rule behind a finding, ordered from free to strict."""
-
-    READS = "read-only"
-    ORDINARY = "ordinary-work"
-    WRITES = "writes"
-    UNKNOWN = "unknown-command"
-    DYNAMIC = "not-known-before"
-    OUTSIDE = "outside"
-    SECRET = "secret"
-    LATER = "runs-later"
-    NETWORK = "network"
-    DESTROYS = "destructive"
-    RIGHTS = "other-rights"
-    NOT_ANALYSED = "not-analysed"
-    LEADS_ANYWHERE = "leads-anywhere"
-    IGNORED = "ignored"
-    OWN_STATE = "own-state"
-    FLOOR = "never"
-
-
-STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
 
 class Finding(Value, frozen=True):
@@ -40,7 +14,7 @@ class Finding(Value, frozen=True):
 
     `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
     the rule if it runs as written instead, without the exclusions and checks of that form. `touches` are the places
-    that it uses.
+    that it uses; the rest is as in `JudgedPart`.
     """
 
     part: CommandPart
@@ -51,6 +25,9 @@ class Finding(Value, frozen=True):
     as_written: Rule | None = None
     reason_as_written: str = ""
     touches: tuple[Touch, ...] = ()
+    opened: tuple[str, ...] = ()
+    is_opened: bool = False
+    redirects: tuple[Touch, ...] = ()
 
     @property
     def reads(self) -> bool:

@@ -129,9 +129,11 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
         return Rule.DYNAMIC
     tests = form.startswith(("test ", "[[ "))
     if _USES.search(form) or FOR_FIND in form:
-        return Rule.ORDINARY if tests else Rule.DYNAMIC
+        return Rule.SHELL if tests else Rule.DYNAMIC
     evaluates = (tests and any(word.dynamic for word in some)) or any(map(_is_arithmetic, some))
-    return Rule.ORDINARY if evaluates or _ISOLATED.search(form) else None
+    if _ISOLATED.search(form):
+        return Rule.UNKNOWN
+    return Rule.SHELL if evaluates else None
 
 
 def _is_arithmetic(word: Word) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from halocline.policy.commands import Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.extended_patterns import enter_shell
@@ -80,7 +81,9 @@ class SimpleCommands(ABC):
         finding, after = self._judge_expanded(rendered, ground, forms)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
+        before = len(ground.touches)
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
+        written = tuple(one for one in ground.touches[before:] if one.use is Use.CHANGE)
         elements = [
             made for one in simple.assignments for value in one.values or () for made in expand_word(value, ground)
         ]
@@ -100,6 +103,7 @@ class SimpleCommands(ABC):
         reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
+        judged = replace(judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written)
         self.analysis.findings.append(judged)
         return form, self._ground_after(expanded, after)
 
@@ -147,7 +151,7 @@ class SimpleCommands(ABC):
             finding = Finding(make_part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
         if name in self.analysis.functions:
             after = after.merge(self.call(str(name), simple.words[1:], ground))
-            rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
+            rule = Rule.SHELL if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
             finding = replace(finding, canonical=None, rule=rule)
         finding = passes_floor(simple, ground, finding) or finding
         return with_assignments(simple, finding), after
@@ -187,7 +191,7 @@ class SimpleCommands(ABC):
             self.analysis.traps.append(text)
         found = as_written_findings(found)
         strictest = max(found, key=lambda one: STRICTNESS[one.rule], default=None)
-        rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
+        rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.SHELL
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
         return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule)
@@ -224,6 +228,9 @@ class SimpleCommands(ABC):
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
         judged = Finding(make_part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
+        if wrapped.rule is None:
+            opened = found[0].opened or known_words(Simple("", wrapped.words)) or () if wrapped.script is None else ()
+            judged = replace(judged, opened=opened, is_opened=wrapped.script is not None or found[0].is_opened)
         return judged, after if wrapped.stays else ground
 
     def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:

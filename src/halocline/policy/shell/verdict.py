@@ -1,16 +1,16 @@
-"""Decide whether a command line may run, by the findings about its parts and by the mode.
+"""Decide whether a command line may run, by the findings about its parts and by the mode, without a sandbox.
 
-Auto mode allows what reads, what is known to be ordinary work (`programs.ordinary`), and what writes new files in the
-workspace. None of this is a security boundary; only a sandbox is one.
+Without one, auto mode allows what reads and what only edits files of the workspace or changes the shell; what a program
+does once it runs, only a sandbox bounds (`holding`).
 """
 
 from copy import copy
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
+from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, JudgedPart, Rule
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
-from halocline.policy.shell.findings import STRICTNESS, TOO_LONG, Analysis, Finding, Rule
+from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.reading import may_read_folders
@@ -20,6 +20,13 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place, Verdict
 
+_PLACES = {
+    **dict.fromkeys((Rule.SECRET, Rule.ENVIRONMENT, Rule.SENDS), Place.SECRET),
+    Rule.OUTSIDE: Place.OUTSIDE,
+    Rule.LATER: Place.RUNS_LATER,
+}
+"""Kinds of places that an allow rule has to name to cover such a part."""
+_FREE = frozenset({Rule.READS, Rule.SHELL, Rule.WRITES})
 _QUOTES = compile_later(r"""[\\'"]""")
 
 
@@ -71,8 +78,8 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
     effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
     simple = [_judged_part(finding) for finding in analysis.findings]
     if analysis.problem:
-        # No rule can allow what was not understood.
-        simple.append(JudgedPart(None, Effect.UNKNOWN))
+        # No rule can allow what was not understood: the most that it can do is to destroy.
+        simple.append(JudgedPart(None, Effect.DESTRUCTIVE, Rule.NOT_ANALYSED, analysis.problem))
     return replace(
         judged,
         parts=analysis.parts[:most],
@@ -85,8 +92,19 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
 
 
 def _judged_part(finding: Finding) -> JudgedPart:
-    place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE, Rule.LATER: Place.RUNS_LATER}.get(finding.rule)
-    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts, finding.touches)
+    return JudgedPart(
+        finding.argv,
+        finding.part.effect,
+        finding.rule,
+        finding.part.reason,
+        finding.reads,
+        _PLACES.get(finding.rule),
+        finding.scripts,
+        finding.touches,
+        finding.opened,
+        finding.is_opened,
+        finding.redirects,
+    )
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
@@ -156,13 +174,13 @@ def _by_mode(command: str, analysis: Analysis, where: Circumstances) -> CommandJ
 def _judge_in_auto(command: str, analysis: Analysis, worst: Finding | None, *, risky: bool) -> CommandJudgement:
     if analysis.problem:
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
-    if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
+    if worst and worst.rule not in _FREE:
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
     if shown := _why_unguarded(analysis):
         return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
-    return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+    return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows reading and edits")
 
 
 def _why_unguarded(analysis: Analysis) -> str:

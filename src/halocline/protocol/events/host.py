@@ -24,10 +24,11 @@ class PageShown(Durable, frozen=True):
 class SandboxChecked(Durable, frozen=True):
     """The sandbox for commands was tested. `lacks` lists its gaps, or why there is none.
 
-    If it is `required`, no command runs without a full sandbox.
+    If it is `required`, no command runs without a full sandbox. `network`: sandboxed commands may use the network.
     """
 
     standing: SandboxStanding = SandboxStanding.OFF
     lacks: tuple[str, ...] = ()
     required: bool = False
     way: str = ""
+    network: bool = False

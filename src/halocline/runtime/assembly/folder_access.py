@@ -1,7 +1,7 @@
 """All that applies in a folder by the settings of a home: rules, hooks, MCP servers, checkpoints and the sandbox."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -137,7 +137,7 @@ class FolderAccess(ModelAccess):
 
     def shell_facts(self) -> "ShellFacts":
         """Return the facts about this machine that the policy needs to judge commands."""
-        return hosts.shell.policy_facts.LocalShellFacts(self.env)
+        return hosts.shell.policy_facts.LocalShellFacts(self.env, _find_unkept if self.settings.checkpoints else None)
 
     def shadow_git(
         self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False
@@ -161,3 +161,7 @@ class FolderAccess(ModelAccess):
         """Close what tasks share."""
         if self.shared.pool:
             await self.shared.pool.close()
+
+
+def _find_unkept(paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+    return checkpoints.unkept.find_unkept(paths, roots, checkpoints.saved.Limits().largest)

@@ -3,6 +3,8 @@
 import os
 import re
 
+from msgspec.structs import replace
+
 from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import (
@@ -13,11 +15,14 @@ from halocline.policy.shell.places import (
     judge_writing,
 )
 from halocline.policy.shell.programs import mutating, wrappers
+from halocline.policy.shell.programs.embedded_scripts import check_sed
+from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git.commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
-from halocline.policy.shell.programs.ordinary import ASKING_FLAGS
-from halocline.policy.shell.programs.ordinary_work import judge_work
 from halocline.policy.shell.programs.packing import takes_secrets
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.shell_builtins import judge_shell
+from halocline.policy.shell.programs.specs import Unlisted
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Found, Ground
@@ -35,19 +40,17 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
         return unknown_finding(simple.source, "it starts something that runs after the task ends", Rule.LATER)
     if base == "git":
         return judge_changing_git(simple, texts, ground)
-    if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
-        return work
     return (
         _judge_network(base, texts, simple)
         or _judge_changing(base, texts, simple, ground)
-        or _judge_other(name, simple, ground)
+        or judge_touching(simple, ground)
+        or judge_shell(name, simple, ground)
     )
 
 
-def _judge_other(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    return judge_touching(simple, ground) or judge_work(name, simple, ground)
-
-
+_SED = replace(
+    READERS["sed"], valued="e:program i?suffix", words=f"{READERS['sed'].words} in-place?suffix", program=None
+)
 _READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree"})
 _EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
 
@@ -66,9 +69,8 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
         below = [] if is_narrowed(texts) else _names_below(simple)
         does = "deletes or writes" if below else "deletes or writes what it finds"
         return judge_touching(simple, ground) or judge_deleting(simple, below, does, ground)
-    if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
-        files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
-        return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
+    if base == "sed" and any(re.match(r"-[nEersuz]*i|--in-place", text) for text in texts):
+        return _judge_editing(simple, ground)
     if base in ("sort", "tree") and "-o" in texts:
         target = [*simple.words[texts.index("-o") + 2 :]][:1]
         return _on_targets(simple, target, Actor(Effect.WRITES_INSIDE, "writes to"), ground)
@@ -94,10 +96,29 @@ def _packed_archive(simple: Simple) -> list[Word] | None:
     """Return the archive that `tar` creates; None if it unpacks or does more."""
     words = list(simple.words[1:])
     letters = words[0].text.lstrip("-") if words and not words[0].text.startswith("--") else ""
-    asking = ASKING_FLAGS["tar"].split()
     if not re.fullmatch(r"[cvzjJahpf]*c[vzjJahpf]*", letters) or "f" not in letters or len(words) < 2:
         return None
-    return None if any(word.text.partition("=")[0] in asking or word.dynamic for word in words) else words[1:2]
+    return None if any(word.dynamic or _does_more(word.text) for word in words[1:]) else words[1:2]
+
+
+def _does_more(text: str) -> bool:
+    """Return True for a flag of `tar` that does more than choose what is packed."""
+    return text.startswith("-") and text.partition("=")[0] not in ("-C", "--directory", "--exclude")
+
+
+def _judge_editing(simple: Simple, ground: Ground) -> Finding:
+    """Judge `sed -i`: an edit of its files if its script only edits and its backup is a file beside each."""
+    try:
+        given = sort_words(_SED, simple.words[1:])
+        scripts = [*given.programs]
+        if not scripts:
+            scripts, given.operands = [word.text for word in given.operands[:1]], given.operands[1:]
+        if fault := next((fault for script in scripts if (fault := check_sed(script))), ""):
+            return unknown_finding(simple.source, fault)
+    except Unlisted as why:
+        return unknown_finding(simple.source, str(why))
+    edits = Actor(Effect.WRITES_INSIDE, "edits")
+    return _on_targets(simple, given.operands, edits, ground) or unknown_finding(simple.source, "it edits no file")
 
 
 def _names_below(simple: Simple) -> list[Word]:
@@ -186,6 +207,8 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         floor = judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
+    if flag := _find_unlisted(simple, actor):
+        return unknown_finding(simple.source, f"nothing is known about {base} {flag}")
     if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
         return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
     found = _all_targets(words, ground)
@@ -204,6 +227,14 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         return Finding(judged.part, Rule.RIGHTS)
     over = found if base != "mv" else _all_targets(words[-1:], ground)
     return judged if judged.rule is not Rule.WRITES else _judge_overwriting(base, simple, over, ground) or judged
+
+
+def _find_unlisted(simple: Simple, actor: Actor) -> str:
+    """Return a flag with which nobody knows what a program writes; empty if there is none."""
+    known = actor.flags.split()
+    texts = [word.text for word in simple.words[1:] if re.match(r"-[^-]|--\w", word.text)] if known else []
+    names = (name.partition("=")[0] for name in texts if name not in known)
+    return next((one for one in names if one.startswith("--") or not {f"-{at}" for at in one[1:]} <= {*known}), "")
 
 
 def _is_unknown(word: Word) -> bool:

@@ -5,29 +5,23 @@ the folders for such tools, may have the names of tools.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Analysis, Finding, unknown_finding
-from halocline.policy.shell.programs import ordinary as tables
-from halocline.policy.shell.programs.mutating import SHELLS
+from halocline.policy.shell.programs.mutating import ACTORS, PERSISTS, RIGHTS, SHELLS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.shell_builtins import BUILTINS
 from halocline.policy.shell.values.ground import Found, Ground
-from halocline.protocol.patterns import compile_later
+from halocline.policy.spellings import SYSTEM_FOLDERS
 from halocline.protocol.permission_rules import Place
 
-SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")
-_PYTHON = compile_later(r"(python|pypy)[\d.]*")
-_OF_THE_SYSTEM = frozenset({"ar", "brew", "docker", "rustup"})
-OWN_TOOLS = (
-    tables.CHECKERS
-    | tables.BUILDERS
-    | (tables.WHOLE_SCRIPTS - SHELLS)
-    | (frozenset(tables.SUBCOMMANDS) - _OF_THE_SYSTEM)
-    | {"activate", "c8", "cross-env", "dotenv", "npx", "nyc", "pipenv"}
+_JUDGED = frozenset(
+    {*READERS, *ACTORS, *SHELLS, *BUILTINS, *PERSISTS, *RIGHTS, "git", "env", "timeout", "nice", "xargs", "time"}
 )
-"""Names of tools that projects install for themselves, in `node_modules/.bin` or a Python environment."""
+"""Names that the tables know; a project has no business with a program of one of them."""
 _RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
 
 
@@ -47,8 +41,8 @@ def note_impostors(analysis: Analysis, ground: Ground) -> None:
 
 
 def is_own_tool(name: str) -> bool:
-    """Return True if projects install a tool of this name for themselves."""
-    return name in OWN_TOOLS or bool(_PYTHON.fullmatch(name))
+    """Return True if the tables know nothing of this name, so that a project may install a tool of it for itself."""
+    return name not in _JUDGED
 
 
 def runs_elsewhere(name: str, ground: Ground) -> str:
@@ -110,12 +104,6 @@ def _keeps_tools(folder: str, ground: Ground) -> bool:
     if folder.endswith("/node_modules/.bin"):
         return True
     return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
-
-
-def holds_impostors(folder: str, names: Sequence[str], ground: Ground) -> str:
-    """Return a program in a project's environment with the name of a system program in the tables; empty for none."""
-    known = tables.TEXT_TOOLS | SHELLS | {"git", "env", "timeout", "nice", "find", "xargs", "cp", "mv", "rm", "mkdir"}
-    return next((name for name in names if name in known and ground.facts.is_program(f"{folder}/{name}")), "")
 
 
 def _is_in_project(path: str, ground: Ground) -> bool:

@@ -1,7 +1,6 @@
 """Programs that do more than read: their effects, and which of their words are targets.
 
-These tables explain a command and make a decision stricter. Nothing is allowed because it is missing here; what is
-allowed is in `ordinary_programs`.
+These tables explain a command and make a decision stricter. Nothing is allowed because it is missing here.
 """
 
 import re
@@ -18,7 +17,7 @@ class Actor(Value, frozen=True):
     """The effect of a program. `does` is a verb phrase for reasons; `valued` flags take the next word.
 
     `targets` says which operands are changed: all, first, last, rest, none, or those of `of=`. With `into`, `-t FOLDER`
-    may name the target folder instead.
+    may name the target folder instead. A program that writes has no known effect with flags other than `flags`.
     """
 
     effect: Effect
@@ -26,8 +25,10 @@ class Actor(Value, frozen=True):
     targets: str = "none"
     valued: str = ""
     into: bool = False
+    flags: str = ""
 
 
+_COPIES = "-v -f -n -i -u -p -r -R -a -d -t -T -L -P --recursive --archive --verbose --no-clobber"
 ACTORS: dict[str, Actor] = {
     "rm": Actor(DESTROYS, "deletes", "all"),
     "rmdir": Actor(DESTROYS, "deletes", "all"),
@@ -38,17 +39,19 @@ ACTORS: dict[str, Actor] = {
     "parted": Actor(DESTROYS, "repartitions", "all"),
     "truncate": Actor(DESTROYS, "truncates", "all", "-s -r"),
     "dd": Actor(DESTROYS, "writes to", "of="),
-    "mv": Actor(WRITES, "moves", "all", "-S --suffix", into=True),
-    "cp": Actor(WRITES, "copies to", "last", "-S --suffix", into=True),
-    "ln": Actor(WRITES, "creates a link at", "last", "-S --suffix", into=True),
+    "mv": Actor(WRITES, "moves", "all", "-S --suffix", into=True, flags="-v -f -n -i -u -t -T"),
+    "cp": Actor(WRITES, "copies to", "last", "-S --suffix", into=True, flags=_COPIES),
+    "ln": Actor(
+        WRITES, "creates a link at", "last", "-S --suffix", into=True, flags="-s -f -n -v -r -t -T --symbolic --force"
+    ),
     "install": Actor(WRITES, "copies to", "last", "-m -o -g -S --mode --owner --group", into=True),
-    "mkdir": Actor(WRITES, "creates", "all", "-m"),
+    "mkdir": Actor(WRITES, "creates", "all", "-m", flags="-p -v -m --parents --verbose --mode"),
     "mkfifo": Actor(WRITES, "creates", "all", "-m"),
-    "touch": Actor(WRITES, "creates or touches", "all", "-d -t -r"),
-    "tee": Actor(WRITES, "writes to", "all"),
-    "split": Actor(WRITES, "writes to", "rest", "-b -l -n -a"),
+    "touch": Actor(WRITES, "creates or touches", "all", "-d -t -r", flags="-a -c -m -d -t -r --no-create"),
+    "tee": Actor(WRITES, "writes to", "all", flags="-a -i --append"),
+    "split": Actor(WRITES, "writes to", "rest", "-b -l -n -a", flags="-b -l -n -a -d"),
     "patch": Actor(UNKNOWN, "changes whatever files the patch names"),
-    "chmod": Actor(WRITES, "changes permissions of", "rest"),
+    "chmod": Actor(WRITES, "changes permissions of", "rest", flags="-R -v -c -f -x -w -r -X"),
     "chown": Actor(RIGHTFUL, "changes the owner of", "rest"),
     "chgrp": Actor(RIGHTFUL, "changes the group of", "rest"),
     "setfacl": Actor(RIGHTFUL, "changes permissions of", "rest"),
@@ -56,12 +59,12 @@ ACTORS: dict[str, Actor] = {
     "chattr": Actor(RIGHTFUL, "changes attributes of", "rest"),
     "unzip": Actor(UNKNOWN, "unpacks whatever files the archive names"),
     "tar": Actor(UNKNOWN, "unpacks whatever files the archive names"),
-    "zip": Actor(WRITES, "packs into", "first"),
-    "gzip": Actor(WRITES, "compresses", "all"),
-    "gunzip": Actor(WRITES, "decompresses", "all"),
-    "bzip2": Actor(WRITES, "compresses", "all"),
-    "xz": Actor(WRITES, "compresses", "all"),
-    "zstd": Actor(WRITES, "compresses", "all"),
+    "zip": Actor(WRITES, "packs into", "first", flags="-r -q -v -j -9 -0"),
+    "gzip": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9 -1"),
+    "gunzip": Actor(WRITES, "decompresses", "all", flags="-k -f -v -q"),
+    "bzip2": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9"),
+    "xz": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9"),
+    "zstd": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -19"),
     "kill": Actor(UNKNOWN, "ends processes"),
     "pkill": Actor(UNKNOWN, "ends processes"),
     "killall": Actor(UNKNOWN, "ends processes"),
@@ -97,22 +100,23 @@ NETWORK_COMMANDS = {
     "rustup": "update install toolchain component target self",
     "dotnet": "restore add nuget tool",
 }
+GIT_DISCARDS = {"clean": "deletes untracked files", "rm": "deletes files", "restore": "overwrites files"}
+"""Git commands that lose no more than a checkpoint holds: files of the folder that are not ignored."""
+GIT_DISCARDS_WITH = {
+    "reset": ("--hard", "--merge", "--keep"),
+    "checkout": ("--", "-f", "--force", "."),
+    "switch": ("-f", "--force", "--discard-changes"),
+}
 GIT_DESTROYS = {
-    "clean": "deletes untracked files",
-    "rm": "deletes files",
-    "restore": "overwrites files",
     "filter-branch": "rewrites history",
     "gc": "drops old objects",
     "prune": "drops old objects",
     "update-ref": "changes refs",
 }
 GIT_DESTROYS_WITH = {
-    "reset": ("--hard", "--merge", "--keep"),
-    "checkout": ("--", "-f", "--force", "."),
-    "switch": ("-f", "--force", "--discard-changes"),
-    "branch": ("-D", "-d", "--delete", "-f", "--force", "-M"),
+    "branch": ("-D", "-f", "--force", "-M", "-C"),
     "tag": ("-d", "--delete", "-f", "--force"),
-    "stash": ("drop", "clear", "pop"),
+    "stash": ("drop", "clear"),
     "reflog": ("expire", "delete"),
     "worktree": ("remove", "prune"),
     "push": ("-f", "--force", "--delete", "--mirror"),
@@ -122,24 +126,16 @@ GIT_REACHES = (
     *(["submodule", "update"], ["submodule", "add"], ["submodule", "sync"], ["archive", "--remote"], ["remote", "-u"]),
 )
 """First words of git commands that contact another machine, now or later."""
-GIT_WORKS = {
-    "add": "-A --all -u --update -N --intent-to-add -v -n --dry-run -- --renormalize --chmod -p",
-    "commit": "-m --message -a --all -q -v -s --signoff --allow-empty --no-edit --amend --fixup --squash --author "
-    "--date --dry-run --short -- --porcelain --only -o -i --include --trailer --reset-author",
-    "branch": "-a -r -v -l --list --show-current --merged --no-merged --contains --sort --format -u -t "
-    "--set-upstream-to --track --no-track -m --move -c --copy",
-    "checkout": "-b --track -t --no-track -q",
-    "switch": "-c --create -q --track -t -",
-    "tag": "-a -m -l --list -n --sort --message --annotate --contains --points-at",
-    "merge": "--no-ff --ff-only --ff -m --no-edit --abort --continue -q --squash --no-commit",
-    "cherry-pick": "-x --abort --continue -n --no-commit --skip",
-    "revert": "--no-edit --abort --continue -n --no-commit",
-    "init": "-q -b --initial-branch --bare",
-    "notes": "-m",
-    "describe": "--tags --always --dirty --long --abbrev --match --all",
-    "mv": "-v -k -n",
-}
-"""Git commands that are ordinary work, with the flags that keep them so."""
+GIT_SHOWS_NOTHING = set_of(
+    """
+    add am apply bisect branch check-ignore checkout cherry cherry-pick clean clone commit commit-tree config
+    count-objects describe fetch flow fsck gc hash-object help init lfs ls-files ls-remote ls-tree maintenance merge
+    merge-base mergetool mv name-rev pack-refs prune pull push read-tree rebase remote repack replace rerere reset
+    restore rev-list rev-parse revert rm shortlog sparse-checkout status submodule switch symbolic-ref tag
+    update-index update-ref var version worktree write-tree
+    """
+)
+"""Git commands that print no file's content, which no sandbox can hide: it is among git's own objects."""
 RIGHTS = frozenset(
     {"sudo", "su", "doas", "pkexec", "runas", "runuser", "sg", "setpriv", "newgrp", "nsenter", "unshare", "chroot"}
     | {"capsh", "gosu", "su-exec", "setuidgid", "chpst", "machinectl", "bwrap", "firejail", "fakeroot", "proot"}
@@ -160,23 +156,14 @@ INTERPRETERS = set_of(
 
 
 def git_destroys(words: list[str]) -> str:
-    """Say what a git command destroys; empty if it is not known to destroy anything."""
+    """Say what a git command destroys that no checkpoint holds; empty if it is not known to destroy anything."""
     name, rest = words[0], words[1:]
-    if name in GIT_DESTROYS:
-        return GIT_DESTROYS[name]
-    return "discards work" if any(word in GIT_DESTROYS_WITH.get(name, ()) for word in rest) else ""
+    if name == "clean" and any(re.match(r"-[a-zA-Z]*[xX]|-[a-zA-Z]*f[a-zA-Z]*f", word) for word in rest):
+        return "deletes ignored files or other repositories"
+    return GIT_DESTROYS.get(name) or ("discards work" if {*GIT_DESTROYS_WITH.get(name, ())} & {*rest} else "")
 
 
-def is_ordinary_git(words: list[str]) -> bool:
-    """Return True if a git command is ordinary work: it adds to the history or reads, and runs no named program."""
-    flags = GIT_WORKS.get(words[0])
-    if flags is None:
-        return False
-    known = flags.split()
-    given = [word.partition("=")[0] for word in words[1:] if word.startswith("-")]
-    return all(flag in known or _are_known(flag, known) for flag in given)
-
-
-def _are_known(letters: str, known: list[str]) -> bool:
-    """Return True if all of several letters after one dash are known."""
-    return bool(re.fullmatch(r"-[a-zA-Z]{2,}", letters)) and all(f"-{letter}" in known for letter in letters[1:])
+def git_discards(words: list[str]) -> str:
+    """Say what a git command discards that a checkpoint holds; empty if it is not known to discard anything."""
+    name, rest = words[0], words[1:]
+    return GIT_DISCARDS.get(name) or ("discards work" if {*GIT_DISCARDS_WITH.get(name, ())} & {*rest} else "")

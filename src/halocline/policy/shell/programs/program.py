@@ -1,14 +1,13 @@
 """Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more."""
 
 from halocline.policy.commands import Use
-from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import judge_reading, judge_touching
+from halocline.policy.shell.places import judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
 from halocline.policy.shell.programs.git.commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
+from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering
-from halocline.policy.shell.programs.python_code import files_read
 from halocline.policy.shell.programs.read_only import READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.programs.readers.version_words import PRINTS_VERSION
 from halocline.policy.shell.programs.reading import judge_by_spec
@@ -18,7 +17,7 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Effect, Place
+from halocline.protocol.permission_rules import Effect
 
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _PYTHON = compile_later(r"python[23]?(\.\d{1,2})?")
@@ -26,7 +25,7 @@ _PROCESSES = "it may show the arguments of other processes, which may hold secre
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
 _CHANGES = frozenset({Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE})
-MILDER = frozenset({Rule.ORDINARY, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
+MILDER = frozenset({Rule.SHELL, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -42,9 +41,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         use = Use.READ if knows_changes else Use.MAY_CHANGE
         if own := judge_touching(simple, ground, use):
             return own, after
-    if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
-        finding = _judge_named_secrets(simple, ground, finding)
-    return _judge_large_patterns(simple, ground, finding), after
+    return _judge_large_patterns(simple, ground, judge_named(simple, ground, finding)), after
 
 
 def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> Finding:
@@ -57,18 +54,6 @@ def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> F
             unsure = f"what {word.source} matches is known only when it runs"
             reason = unsure if ground.matches_oddly else f"{word.source} matches too many names to check; name fewer"
             return Finding(make_part(simple.source, finding.part.effect, reason, (word.source,)), Rule.LEADS_ANYWHERE)
-    return finding
-
-
-def _judge_named_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
-    """Raise the finding of a program that gets a file that may hold secrets: it may show or copy it."""
-    for word in simple.words[1:]:
-        names = "\0" not in word.text and len(word.text) <= LONGEST_PATH and not word.text.startswith("--exclude=")
-        for one in ground.targets(word) if names else ():
-            if one.place is Place.SECRET:
-                effect = finding.part.effect
-                targets = (*finding.part.targets, one.shown)
-                return Finding(make_part(simple.source, effect, f"{one.shown} may hold secrets", targets), Rule.SECRET)
     return finding
 
 
@@ -120,7 +105,8 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
         return _judge_python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
         return Finding(
-            make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"), Rule.SECRET
+            make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"),
+            Rule.ENVIRONMENT,
         )
     if name == "command":
         name, words = "type", words[1:]
@@ -143,7 +129,9 @@ def _judge_processes(name: str, simple: Simple, ground: Ground) -> Finding:
     finding = judge_by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
-    return Finding(make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.SECRET)
+    return Finding(
+        make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.ENVIRONMENT
+    )
 
 
 def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -157,18 +145,11 @@ def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
 
 
 def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
-    """Judge code in the command that only computes, and `-m json.tool`; both run without the project's modules."""
+    """Judge `-m json.tool`, which runs without the project's modules; other code may do anything."""
     texts = [word.value for word in simple.words[1:]]
     if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
         return unknown_finding(simple.source, f"nothing is known about {name}")
     if texts[:2] == ["-m", "json.tool"]:
         module = f"{name} -I -m json.tool"
         return judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
-    files = files_read(texts[1]) if len(texts) == 2 and texts[0] == "-c" and texts[1] else None
-    if files is None:
-        return unknown_finding(simple.source, f"nothing is known about {name}")
-    try:
-        found = [one for file in files for one in ground.find(file, quoted=True)]
-    except ToolFailure as why:
-        return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
-    return judge_reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}", ground)
+    return unknown_finding(simple.source, f"nothing is known about {name}")

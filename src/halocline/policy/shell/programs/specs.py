@@ -54,6 +54,7 @@ TYPES: dict[str, str] = {
     "glob": r"(?s).*",
     "columns": rf"(?:{_COLUMN})(?:,(?:{_COLUMN}))*",
     "path": r"(?s).+",
+    "suffix": r"[\w.~+-]{1,20}",
     "program": r"(?s).*",
     "lines": r"(?s)[^\n]+:[^\n]+",
 }

@@ -1,13 +1,11 @@
-"""Variables that decide what later programs run or where they look; setting one is never ordinary work."""
+"""Variables that decide what later programs run or where they look; setting one does more than change the shell."""
 
 import re
 
 from halocline.policy.shell.findings import Rule
-from halocline.policy.shell.programs import ordinary as tables
 from halocline.policy.shell.syntax.tree import Word
 from halocline.protocol.patterns import compile_later
 
-_WITHIN = compile_later(rf"(^|[\s;&|`('\"=,])({'|'.join(sorted(tables.COMMANDS_WITHIN))})([\s,]|$)")
 _STEERING = compile_later(
     r"PATH|LD_\w+|DYLD_\w+|\w*_?COMMAND|\w*PAGER|GIT_\w+|\w*EDITOR|VISUAL|BROWSER|SHELL|BASH\w*|ENV|ZDOTDIR|IFS|PS\d|PROMPT\w*"
     r"|HOME|XDG_\w+|HALOCLINE\w*|\w*_PROXY|NODE_OPTIONS|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|PERL\w+|RUBY(OPT|LIB)"
@@ -18,15 +16,9 @@ _STEERING = compile_later(
 """Variables that decide what other programs run or where they look."""
 
 
-def command_within(text: str) -> str:
-    """Return a program that does more than ordinary work and is named in a text; empty if there is none."""
-    found = _WITHIN.search(text)
-    return found[2] if found else ""
-
-
 def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
     """Return the rule for setting these variables; commands in their values are judged separately."""
-    for name, word in assignments:
-        if "[" in name or _STEERING.fullmatch(name.rstrip("+")) or command_within(word.text):
+    for name, _ in assignments:
+        if "[" in name or _STEERING.fullmatch(name.rstrip("+")):
             return Rule.UNKNOWN
-    return Rule.ORDINARY
+    return Rule.SHELL

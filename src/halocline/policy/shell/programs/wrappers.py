@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
-from halocline.policy.shell.programs.ordinary import CHECKERS
 from halocline.policy.shell.programs.steering_variables import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
@@ -136,9 +135,7 @@ def _unwrap_trap(simple: Simple) -> Wrapped | None:
     text = _value_at(simple, 1)
     if len(simple.words) < 3 or text in ("", "-"):
         return None
-    return Wrapped(
-        simple.source, script=text, rule=Rule.ORDINARY, reason="it runs text as a command when the shell exits"
-    )
+    return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason="it runs text as a command when the shell exits")
 
 
 def _does_split(simple: Simple) -> bool:
@@ -205,9 +202,8 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
         inner = (*inner, names)
     if not inner or inner == (names,):
         return None
-    rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
     reason = f"it runs {inner[0].source} for each file it finds"
-    return Wrapped(simple.source, inner, rule=rule, reason=reason, feeds=True, slot=names.source)
+    return Wrapped(simple.source, inner, rule=Rule.DYNAMIC, reason=reason, feeds=True, slot=names.source)
 
 
 def found_in(start: Word) -> Word:
@@ -232,8 +228,6 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     if not rest:
         return None
     rule, reason = _added_rule(name, own)
-    if rule is Rule.DYNAMIC and name in _FEEDS and rest[0].text in CHECKERS:
-        rule = Rule.ORDINARY
     if name == "uv run" and rest[0].text.endswith(".py"):
         rest.insert(0, Word("python", (Piece("python"),)))
     inner = tuple(rest)

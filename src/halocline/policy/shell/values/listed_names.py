@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
-from halocline.policy.shell.programs.ordinary import BUILTINS
+from halocline.policy.shell.programs.shell_builtins import BUILTINS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node

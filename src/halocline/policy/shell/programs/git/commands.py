@@ -9,7 +9,6 @@ from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git import operands
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.ordinary_work import is_there
 from halocline.policy.shell.programs.reading import judge_given, refuse_words, require_operands
 from halocline.policy.shell.programs.specs import Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -86,35 +85,23 @@ def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...
 
 
 def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
-    """Judge a git command that may change the repository; None for an unknown one."""
-    rest, plain = list(texts), True
+    """Judge a git command that may change the repository; None if it names no sub-command."""
+    rest = list(texts)
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
-        plain = plain and flag in ("--no-pager", "-P")
         if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
             rest.pop(0)
     if not rest:
         return None
     if why := mutating.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
+    if why := mutating.git_discards(rest):
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DISCARDS)
     if rest[0] in mutating.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating.GIT_REACHES:
         return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
-    if plain and mutating.is_ordinary_git(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
-        return Finding(make_part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
-    return None
-
-
-def _are_dynamic(simple: Simple) -> bool:
-    """Return True if a word is known only when it runs. Quoted words, such as commit messages, are only text."""
-    return any(word.dynamic and not word.quoted for word in simple.words)
-
-
-def _checks_out_files(words: list[str], ground: Ground) -> bool:
-    """Return True if `git checkout NAME` may name a file or folder, whose changes it would discard."""
-    names = [word for word in words[1:] if not word.startswith("-")]
-    if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
-        return False
-    there = [one.path for name in names for one in ground.find(name)]
-    return len(names) != 1 or any(is_there(path, ground) for path in there)
+    if rest[0] in mutating.GIT_SHOWS_NOTHING:
+        return unknown_finding(simple.source, f"git {rest[0]} may change the repository")
+    reason = f"git {rest[0]} may show versions of files that are hidden or hold secrets"
+    return unknown_finding(simple.source, reason, Rule.HISTORY)

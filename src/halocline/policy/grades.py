@@ -1,0 +1,57 @@
+"""Grade what a call would do if it were allowed, and name the gravest reason. Pure."""
+
+from halocline.policy.acts import Act
+from halocline.policy.commands import JudgedPart, Rule
+from halocline.policy.decision import PolicyContext
+from halocline.policy.destinations import Net
+from halocline.policy.holding import why_lost
+from halocline.policy.presets import CHANGES
+from halocline.protocol.permission_rules import Grade, Place
+
+_OF_RULES = {
+    **dict.fromkeys((Rule.SECRET, Rule.SENDS), Grade.SECRET),
+    Rule.LEADS_ANYWHERE: Grade.FINAL,
+    **dict.fromkeys((Rule.OUTSIDE, Rule.NETWORK, Rule.RIGHTS, Rule.LATER), Grade.OUTSIDE),
+    **dict.fromkeys((Rule.ENVIRONMENT, Rule.HISTORY), Grade.OUTSIDE),
+}
+_ORDER = tuple(Grade)
+
+
+def grade_acts(acts: list[Act], context: PolicyContext) -> tuple[Grade, str]:
+    """Return the grade of the gravest act, and its reason; no reason for an ordinary one."""
+    graded = [_grade_act(act, context) for act in acts]
+    return max(graded, key=lambda one: _ORDER.index(one[0]), default=(Grade.ORDINARY, ""))
+
+
+def _grade_act(act: Act, context: PolicyContext) -> tuple[Grade, str]:
+    if act.judged is not None:
+        return _grade_parts(act.judged.simple, context)
+    match act.place:
+        case Place.SECRET if act.path:
+            return Grade.SECRET, f"{act.path.shown} may hold secrets"
+        case Place.OUTSIDE if act.path:
+            return Grade.OUTSIDE, f"{act.path.path} is outside the workspace"
+        case Place.RUNS_LATER if act.path and act.kind in CHANGES:
+            return Grade.OUTSIDE, f"other programs run {act.path.shown} or read it as configuration"
+    if act.server and act.server.net is not Net.PUBLIC:
+        return Grade.OUTSIDE, f"{act.server.exactly} is on this machine or a private network"
+    return Grade.ORDINARY, ""
+
+
+def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple[Grade, str]:
+    """Grade a command by its gravest parts. A secret that is read where another part uses the network may leave."""
+    graded = [(*_grade_part(part, context), part.rule) for part in parts]
+    top = max((grade for grade, _, _ in graded), key=_ORDER.index, default=Grade.ORDINARY)
+    if top is Grade.ORDINARY:
+        return top, ""
+    named = [reason for grade, reason, rule in graded if grade is top or (grade.is_grave and top.is_grave)]
+    named += [reason for _, reason, rule in graded if top is Grade.SECRET and rule is Rule.NETWORK]
+    return top, "; ".join(dict.fromkeys(filter(None, named)))
+
+
+def _grade_part(part: JudgedPart, context: PolicyContext) -> tuple[Grade, str]:
+    if part.rule is Rule.DESTROYS:
+        roots = (str(context.workspace), *(root.path for root in context.roots))
+        lost = why_lost(part, context.facts, roots)
+        return (Grade.FINAL, lost) if lost else (Grade.ORDINARY, part.reason)
+    return _OF_RULES.get(part.rule, Grade.ORDINARY), part.reason

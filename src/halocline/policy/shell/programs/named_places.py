@@ -1,0 +1,108 @@
+"""Judge the places that the words of a program name, whatever the program does with them.
+
+A word counts as each path that it may hold: itself, what follows `=` or `@`, and what is glued to a flag. So no table
+of programs is needed to know what an upload sends (`curl -T FILE`, `-d@FILE`) or an output flag replaces (`gcc -oFILE`).
+"""
+
+import re
+from collections.abc import Iterator
+
+from halocline.policy.commands import Use
+from halocline.policy.holding import is_of_system
+from halocline.policy.paths import LONGEST_PATH
+from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.values.ground import Found, Ground
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import Effect, Place
+
+_URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?!\d)", re.I)
+_LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
+_PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
+_REASONS = {
+    Place.SECRET: "{shown} may hold secrets",
+    Place.OUTSIDE: "{path} is outside the workspace",
+    Place.RUNS_LATER: "other programs run {shown} or read it as configuration",
+}
+_RULES = {Place.SECRET: Rule.SECRET, Place.OUTSIDE: Rule.OUTSIDE, Place.RUNS_LATER: Rule.LATER}
+_UNKNOWN = frozenset({Rule.UNKNOWN, Rule.DYNAMIC})
+
+
+def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """Raise a finding to that of the gravest place that the words name."""
+    if finding.rule is Rule.NETWORK:
+        return _judge_sending(simple, ground, finding)
+    if finding.rule is not Rule.WRITES and finding.rule not in _UNKNOWN:
+        return finding
+    wanted = tuple(_REASONS) if finding.rule in _UNKNOWN else (Place.SECRET,)
+    named = list(_list_places(simple, ground))
+    for place in wanted:
+        one = next((one for one in named if one.place is place and not _is_harmless(one)), None)
+        if one:
+            ground.note([one], Use.READ)
+            return _raise_finding(simple, finding, one)
+    if finding.rule in _UNKNOWN and (host := _find_host(simple)):
+        shown = make_part(simple.source, Effect.NETWORK, f"it may contact {host}", finding.part.targets)
+        return Finding(shown, Rule.NETWORK)
+    return finding
+
+
+def _judge_sending(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """Name the file that a program which uses the network is given, and the host: it may send one to the other."""
+    named = [one for one in _list_places(simple, ground) if one.place in (Place.SECRET, Place.OUTSIDE, Place.IGNORED)]
+    host = _find_host(simple)
+    one = next((one for one in named if one.place is not Place.OUTSIDE), None)
+    if one is None:
+        targets = tuple(one.shown for one in named if not _is_harmless(one))
+        reason = finding.part.reason + (f" ({host})" if host else "")
+        return Finding(
+            make_part(simple.source, Effect.NETWORK, reason, (*finding.part.targets, *targets)), Rule.NETWORK
+        )
+    ground.note([one], Use.READ)
+    reason = f"it may send {one.shown}, which may hold secrets, to {host or 'another machine'}"
+    return Finding(make_part(simple.source, Effect.NETWORK, reason, (one.shown,)), Rule.SENDS)
+
+
+def _raise_finding(simple: Simple, finding: Finding, one: Found) -> Finding:
+    reason = _REASONS[one.place].format(shown=one.shown, path=one.path)
+    targets = (*finding.part.targets, one.shown)
+    return Finding(make_part(simple.source, finding.part.effect, reason, targets), _RULES[one.place])
+
+
+def _is_harmless(one: Found) -> bool:
+    return one.place is Place.OUTSIDE and is_of_system(one.path)
+
+
+def _find_host(simple: Simple) -> str:
+    """Return the first host that the words name, other than this machine; empty if there is none."""
+    for word in simple.words[1:]:
+        if (found := _URL.search(word.text)) and (host := found[1] or found[2]) not in _LOCAL:
+            return host
+    return ""
+
+
+def _list_places(simple: Simple, ground: Ground) -> Iterator[Found]:
+    for word in simple.words[1:]:
+        if word.is_pattern or word.could:
+            yield from ground.targets(word)
+        for text in _list_texts(word) if not word.dynamic else ():
+            try:
+                yield from ground.find(text, quoted=word.quoted and text == word.text)
+            except ToolFailure:
+                continue
+
+
+def _list_texts(word: Word) -> Iterator[str]:
+    """Yield the texts in a word that may be paths."""
+    text = word.text
+    texts = {text} if not text.startswith("-") else set()
+    if text.startswith("-"):
+        value = text.partition("=")[2]
+        texts |= {value, *value.split(","), *re.split(r"[,=@]", text[2:])} if not text.startswith("--") else {value}
+    elif "=" in text or "@" in text:
+        texts |= {text.partition("=")[2], text.rpartition("@")[2], text.rpartition("<")[2]}
+    for one in texts:
+        path = one.removeprefix("@").removeprefix("<")
+        if path and len(path) <= LONGEST_PATH and not path.startswith("//") and not _PATHLESS.search(path):
+            yield path

@@ -1,0 +1,53 @@
+"""Judge builtins that change only the shell, or print text that is known only when they run."""
+
+from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.places import judge_listing
+from halocline.policy.shell.programs.steering_variables import rule_of_variables
+from halocline.policy.shell.syntax.tree import Simple
+from halocline.policy.shell.values.ground import Ground
+from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import Effect
+from halocline.protocol.values import set_of
+
+BUILTINS = set_of(
+    """
+    : set shopt unset export local declare typeset readonly read mapfile readarray wait exit return break
+    continue shift getopts let cd pushd popd dirs times umask ulimit jobs test [ echo printf true false
+    """
+)
+_DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
+_PRINTERS = frozenset({"echo", "printf", "test", "["})
+"""Builtins that may get words known only when they run."""
+_SECRET_NAME = compile_later(r"\$\{?\w*(KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH)", 2)
+
+
+def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
+    """Judge a builtin with words that the tables of readers do not know; None for a program, or a word too unsure."""
+    if name in _PRINTERS:
+        return _judge_printing(simple, ground)
+    if name in _DECLARATIONS:
+        return _judge_declaring(simple)
+    if name not in BUILTINS or any(word.dynamic for word in simple.words[1:]):
+        return None
+    return _shell_finding(simple, "it changes only the shell")
+
+
+def _shell_finding(simple: Simple, reason: str) -> Finding:
+    return Finding(make_part(simple.source, Effect.UNKNOWN, reason), Rule.SHELL)
+
+
+def _judge_printing(simple: Simple, ground: Ground) -> Finding:
+    if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
+        shown = make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable")
+        return Finding(shown, Rule.ENVIRONMENT)
+    listed = judge_listing(simple.source, simple.words[1:], ground)
+    return listed or _shell_finding(simple, "it prints text that is known only when it runs")
+
+
+def _judge_declaring(simple: Simple) -> Finding | None:
+    flags = [word.source for word in simple.words[1:] if word.source.startswith("-")]
+    named = [(word.source.partition("=")[0], word) for word in simple.words[1:] if not word.source.startswith("-")]
+    harmless = set(flags) <= {"-a", "-A", "-i", "-r", "-x", "-g"}
+    if harmless and rule_of_variables(tuple(named)) is Rule.SHELL:
+        return _shell_finding(simple, "it sets variables")
+    return None

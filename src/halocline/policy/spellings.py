@@ -1,0 +1,104 @@
+"""Match the words of a command by what it is, not by how it is spelt: its program's path, and options before its verb.
+
+A deny may match too much and an allow too little, never the other way round: so a deny takes every option for one that
+may have a value, and an allow skips only options that are known to change nothing.
+"""
+
+import os
+from collections.abc import Sequence
+
+Wanted = Sequence[str | tuple[str, ...]]
+
+SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"})
+"""Folders whose programs are what their names say."""
+HARMLESS = {
+    "git": "-C= --no-pager -P --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs "
+    "--no-optional-locks --no-replace-objects --no-lazy-fetch --no-advice",
+    "npm": "-s --silent -q --quiet -d -dd --verbose --color --no-color --loglevel= --no-fund --no-audit",
+    "pnpm": "-s --silent -r --recursive -F= --filter= --color --no-color --loglevel= --reporter=",
+    "yarn": "-s --silent --verbose --json",
+    "cargo": "-q --quiet -v -vv --verbose --locked --offline --frozen --color=",
+    "go": "",
+    "docker": "-D --debug -l= --log-level=",
+    "podman": "--log-level=",
+    "kubectl": "-n= --namespace= -v= --request-timeout= --warnings-as-errors",
+    "helm": "-n= --namespace= --debug",
+    "gh": "",
+    "aws": "--output= --query= --region= --color= --no-cli-pager --no-paginate",
+    "gcloud": "-q --quiet --format= --verbosity=",
+    "az": "-o= --output= --only-show-errors --verbose",
+    "terraform": "",
+    "pip": "-q -qq --quiet -v --verbose --disable-pip-version-check --no-color --no-input",
+    "uv": "-q --quiet -v --verbose --offline --no-progress --color=",
+    "poetry": "-q --quiet -n --no-interaction -v -vv --verbose --ansi --no-ansi",
+    "systemctl": "--no-pager -q --quiet --user --system --no-legend",
+    "brew": "-q --quiet -v --verbose",
+    "apt": "-y --yes -q -qq --quiet",
+    "dotnet": "-d --diagnostics",
+    "mvn": "-q --quiet -B --batch-mode -o --offline -ntp --no-transfer-progress",
+    "gradle": "-q --quiet --offline --console= --no-daemon",
+    "rustup": "-q --quiet -v --verbose",
+    "conda": "-q --quiet -v --verbose",
+}
+"""Programs whose first operand is a verb, with options before it that change nothing; `=` marks one with a value."""
+HARMLESS |= {"pip3": HARMLESS["pip"], "apt-get": HARMLESS["apt"], "mamba": HARMLESS["conda"]}
+
+
+def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
+    """Return True if a command may be one that a deny or ask rule names by its first words."""
+    name = os.path.basename(words[0]) if words else ""
+    if not words or not (_is_one_of(words[0], wanted[0]) or _is_one_of(name, wanted[0])):
+        return False
+    return len(wanted) == 1 or _is_reached(words[1:], wanted[1:], anywhere=name not in HARMLESS)
+
+
+def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
+    """Return True if these are the first words of a command, to the letter."""
+    return len(words) >= len(wanted) and all(_is_one_of(word, one) for word, one in zip(words, wanted, strict=False))
+
+
+def _is_reached(words: Sequence[str], wanted: Wanted, *, anywhere: bool) -> bool:
+    """Return True if the wanted words come in their order, and only options with their values between them.
+
+    `anywhere`: between them may be any words, as nobody knows which of them are values.
+    """
+    reached, after_option = {0}, False
+    for word in words:
+        option = word.startswith("-")
+        stays = anywhere or option or after_option
+        reached = {
+            one
+            for at in reached
+            for one in (at, at + 1)
+            if (stays if one == at else at < len(wanted) and _is_one_of(word, wanted[at]))
+        }
+        if len(wanted) in reached:
+            return True
+        after_option = option and "=" not in word
+    return False
+
+
+def plain_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words with the program by its name, if it is the system's, and no harmless options before the verb."""
+    if not words:
+        return ()
+    folder, name = os.path.split(words[0])
+    if folder and folder not in SYSTEM_FOLDERS:
+        return tuple(words)
+    rest, known = list(words[1:]), HARMLESS.get(name, "").split()
+    while rest and rest[0].startswith("-"):
+        flag, equals, value = rest[0].partition("=")
+        taken = 1 if equals or f"{flag}=" not in known else 2
+        value = value if equals else "".join(rest[1:taken])
+        if (flag not in known and f"{flag}=" not in known) or (flag == "-C" and _leads_out(value)):
+            break
+        rest = rest[taken:]
+    return (name, *rest)
+
+
+def _leads_out(folder: str) -> bool:
+    return folder.startswith(("/", "~")) or ".." in folder.split("/")
+
+
+def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
+    return word == wanted or (not isinstance(wanted, str) and word in wanted)
