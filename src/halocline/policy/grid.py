@@ -11,6 +11,8 @@ from halocline.protocol.permission_rules import Effect, Place, Rule, RuleBook, V
 from halocline.protocol.values import Value
 
 _INSIDE = (Place.PROJECT, Place.RUNS_LATER)
+_OF_PROGRAMS = (Effect.UNKNOWN, Effect.WRITES_INSIDE)
+"""Effects of programs that do no known harm: what they run is the project's code, or what the task wrote."""
 _READS = (ToolKind.READ, ToolKind.SEARCH)
 
 Switches = Mapping[ApprovalSwitch, bool | None]
@@ -24,6 +26,7 @@ class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
     edit: bool | None = None
     edit_outside: bool | None = None
     safe_commands: bool | None = None
+    project_code: bool | None = None
     all_commands: bool | None = None
     web: bool | None = None
     browser: bool | None = None
@@ -36,6 +39,7 @@ _SWITCHES = {
     ApprovalSwitch.EDIT: Rule(Verdict.ASK, kinds=CHANGES, places=(Place.PROJECT,)),
     ApprovalSwitch.EDIT_OUTSIDE: Rule(Verdict.ASK, kinds=CHANGES, places=(Place.OUTSIDE,)),
     ApprovalSwitch.SAFE_COMMANDS: Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,), effects=(Effect.READ_ONLY,)),
+    ApprovalSwitch.PROJECT_CODE: Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,), effects=_OF_PROGRAMS),
     ApprovalSwitch.ALL_COMMANDS: Rule(Verdict.ASK, kinds=(ToolKind.EXECUTE,)),
     ApprovalSwitch.WEB: Rule(Verdict.ASK, tools=("web_fetch", "web_search")),
     ApprovalSwitch.BROWSER: Rule(Verdict.ASK, tools=("browser_action",)),

@@ -37,15 +37,19 @@ _OF_SYSTEM = (
     "/proc",
     "/sys",
     "/dev",
-    "/tmp",
 )
 _OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
 _LOSES = frozenset({Use.CHANGE, Use.DELETE})
 
 
 def is_of_system(path: str) -> bool:
-    """Return True for a place outside the workspace that holds the system or scratch files, nothing of the person's."""
+    """Return True for a place outside the workspace that holds the system and nothing of the person's."""
     return any(is_within(path, place) for place in _OF_SYSTEM)
+
+
+def _is_shared(path: str) -> bool:
+    """Return True for a place that sandboxed commands may see: the system, or `/tmp`, which is the task's own there."""
+    return is_of_system(path) or is_within(path, "/tmp")
 
 
 def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, roots: tuple[str, ...]) -> str:
@@ -53,7 +57,7 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
     match part.rule:
         case Rule.OUTSIDE:
             seen = (touch.path for touch in part.touches if touch.use is not Use.CHANGE)
-            return part.reason if any(one.place is Place.OUTSIDE and not is_of_system(one.path) for one in seen) else ""
+            return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
         case Rule.LATER:
             made = (touch.path.path for touch in part.touches if touch.use in _LOSES)
             return part.reason if any(_OF_TOOLS & set(fold_case(path).split("/")) for path in made) else ""

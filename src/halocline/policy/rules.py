@@ -105,7 +105,7 @@ def _begins_as(part: Act, grants: frozenset[Grant]) -> bool:
         for grant in grants
         if grant.argv and words[: len(grant.argv)] == grant.argv and follows_harmlessly(words, len(grant.argv))
     )
-    if part.effect in _CHANGES_FILES:
+    if part.effect in _CHANGES_FILES or part.redirected:
         return False  # its output goes into a file
     return part.place is None and any(grant.scripts == part.scripts for grant in begun)
 
@@ -184,7 +184,7 @@ def _begins_with(rule: Rule, words: Sequence[str], act: Act) -> bool:
     if not begins_with(words, rule.argv):
         return False
     if rule.source is Source.GRANT:
-        return act.effect not in _CHANGES_FILES and follows_harmlessly(words, begun)
+        return act.effect not in _CHANGES_FILES and not act.redirected and follows_harmlessly(words, begun)
     return _ends_as(rule, words[begun:])
 
 

@@ -63,6 +63,7 @@ class ApprovalSwitch(StrEnum):
     EDIT = "edit"
     EDIT_OUTSIDE = "edit_outside"
     SAFE_COMMANDS = "safe_commands"
+    PROJECT_CODE = "project_code"
     ALL_COMMANDS = "all_commands"
     WEB = "web"
     BROWSER = "browser"

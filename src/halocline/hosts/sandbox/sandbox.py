@@ -41,11 +41,12 @@ class Sandbox:
         if self._found is None:
             self._checking = self._checking or asyncio.create_task(asyncio.to_thread(self.examine))
             self._found = await asyncio.shield(self._checking)
-        return replace(self._found.checked, network=self.request.network)
+        return self._found.checked
 
     def examine(self) -> Found:
         """The same, blocking."""
-        return self._load_result() or self._save_result(find_backend(self.request, required=self._required))
+        found = self._load_result() or self._save_result(find_backend(self.request, required=self._required))
+        return Found(found.backend, replace(found.checked, network=self.request.network))
 
     def hold(self, words: list[str], folder: str) -> Held | None:
         """Put a command into the sandbox; None when there is none. Call `check` first."""

@@ -94,7 +94,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
 def _judged_part(finding: Finding) -> JudgedPart:
     return JudgedPart(
         finding.argv,
-        finding.part.effect,
+        Effect.DESTRUCTIVE if finding.rule is Rule.LEADS_ANYWHERE else finding.part.effect,
         finding.rule,
         finding.part.reason,
         finding.reads,

@@ -4,12 +4,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from halocline import checkpoints, hosts
 from halocline.policy.grid import rules_of
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Rule
 from halocline.runtime import assembly, rules
 from halocline.runtime.assembly.model_access import Layers, ModelAccess
@@ -156,6 +159,15 @@ class FolderAccess(ModelAccess):
     def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
         """Return the sandbox whatever the settings say."""
         return assembly.sandbox.build_sandbox(self.settings, self.home.root, workspace, roots, folder)
+
+    def check_sandbox(self, workspace: Path, mode: ApprovalMode, roots: tuple[str, ...] = ()) -> SandboxChecked:
+        """Return the sandbox that a task's commands would have in an approval mode. Blocks while it is tested."""
+        wanted = self.settings.sandbox
+        if wanted == "off" or (wanted == "in-auto" and mode is not ApprovalMode.AUTO):
+            return SandboxChecked()
+        with TemporaryDirectory(prefix="halocline-") as folder:
+            found = self.any_sandbox(workspace, Path(folder), roots).examine().checked
+        return found if wanted != "in-auto" or found.standing is SandboxStanding.FULL else SandboxChecked()
 
     async def close(self) -> None:
         """Close what tasks share."""

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from halocline.policy.grid import AutoApprove, rules_of
 from halocline.protocol.errors import UsageError
-from halocline.protocol.kinds import ToolKind
+from halocline.protocol.kinds import ApprovalSwitch, ToolKind
 from halocline.protocol.permission_rules import Rest, Rule, Verdict
 from halocline.tools.toolset import every_tool
 
@@ -67,6 +68,8 @@ def _read_pattern(pattern: str) -> Rule | None:
     if found is None:
         return None
     tool, what = found["tool"], found["what"]
+    if tool == ApprovalSwitch.PROJECT_CODE:
+        return next(iter(rules_of(AutoApprove(project_code=True))))
     if tool.startswith("mcp__"):
         return _read_server(tool.removeprefix("mcp__")) if what is None else None
     names = OURS.get(tool) or ((tool,) if tool in {known.name for known in every_tool()} else ())

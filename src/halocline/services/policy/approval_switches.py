@@ -26,6 +26,10 @@ SWITCH_MEANINGS = {
         "Edit files outside the folder. Checkpoints do not cover them.",
     ),
     ApprovalSwitch.SAFE_COMMANDS: ("safe commands", "Run commands recognized as read-only."),
+    ApprovalSwitch.PROJECT_CODE: (
+        "builds and tests",
+        "Run programs on the folder without a sandbox. This trusts all code of the project, and all that the task wrote.",
+    ),
     ApprovalSwitch.ALL_COMMANDS: (
         "all commands",
         "Run every command that is not denied, even one that reads secrets. Commands run as you.",
@@ -42,8 +46,9 @@ GRID = {
     "read_outside": Summary("Read", ToolKind.READ, ("/usr/share/a.txt",), tool="read_file"),
     "edit": Summary("Edit", ToolKind.EDIT, ("a.txt",), tool="write_to_file"),
     "edit_outside": Summary("Edit", ToolKind.EDIT, ("/usr/share/a.txt",), tool="write_to_file"),
-    "safe_commands": Summary("ls", ToolKind.EXECUTE, command="ls", tool="execute_command"),
-    "all_commands": Summary("./a", ToolKind.EXECUTE, command="./a", tool="execute_command"),
+    "safe_commands": Summary("ls", ToolKind.EXECUTE, command="ls", tool="execute_command", in_sandbox=True),
+    "project_code": Summary("make", ToolKind.EXECUTE, command="make", tool="execute_command", in_sandbox=True),
+    "all_commands": Summary("./a x", ToolKind.EXECUTE, command="./a x", tool="execute_command", in_sandbox=True),
     "web": Summary("Fetch", ToolKind.FETCH, url="https://example.com/", tool="web_fetch"),
     "browser": Summary("Click", ToolKind.EXECUTE, url="https://example.com/", on_page=True, tool="browser_action"),
     "mcp": Summary("Ask", ToolKind.OTHER, mcp="server/tool", read_only=True, definition="any", tool="server__tool"),

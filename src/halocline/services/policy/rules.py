@@ -73,13 +73,15 @@ class PolicyService:
         assembly = self._assembly.in_folder(workspace)
         roots = roots_of(workspace, wanted, assembly.settings, known)
         book = with_switches(self.book(workspace, roots), switches)
+        approves = approval_mode or assembly.settings.approval_mode
         return PolicyContext(
             workspace,
             assembly.home.root,
             mode,
-            approval_mode or assembly.settings.approval_mode,
+            approves,
             book=book,
             facts=assembly.shell_facts(),
+            sandbox=assembly.check_sandbox(workspace, approves, roots),
             roots=other_roots(State(roots=roots, permissions=PermissionsState(rules=book))),
         )
 
@@ -150,8 +152,8 @@ class PolicyService:
 
 def explain_command(command: str, posture: PolicyContext) -> Explanation:
     """Return the decision on a command if a task asked for it now."""
-    decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-
+    summary = Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command", in_sandbox=True)
+    decision = decide_call(summary, posture)
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)
 

@@ -42,6 +42,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("auto_approve.read", "auto_approve.read_outside", "auto_approve.edit"), _OFF),
     **dict.fromkeys(("auto_approve.edit_outside", "auto_approve.safe_commands", "auto_approve.all_commands"), _OFF),
     **dict.fromkeys(("auto_approve.web", "auto_approve.browser", "auto_approve.mcp"), _OFF),
+    "auto_approve.project_code": _OFF,
     **dict.fromkeys(("memory", "mcp.enabled", "mcp.others", "partial_edits", "browser"), _OFF),
     **dict.fromkeys(("language_servers.enabled", "language_servers.project_binaries"), _OFF),
     **dict.fromkeys(("sandbox_network", "sandbox_git_writes"), _OFF),

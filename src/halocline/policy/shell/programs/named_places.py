@@ -1,7 +1,7 @@
 """Judge the places that the words of a program name, whatever the program does with them.
 
 A word counts as each path that it may hold: itself, what follows `=` or `@`, and what is glued to a flag. So no table
-of programs is needed to know what an upload sends (`curl -T FILE`, `-d@FILE`) or an output flag replaces (`gcc -oFILE`).
+of programs is needed to know what an upload sends (`curl -T FILE`, `-d@FILE`) or a flag replaces (`gcc -oFILE`).
 """
 
 import re
@@ -95,7 +95,7 @@ def _list_places(simple: Simple, ground: Ground) -> Iterator[Found]:
 
 def _list_texts(word: Word) -> Iterator[str]:
     """Yield the texts in a word that may be paths."""
-    text = word.text
+    text = word.text if not word.text.startswith("--exclude") else ""
     texts = {text} if not text.startswith("-") else set()
     if text.startswith("-"):
         value = text.partition("=")[2]

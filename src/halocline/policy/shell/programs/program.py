@@ -120,7 +120,7 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
         name = f"{name} {texts[0]}"
         spec, words = READERS.get(name), words[1:]
     if spec is None:
-        return unknown_finding(simple.source, f"nothing is known about {name}")
+        return unknown_finding(simple.source, f"{name} may change files")
     return judge_by_spec(name, spec, simple, words, ground)
 
 
@@ -148,8 +148,8 @@ def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge `-m json.tool`, which runs without the project's modules; other code may do anything."""
     texts = [word.value for word in simple.words[1:]]
     if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
-        return unknown_finding(simple.source, f"nothing is known about {name}")
+        return unknown_finding(simple.source, f"{name} may change files")
     if texts[:2] == ["-m", "json.tool"]:
         module = f"{name} -I -m json.tool"
         return judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
-    return unknown_finding(simple.source, f"nothing is known about {name}")
+    return unknown_finding(simple.source, f"{name} may change files")

@@ -12,6 +12,7 @@ INPUT_FORMATS = ("text", "stream-json")
 INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
 APPROVALS = "HALOCLINE_APPROVALS"
 APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
+TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, trusting the project's code and the task's"
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 ADD_DIR = "also work in this folder; repeatable"
 
@@ -68,6 +69,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
     add("--allowed-tools", "--allowedTools", action="append", metavar="TOOLS", help=ALLOWED_TOOLS)
     add("--disallowed-tools", "--disallowedTools", action="append", metavar="TOOLS", help="refuse these calls")
+    add("--trust-project-code", action="append_const", dest="allowed_tools", const="project_code", help=TRUST_CODE)
     add("--mcp-config", metavar="FILE", help="also use the MCP servers in this file, or in this JSON text")
     add("--session-id", metavar="ID", help="ID of the new task: a UUID or a name of your choice")
     add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")

@@ -85,7 +85,7 @@ export function Switches({ task, all, again }) {
               title=${`${capital(one.title)}: ${LABELS[named(asked.on)].toLowerCase()}?`}
               about=${`${one.hint} Applies to this task from its next call${keeps ? ', and to new tasks' : ''}.`}
               yes=${LABELS[named(asked.on)]}
-              risky=${one.switch === 'all_commands' && asked.on}
+              risky=${['all_commands', 'project_code'].includes(one.switch) && asked.on}
               onYes=${() => set(asked.one, asked.on)}
               onNo=${() => setAsked(null)}
             /></li>`

@@ -22,6 +22,7 @@ const ROWS = [
   ['Read', 'read', 'read_outside'],
   ['Edit', 'edit', 'edit_outside'],
   ['Safe commands', 'safe_commands', ''],
+  ['Builds and tests', 'project_code', ''],
   ['All commands', 'all_commands', ''],
   ['Web', 'web', ''],
   ['Browser', 'browser', ''],
