@@ -1,5 +1,6 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
@@ -71,7 +72,8 @@ class Circumstances(Value, frozen=True):
     """The place and modes in which a command would run. `typed`: it is input for a running program.
 
     `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
-    `guarded` are the uses of places that deny and ask rules with paths cover.
+    `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
+    ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
     """
 
     workspace: Path
@@ -88,6 +90,8 @@ class Circumstances(Value, frozen=True):
     permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
     roots: tuple[OtherRoot, ...] = ()
     guarded: frozenset[Use] = frozenset()
+    hides: Callable[[str], bool] | None = None
+    hidden_lines: tuple[tuple[str, str], ...] = ()
 
 
 class JudgedPart(Value, frozen=True):

@@ -7,6 +7,9 @@ grants, the user's other rules, sensitive places, then the approval mode. While 
 allowed without asking.
 """
 
+from collections.abc import Callable
+from pathlib import Path
+
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
@@ -17,9 +20,10 @@ from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
 from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.rules import changed_scripts, guarded_uses
+from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
-from halocline.protocol.permission_rules import Grade, Verdict
+from halocline.protocol.permission_rules import Grade, Place, Verdict
 
 __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts"]
 
@@ -41,7 +45,10 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     grade, gravest = grade_acts(acts, context) if strictest.verdict is Verdict.ASK else (Grade.ORDINARY, "")
     if gravest:
-        reasons = {gravest: None, **{reason: None for reason in reasons if gravest not in reason}}
+        reasons = {
+            gravest: None,
+            **{reason: None for reason in reasons if gravest not in reason and reason not in gravest},
+        }
     return replace(
         _of_command(acts[0], strictest, context),
         grade=grade,
@@ -88,6 +95,8 @@ def _resolve_paths(summary: Summary, context: PolicyContext) -> tuple[Resolved, 
 
 def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: PolicyContext) -> Circumstances:
     """Describe where a command would run. With a place but no folder, it is typed into a program running there."""
+    guarded = _find_guarded(summary.tool, summary.agent, context) if summary.command else frozenset()
+    hidden = _list_hidden(context, guarded) if summary.command else ()
     return Circumstances(
         workspace=context.workspace,
         home=context.home,
@@ -102,8 +111,32 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
         ignored=context.book.ignored,
         permissions=context.book.permissions,
         roots=context.roots,
-        guarded=_find_guarded(summary.tool, summary.agent, context),
+        guarded=guarded,
+        hides=_make_hider(summary, context) if hidden else None,
+        hidden_lines=hidden,
     )
+
+
+def _list_hidden(context: PolicyContext, guarded: frozenset[Use]) -> tuple[tuple[str, str], ...]:
+    """Return the patterns of hidden places, each with the folder that it starts from."""
+    folders = [context.workspace, *(Path(root.path) for root in context.roots)]
+    lines = [(str(context.workspace), line) for line in context.book.ignored]
+    lines += [(root.path, line) for root in context.roots for line in root.ignored]
+    if Use.READ in guarded:
+        strict = (rule for rule in context.book.rules if rule.paths and rule.decision is not Verdict.ALLOW)
+        lines += [(str(folder), path) for rule in strict for path in rule.paths for folder in folders]
+    return tuple(lines)
+
+
+def _make_hider(summary: Summary, context: PolicyContext) -> Callable[[str], bool]:
+    """Return the test whether a path is hidden: by an ignore file, as our own, or by a deny or ask rule."""
+    kinds = build_classifier(context, Summary("", ToolKind.READ, tool=summary.tool, agent=summary.agent))
+
+    def hides(path: str) -> bool:
+        found = kinds.guarded_kind(path)
+        return found in (Place.IGNORED, Place.OWN_STATE) or (found is Place.SECRET and not is_secret(path))
+
+    return hides
 
 
 def _find_guarded(tool: str, agent: str, context: PolicyContext) -> frozenset[Use]:

@@ -1,7 +1,7 @@
 """Port for facts about this machine that the judge of shell commands needs. All of it is read-only."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 
@@ -30,6 +30,11 @@ class ShellFacts(Protocol):
 
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         """Return some of the existing files at or below these paths that no checkpoint of the roots holds."""
+
+    def hidden_below(
+        self, folder: str, hides: Callable[[str], bool], *, deep: bool
+    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
+        """Return the hidden paths in a folder, or `deep` below it, and the names of the others; None if too many."""
 
     def is_file(self, path: str) -> bool:
         """True if the path is a regular file."""
@@ -70,6 +75,11 @@ class NoFacts:
 
     def files_below(self, folder: str) -> tuple[str, ...] | None:
         return ()
+
+    def hidden_below(
+        self, folder: str, hides: Callable[[str], bool], *, deep: bool
+    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
+        return (), frozenset()
 
     def is_file(self, path: str) -> bool:
         return False

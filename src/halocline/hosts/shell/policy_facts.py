@@ -13,6 +13,7 @@ import msgspec
 from halocline import git
 from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
+from halocline.policy.hard_links import list_entries
 from halocline.protocol import json_input
 
 if TYPE_CHECKING:
@@ -58,6 +59,24 @@ class LocalShellFacts:
 
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         return self._find_unkept(paths, roots) if self._find_unkept else tuple(paths)
+
+    def hidden_below(
+        self, folder: str, hides: Callable[[str], bool], *, deep: bool
+    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
+        hidden, shown, waiting, left = list[str](), set[str](), [folder], MOST_FILES
+        while waiting:
+            entries = list_entries(waiting.pop())
+            left -= len(entries)
+            if left < 0:
+                return None
+            for entry in entries:
+                if hides(entry.path):
+                    hidden.append(entry.path)
+                    continue
+                shown.add(entry.name)
+                if deep and entry.name != ".git" and entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+        return tuple(hidden), frozenset(shown)
 
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)

@@ -21,6 +21,8 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 
+MOST_HIDDEN = 100
+_ACTIVE, _ESCAPED = compile_later(r"[.+^$()|{}\[\]\\*?]"), r"\\\g<0>"
 HANDS_ON = "hand_on_names"
 OWN_VARIABLE = compile_later(r"[a-z_][a-z0-9_]*")
 """Names of a script's own variables."""
@@ -67,13 +69,23 @@ hand_on_names() {
 
 def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
-    return f"{_guard_functions(os.path.realpath(ground.workspace))}{form}" if _USES.search(form) else form
+    if not _USES.search(form):
+        return form
+    return f"{_guard_functions(os.path.realpath(ground.workspace), _hidden_names(ground) or ())}{form}"
 
 
 @cache
-def _guard_functions(root: str) -> str:
+def _guard_functions(root: str, hidden: tuple[str, ...]) -> str:
     text = _FUNCTIONS.replace("ROOT", quote(root.rstrip("/")))
-    return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(_secret_names())}{text}"
+    names = "|".join((_secret_names(), *(f"^/{_ACTIVE.sub(_ESCAPED, name)}(/|$)" for name in hidden)))
+    return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(names)}{text}"
+
+
+def _hidden_names(ground: Ground) -> tuple[str, ...] | None:
+    """Return what is hidden in the workspace, relative to it; None if that is too much for a check of names."""
+    root = os.path.realpath(ground.workspace)
+    found = ground.hidden_below(root)
+    return tuple(os.path.relpath(path, root) for path in found[0]) if found and len(found[0]) <= MOST_HIDDEN else None
 
 
 def _secret_names() -> str:
@@ -89,9 +101,9 @@ def _as_expression(pattern: str) -> str:
 
 
 def can_check_names(ground: Ground) -> bool:
-    """Return True if guards can recognize all unreadable names: no ignore file hides any, and none are our own."""
+    """Return True if guards can recognize all unreadable names: few are hidden, and none are our own."""
     own = ground.holds_own_state(os.path.realpath(ground.workspace))
-    return not (ground.rebinds or ground.hides_files or own or ground.splits_oddly)
+    return not (ground.rebinds or own or ground.splits_oddly or _hidden_names(ground) is None)
 
 
 def checked_word(word: Word, text: str, ground: Ground) -> Word:

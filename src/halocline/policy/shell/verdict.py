@@ -43,6 +43,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         where.ignored,
         where.roots,
         guarded=where.guarded,
+        hides=where.hides,
+        hidden_lines=where.hidden_lines,
         matches_hidden=names_hidden_switch(plain),
         matches_oddly=names_unsure_switch(plain),
     )

@@ -28,7 +28,7 @@ SWITCH_MEANINGS = {
     ApprovalSwitch.SAFE_COMMANDS: ("safe commands", "Run commands recognized as read-only."),
     ApprovalSwitch.PROJECT_CODE: (
         "builds and tests",
-        "Run programs on the folder without a sandbox. This trusts all code of the project, and all that the task wrote.",
+        "Run programs without a sandbox. This trusts all code of the project, and all that the task wrote.",
     ),
     ApprovalSwitch.ALL_COMMANDS: (
         "all commands",

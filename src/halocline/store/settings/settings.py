@@ -72,8 +72,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Says(
             description="Exceptions to the approval mode, each true (allow) or false (ask): `read`, `read_outside`, "
             "`edit`, `edit_outside`, `safe_commands`, `project_code` (builds and tests without a sandbox: "
-            "trusts all code of the project and all that the task wrote), `all_commands`, `web`, `browser`, `mcp` (tools "
-            "that their server marks read-only)."
+            "trusts all code of the project and of the task), `all_commands`, `web`, `browser`, `mcp` (tools that "
+            "their server marks read-only)."
         ),
     ] = AutoApprove()
     max_steps: Annotated[Count, Says(description="Steps (model requests) per turn before it pauses or stops.")] = 200

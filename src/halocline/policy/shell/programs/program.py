@@ -77,7 +77,7 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if finding.rule is Rule.READS and known == "cd":
         return finding, _change_folder(simple, ground)
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
-        return (finding if finding.rule in _PLACES and does.rule in MILDER else does), ground
+        return (finding if finding.rule in _PLACES and does.rule in (*MILDER, Rule.HISTORY) else does), ground
     return finding, ground
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from halocline.policy.commands import Use
+from msgspec.structs import replace
+
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.places import folder_of, judge_reading
@@ -10,6 +11,7 @@ from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
+from halocline.policy.shell.programs.leaving_out import goes_through, hidden_flags, leave_out_of_find
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -21,7 +23,6 @@ from halocline.protocol.permission_rules import Effect
 
 MOST_NAMES = 900
 _STATUS = compile_later(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
-_HIDDEN = "it may read files that an ignore file hides or a rule guards"
 
 
 def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
@@ -33,8 +34,8 @@ def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...]
     try:
         given = sort_words(spec, tuple(map(without_parents, words)))
         paths = [*given.paths, *require_operands(spec, given)]
-        form = _build_form(name, spec, given)
-        return judge_given(simple, spec, given, paths, form, ground)
+        finding = judge_given(simple, spec, given, paths, ground)
+        return replace(finding, canonical=_build_form(name, spec, given, paths, ground)) if finding.reads else finding
     except (Unlisted, ToolFailure) as why:
         return refuse_words(simple, spec, why)
 
@@ -67,7 +68,7 @@ def may_read_folders(words: Sequence[str]) -> bool:
         return True
 
 
-def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
+def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> Finding:
     """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
     if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
         raise NamesSecret(f"{pattern} names files that may hold secrets")
@@ -78,10 +79,7 @@ def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], for
             return Finding(
                 make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
             )
-        if ground.hides_files:
-            ground.note(found, Use.READ)
-            return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
-    return judge_reading(simple.source, found, form, ground, names_only=spec.names_only)
+    return judge_reading(simple.source, found, "", ground, names_only=spec.names_only)
 
 
 def _mark_status(word: Word) -> Word:
@@ -150,9 +148,14 @@ def _find_places(paths: list[Word], ground: Ground) -> list[Found]:
     return found
 
 
-def _build_form(name: str, spec: Spec, given: Given) -> str:
+def _build_form(name: str, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> str:
+    """Return the form of a command without secrets and hidden names. Raises Unlisted if it has none."""
     added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
     operands = [render(word) for word in given.operands]
+    if ground.hides and (goes_through(name, spec, given) or spec.reads_folders(given.names)):
+        if name == "find":
+            return leave_out_of_find(given, operands, ground)
+        added = (*added, *hidden_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))
     if spec.ordered:
         return " ".join((name, *added, *(part if isinstance(part, str) else operands[part] for part in given.order)))
     end = ["--"] if spec.ends and operands else []

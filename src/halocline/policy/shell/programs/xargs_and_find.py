@@ -11,10 +11,11 @@ from itertools import pairwise
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.guards import HANDS_ON, can_check_names
 from halocline.policy.shell.programs.exclusions import FOR_FIND, names_secret
+from halocline.policy.shell.programs.leaving_out import hidden_tests
 from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.reading import MOST_NAMES
-from halocline.policy.shell.programs.specs import Role
+from halocline.policy.shell.programs.specs import Role, Unlisted
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
 from halocline.policy.shell.texts import Forms
@@ -33,7 +34,7 @@ _COUNT = compile_later(r"\d{1,4}")
 
 def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
     """Return the forms of both sides of `find … | xargs PROGRAM …`; None if one of them may do more than read."""
-    if ground.hides_files or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
+    if find.redirects or xargs.redirects or find.assignments or xargs.assignments:
         return None
     words = list(xargs.words[1:])
     flags: list[str] = []
@@ -60,7 +61,7 @@ def executed_form(simple: Simple, ground: Ground) -> str | None:
     """Return the form of `find … -exec PROGRAM … {} +`; None if it may do more than read."""
     texts = [word.text for word in simple.words]
     at = texts.index("-exec") if texts.count("-exec") == 1 else 0
-    if ground.hides_files or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
+    if not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
         return None
     find, words = Simple(simple.source, simple.words[:at]), list(simple.words[at + 1 : -2])
     names, program = _names_form(find, ground), _program_form(words, ground)
@@ -151,7 +152,11 @@ def _names_form(find: Simple, ground: Ground) -> str | None:
         return None
     tests = " ".join(render(word) for word in find.words[at:])
     condition = f"'(' {tests} ')' " if tests else ""
-    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}"))
+    try:
+        hidden = f" {hidden_tests(starts, ground)}" if ground.hides else ""
+    except Unlisted:
+        return None
+    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}{hidden}"))
 
 
 def _program_form(words: list[Word], ground: Ground) -> str | None:

@@ -4,7 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import field
@@ -23,6 +23,7 @@ from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
 
 MOST_FOLDERS = 8
+Hidden = tuple[tuple[str, ...], frozenset[str]]
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
@@ -55,8 +56,9 @@ class Ground(Value, frozen=True):
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
     PATH if earlier commands changed it. `fed` are names that come through a pipe or a redirection, as in
-    `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded` is as in
-    `Circumstances`; `touches` collects every place that is judged; `classifiers` has that of this text, once needed.
+    `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
+    `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
+    `classifiers` and `hidden` keep what was found for this text.
     """
 
     workspace: Path
@@ -75,8 +77,11 @@ class Ground(Value, frozen=True):
     fed: Values = ()
     mentioned: Values = ()
     guarded: frozenset[Use] = frozenset()
+    hides: Callable[[str], bool] | None = None
+    hidden_lines: tuple[tuple[str, str], ...] = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
+    hidden: dict[tuple[str, bool], Hidden | None] = field(default_factory=dict)
 
     def value(self, name: str) -> Values:
         """Return the values that a variable may have here."""
@@ -106,7 +111,7 @@ class Ground(Value, frozen=True):
     @property
     def hides_files(self) -> bool:
         """True if an ignore file or a rule keeps files of the task from being read."""
-        return bool(self.ignored) or Use.READ in self.guarded or any(root.ignored for root in self.roots)
+        return self.hides is not None
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
@@ -120,6 +125,14 @@ class Ground(Value, frozen=True):
         below = [name for name in names or () if not os.path.isabs(name)]
         self.note([replace(folder, path=f"{folder.path}/{one}", shown=f"{folder.shown}/{one}") for one in below], use)
         return names is not None
+
+    def hidden_below(self, folder: str, *, deep: bool = True) -> Hidden | None:
+        """Return the hidden paths below a folder and the names of the others, once per text; None if too many."""
+        if self.hides is None:
+            return (), frozenset()
+        if (folder, deep) not in self.hidden:
+            self.hidden[folder, deep] = self.facts.hidden_below(folder, self.hides, deep=deep)
+        return self.hidden[folder, deep]
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
 from halocline.policy.shell.programs import mutating
@@ -16,6 +17,8 @@ from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect, Place
+
+_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace"})
 
 
 def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
@@ -77,22 +80,30 @@ def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...
             paths = [*given.paths, *operands.judged_words(name, spec, given, ground)]
         else:
             paths = require_operands(spec, given)
-        finding = judge_given(simple, spec, given, paths, "", ground)
+        finding = judge_given(simple, spec, given, paths, ground)
         form = operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
         return replace(finding, canonical=form)
     except (Unlisted, ToolFailure) as why:
         return refuse_words(simple, spec, why)
 
 
+def _is_someones(folder: str, ground: Ground) -> bool:
+    """Return True for a folder that must not be emptied; git may clean those of the task."""
+    return ground.is_precious(folder) and not any(is_within(folder, root) for root in ground.real_roots)
+
+
 def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
     """Judge a git command that may change the repository; None if it names no sub-command."""
-    rest = list(texts)
+    rest, places = list(texts), [*ground.folders]
     while rest and rest[0].startswith("-"):
-        flag = rest.pop(0)
-        if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
-            rest.pop(0)
+        flag, equals, value = rest.pop(0).partition("=")
+        if flag in _VALUED and not equals and rest:
+            value = rest.pop(0)
+        places += [one.path for one in ground.find(value)] if flag in ("-C", "--work-tree") and value else []
     if not rest:
         return None
+    if rest[0] == "clean" and (lost := next((one for one in places if _is_someones(one, ground)), "")):
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes what is in {lost}"), Rule.FLOOR)
     if why := mutating.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if why := mutating.git_discards(rest):

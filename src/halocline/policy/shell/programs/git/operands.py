@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.git.read_only import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
+from halocline.policy.shell.programs.leaving_out import pathspecs
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Word
@@ -23,6 +24,8 @@ _GLOB = compile_later(r"[*?\[]")
 _SEARCH = compile_later(r"^:/|\^\{/")
 _ANY_OBJECT = ("^{}", "^{blob}", "^{object}")
 _PATCH = compile_later(r"-[a-zA-Z]*[puUW]\w*|--(patch|unified|function-context|word-diff|color-words).*")
+_OF_COMMITS = frozenset({"show", "grep", "diff", "cat-file"})
+_ONE_REVISION = compile_later(r"(?!\^)(?:(?!\.\.)[^:\s])+")
 _STASH = compile_later(r"\d{1,6}")
 
 
@@ -134,7 +137,7 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     """
     start = f"git --no-pager {name}"
     if name not in PATHS_BEGIN:
-        shown = [part if isinstance(part, str) else render(given.operands[part]) for part in given.order]
+        shown = [_render_front(name, part, given) for part in given.order]
         return " ".join((start, *spec.added, *shown))
     begin = find_paths(name, spec, given, ground)
     if spec.reads_folders(given.names):
@@ -142,7 +145,7 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
     paths = [render(word) for word in given.operands[begin:]]
     leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
-    excluded = spec.excluded if leaves_out and not _names_files(name, given) else ()
+    excluded = (*spec.excluded, *pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
 
@@ -160,6 +163,11 @@ def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name in ("show", "grep") and part >= _count_patterns(name, given) and OBJECT.fullmatch(word.text):
+    if name in _OF_COMMITS and part >= _count_patterns(name, given) and _may_be_blob(word.text):
         return render(literal(f"{word.text}^{{commit}}"))
     return render(word)
+
+
+def _may_be_blob(text: str) -> bool:
+    """Return True for a single revision: an object's name or a tag may stand for a file."""
+    return bool(_ONE_REVISION.fullmatch(text)) and ("^{" not in text or bool(OBJECT.fullmatch(text)))

@@ -55,8 +55,15 @@ _LISTED = "contains:text no-contains:text merged:text no-merged:text points-at=t
 
 def _only_lists(given: Given) -> str:
     """Accept operands of `branch` and `tag` only with a listing flag; otherwise they create new ones."""
+    if shown := _shows_raw(given):
+        return shown
     listing = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"}
     return "it would create a branch or tag" if given.operands and not listing & set(given.names) else ""
+
+
+def _shows_raw(given: Given) -> str:
+    shows = any("%(raw" in flag for flag in given.flags)
+    return "a ref may stand for a file, which %(raw) shows" if shows else ""
 
 
 def _reads_config(given: Given) -> str:
@@ -83,7 +90,10 @@ def _check_remote(given: Given) -> str:
 
 
 def _cat_file(given: Given) -> str:
-    if any(OBJECT.fullmatch(word.text) for word in given.operands) and not {"-t", "-s", "-e"} & set(given.names):
+    if {"-t", "-s", "-e"} & set(given.names):
+        return ""
+    plain = [word.text for word in given.operands if ":" not in word.text]
+    if any(OBJECT.fullmatch(text) for text in plain) or (len(given.operands) > 1 and plain[1:]):
         return "that object may be a file with secrets; name it as REVISION:PATH"
     return ""
 
@@ -215,7 +225,7 @@ LOOKS: dict[str, Spec] = {
     ),
     "cat-file": _build_spec("tpse", "", "", extra=_cat_file),
     "show-ref": _build_spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
-    "for-each-ref": _build_spec("", "", f"count=number {_LISTED}", operands=(TEXT,)),
+    "for-each-ref": _build_spec("", "", f"count=number {_LISTED}", operands=(TEXT,), extra=_shows_raw),
     "merge-base": _build_spec("a", "", "all octopus is-ancestor independent fork-point"),
     "name-rev": _build_spec("", "", "tags refs=text all name-only always"),
     "count-objects": _build_spec("vH", "", "verbose human-readable"),

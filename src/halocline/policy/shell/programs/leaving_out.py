@@ -1,0 +1,125 @@
+"""Leave hidden names out of what a command reads or lists, in the syntax of its program.
+
+Hidden is what an ignore file hides or a deny or ask rule with paths guards. Programs that read folders get the names
+that exist there; git, which shows what existed once too, gets the patterns.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from glob import escape
+from shlex import quote
+
+from halocline.policy.paths import is_within
+from halocline.policy.shell.programs.specs import Given, Spec, Unlisted
+from halocline.policy.shell.values.ground import Found, Ground
+
+MOST_HIDDEN = 300
+_BY_NAME = {"ls": "--ignore=", "tree": "-I ", "du": "--exclude=", "fd": "--exclude=", "fdfind": "--exclude="}
+_BY_NAME |= {"grep": "--exclude=", "egrep": "--exclude=", "fgrep": "--exclude=", "diff": "--exclude="}
+"""Flags that leave out every file of a name, wherever it is."""
+_FOLDERS_TOO = frozenset({"grep", "egrep", "fgrep"})
+_BY_PATH = frozenset({"rg", "find"})
+LEAVES_OUT = frozenset({*_BY_NAME, *_BY_PATH})
+"""Programs that can leave out names."""
+_IN_FRONT = frozenset({"-H", "-P", "-E"})
+UNSURE = "a file that an ignore file hides or a rule guards cannot be told from others there; name the files"
+
+
+def goes_through(name: str, spec: Spec, given: Given) -> bool:
+    """Return True if a command shows more than the files that it names: a folder's files or their names."""
+    return name in LEAVES_OUT and (not spec.recursive or spec.reads_folders(given.names))
+
+
+def hidden_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:
+    """Return the flags that leave out hidden names below these folders; Raises Unlisted if none do exactly that."""
+    deep = name != "ls" or bool({"-R", "--recursive"} & set(given.names))
+    hidden, shown = _find_hidden([one.path for one in found], ground, deep=deep)
+    if not hidden:
+        return ()
+    if name not in LEAVES_OUT or len(hidden) > MOST_HIDDEN:
+        raise Unlisted(UNSURE)
+    if name == "rg":
+        return tuple(quote(f"--iglob=!{_below(path, ground)}") for path in hidden)
+    names = dict.fromkeys(os.path.basename(path) for path in hidden)
+    if not shown.isdisjoint(names):
+        raise Unlisted(UNSURE)
+    if name == "tree":
+        return ("-I", quote("|".join(map(escape, names))))
+    folders = tuple(f"--exclude-dir={escape(one)}" for one in names) if name in _FOLDERS_TOO else ()
+    return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in names), *folders))
+
+
+def hidden_tests(starts: Iterable[str], ground: Ground) -> str:
+    """Return the tests with which `find` leaves out hidden names below these folders. Raises Unlisted."""
+    tests: list[str] = []
+    for start in starts:
+        for place in ground.find(start, quoted=True):
+            hidden, _ = _find_hidden([place.path], ground, deep=True)
+            if len(hidden) > MOST_HIDDEN:
+                raise Unlisted(UNSURE)
+            names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
+            tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
+    return " ".join(tests)
+
+
+def leave_out_of_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
+    """Return a `find` command that lists nothing hidden. Raises Unlisted."""
+    at = next((i for i, part in enumerate(given.order) if isinstance(part, str) and part not in _IN_FRONT), None)
+    front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])
+    starts = [given.operands[part].text for part in front if isinstance(part, int)] or ["."]
+    words = [part if isinstance(part, str) else operands[part] for part in front]
+    tests = hidden_tests(starts, ground)
+    condition = ["'('", *(part if isinstance(part, str) else operands[part] for part in rest), "')'"] if rest else []
+    return " ".join(("find", *words, tests, *condition) if tests else ("find", *words, *condition[1:-1]))
+
+
+def pathspecs(ground: Ground) -> tuple[str, ...]:
+    """Return the pathspecs with which git leaves out what is hidden in any version. Raises Unlisted."""
+    found: list[str] = []
+    for root, line in ground.hidden_lines:
+        pattern = line.strip().removeprefix("\\")
+        if not pattern or line.startswith(("#", "!")):
+            continue
+        body = pattern.strip("/")
+        anchored = "/" in pattern.rstrip("/")
+        place = _place_in_repository(root, ground) if anchored else "**/"
+        found += [quote(f":(top,exclude,icase,glob){place}{body}{end}") for end in ("", "/**")]
+    return tuple(dict.fromkeys(found))
+
+
+def _place_in_repository(root: str, ground: Ground) -> str:
+    """Return where a folder is in the repository of git, with a slash. Raises Unlisted if it is not in it."""
+    tops = {_find_top(folder, ground) for folder in ground.folders}
+    top = next(iter(tops)) if len(tops) == 1 else ""
+    if not top or not is_within(root, top):
+        raise Unlisted(UNSURE)
+    inside = os.path.relpath(root, top)
+    return "" if inside == "." else f"{escape(inside)}/"
+
+
+def _find_top(folder: str, ground: Ground) -> str:
+    while not ground.facts.matches(".git", folder):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return ""
+    return folder
+
+
+def _find_hidden(folders: Iterable[str], ground: Ground, *, deep: bool) -> tuple[list[str], frozenset[str]]:
+    """Return the hidden paths below folders, and the names of the others. Raises Unlisted if there are too many."""
+    hidden: dict[str, None] = {}
+    shown: frozenset[str] = frozenset()
+    for folder in dict.fromkeys(folders):
+        below = ground.hidden_below(folder, deep=deep)
+        if below is None:
+            raise Unlisted("there are too many files to tell which of them an ignore file hides or a rule guards")
+        hidden |= dict.fromkeys(below[0])
+        shown |= below[1]
+    return list(hidden), shown
+
+
+def _below(path: str, ground: Ground) -> str:
+    """Return a glob of ripgrep, which starts from the folder where it runs, for this path. Raises Unlisted."""
+    if len(ground.folders) != 1 or not is_within(path, ground.folders[0]):
+        raise Unlisted(UNSURE)
+    return f"/{escape(os.path.relpath(path, ground.folders[0]))}"
