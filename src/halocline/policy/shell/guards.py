@@ -67,6 +67,11 @@ hand_on_names() {
 """The variables are upper case, because no form sets such ones. A file that is a link is excluded too."""
 
 
+def calls_guards(form: str) -> bool:
+    """Return True if a form calls the functions of guards."""
+    return bool(_USES.search(form))
+
+
 def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
     if not _USES.search(form):

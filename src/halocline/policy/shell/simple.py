@@ -103,7 +103,9 @@ class SimpleCommands(ABC):
         reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
-        judged = replace(judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written)
+        judged = replace(
+            judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written, top=not self._depth
+        )
         self.analysis.findings.append(judged)
         return form, self._ground_after(expanded, after)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.guards import HANDS_ON, can_check_names
 from halocline.policy.shell.programs.exclusions import FOR_FIND, names_secret
-from halocline.policy.shell.programs.leaving_out import hidden_tests
+from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, hidden_tests
 from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.reading import MOST_NAMES
@@ -131,6 +131,10 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
     name = words[0].source
     if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
         return None
+    spec = READERS[name]
+    goes_through = name in LEAVES_OUT and (not spec.recursive or spec.recursive == "always" or _is_recursive(words))
+    if ground.hides and goes_through:
+        return None  # which names to leave out depends on the folders
     last = Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True)
     finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, last)), ground)
     end = ' "$(print_name names)"'

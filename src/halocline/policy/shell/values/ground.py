@@ -4,7 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import field
@@ -16,7 +16,7 @@ from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
-from halocline.ports.shell_facts import ShellFacts
+from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import OtherRoot, Place
@@ -77,7 +77,7 @@ class Ground(Value, frozen=True):
     fed: Values = ()
     mentioned: Values = ()
     guarded: frozenset[Use] = frozenset()
-    hides: Callable[[str], bool] | None = None
+    hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
