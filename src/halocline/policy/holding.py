@@ -11,7 +11,7 @@ from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case
 from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
-from halocline.protocol.kinds import SandboxStanding
+from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Place
 
 HELD: dict[Rule, str] = {
@@ -24,6 +24,13 @@ HELD: dict[Rule, str] = {
     Rule.RIGHTS: "nothing gives it other rights",
 }
 """Reasons that a full sandbox holds, with how. `why_not_held` looks closer at some; every other reason asks."""
+NO_SANDBOX = (
+    "Commands here run without a full sandbox, so approval mode auto asks before programs that do more than read or edit "
+    "files of the folder. To be asked less, install bubblewrap (Linux), or allow builds and tests of this project in this "
+    "task: /auto-approve project_code on, or halo run --trust-project-code. That trusts all code of the project, and all "
+    "that the task itself writes."
+)
+"""Why auto mode asks so often, and what would change that; told once."""
 _OF_SYSTEM = (
     "/usr",
     "/bin",
@@ -82,6 +89,12 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:
     return path.removeprefix(f"{roots[0]}/") if roots else path
+
+
+def needs_sandbox(rule: str, approval_mode: ApprovalMode, checked: SandboxChecked) -> bool:
+    """Return True if auto mode asks by a rule only because there is no full sandbox."""
+    asks = approval_mode is ApprovalMode.AUTO and checked.standing is not SandboxStanding.FULL
+    return asks and rule in (Rule.UNKNOWN, Rule.DYNAMIC)
 
 
 def must_hold(summary: Summary, checked: SandboxChecked) -> str:

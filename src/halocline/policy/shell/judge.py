@@ -165,7 +165,7 @@ class Judge(Blocks):
             else:
                 here = anywhere if before else ground
             certain = before in ("", ";", "\n", "&")
-            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
+            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
             sure = sure and before != "||"
             self._note_piped_script(chain, number, here)
             self._note_fed_secret(chain, number, here)

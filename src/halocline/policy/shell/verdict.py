@@ -98,7 +98,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
 def _judged_part(finding: Finding) -> JudgedPart:
     return JudgedPart(
         finding.argv,
-        Effect.DESTRUCTIVE if finding.rule is Rule.LEADS_ANYWHERE else finding.part.effect,
+        _effect_of(finding),
         finding.rule,
         finding.part.reason,
         finding.reads,
@@ -109,6 +109,12 @@ def _judged_part(finding: Finding) -> JudgedPart:
         finding.is_opened,
         finding.redirects,
     )
+
+
+def _effect_of(finding: Finding) -> Effect:
+    """Return the effect by which rules are matched: what may lead anywhere is more than an unknown program."""
+    unsure = finding.rule is Rule.LEADS_ANYWHERE and finding.part.effect is Effect.UNKNOWN
+    return Effect.WRITES_OUTSIDE if unsure else finding.part.effect
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:

@@ -55,7 +55,8 @@ class Ground(Value, frozen=True):
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
-    PATH if earlier commands changed it. `fed` are names that come through a pipe or a redirection, as in
+    PATH if earlier commands changed it. `left` are those that the last `cd`
+    left, `stack` those that `popd` goes back to. `fed` are names that come through a pipe or a redirection, as in
     `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
     `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
     `classifiers` and `hidden` keep what was found for this text.
@@ -74,6 +75,8 @@ class Ground(Value, frozen=True):
     matches_hidden: bool = False
     matches_oddly: bool = False
     splits_oddly: bool = False
+    left: tuple[str, ...] = ()
+    stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
     guarded: frozenset[Use] = frozenset()
@@ -98,6 +101,8 @@ class Ground(Value, frozen=True):
         for other in others:
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
             found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
+            if (found.left, found.stack) != (other.left, other.stack):
+                found = replace(found, left=(), stack=())
             found = found.with_settings_of(other)
         return found
 
@@ -133,6 +138,11 @@ class Ground(Value, frozen=True):
         if (folder, deep) not in self.hidden:
             self.hidden[folder, deep] = self.facts.hidden_below(folder, self.hides, deep=deep)
         return self.hidden[folder, deep]
+
+    def moved_to(self, folders: Iterable[str], stack: tuple[tuple[str, ...], ...] | None = None) -> "Ground":
+        """Return the ground after the shell went to a folder; `cd -` goes back from there."""
+        moved = self.with_folders(folders)
+        return replace(moved, left=self.folders, stack=self.stack if stack is None else stack)
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))
