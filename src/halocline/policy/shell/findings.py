@@ -39,6 +39,7 @@ class Analysis(Struct):
     """All findings about a command line. `problem` says why it could not be analyzed completely.
 
     `functions` are those that it defines, `called` the names of those that it calls, `traps` texts that run at the end.
+    `unguarded` says what may show secrets because it runs as written.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -51,6 +52,7 @@ class Analysis(Struct):
     functions: dict[str, list[Block]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     traps: list[str] = field(default_factory=list)
+    unguarded: str = ""
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:

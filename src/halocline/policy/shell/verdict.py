@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, JudgedPart, Rule
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding
-from halocline.policy.shell.forms import mix_forms, why_unguarded
+from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.values.ground import Ground
@@ -186,8 +186,8 @@ def _judge_in_auto(command: str, analysis: Analysis, worst: Finding | None, *, r
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
     if worst and worst.rule not in _FREE:
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
-    if shown := why_unguarded(analysis):
-        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
+    if analysis.unguarded:
+        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, analysis.unguarded)
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows reading and edits")
