@@ -34,11 +34,12 @@ def workspace(tmp_path_factory):
 
 
 TRUST = RuleBook(rules=rules_of(AutoApprove(project_code=True)))
+OFF, NO_RULES = SandboxChecked(), RuleBook()
 COVERED = ("unknown-command", "writes")
 FULL = SandboxChecked(standing=SandboxStanding.FULL)
 
 
-def judged(command, workspace, box=SandboxChecked(), book=RuleBook()):
+def judged(command, workspace, box=OFF, book=NO_RULES):
     facts = LocalShellFacts({}, lambda paths, roots: ())
     home = workspace.parent / "home"
     posture = PolicyContext(workspace, home, Mode.ACT, ApprovalMode.AUTO, facts=facts, sandbox=box, book=book)

@@ -27,7 +27,10 @@ def workspace(tmp_path_factory):
     return folder
 
 
-def judged(workspace, command, mode, box=SandboxChecked()):
+OFF = SandboxChecked()
+
+
+def judged(workspace, command, mode, box=OFF):
     home, facts = workspace.parent / "home", LocalShellFacts({}, lambda paths, roots: ())
     words = command.replace("HH", str(home))
     posture = PolicyContext(workspace, home, Mode.ACT, mode, facts=facts, sandbox=box)
