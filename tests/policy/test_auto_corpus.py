@@ -6,9 +6,11 @@ import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
+from halocline.policy.grid import AutoApprove, rules_of
 from halocline.ports.tool import Summary
-from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
-from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
+from halocline.protocol.permission_rules import RuleBook, Verdict
 
 FOLDER = Path(__file__).parent / "auto"
 ASKS = tomllib.loads((FOLDER / "asks.toml").read_text(encoding="utf-8"))
@@ -31,11 +33,25 @@ def workspace(tmp_path_factory):
     return folder
 
 
-def verdict(command, workspace):
-    posture = PolicyContext(
-        workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.AUTO, facts=LocalShellFacts({})
-    )
-    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict
+TRUST = RuleBook(rules=rules_of(AutoApprove(project_code=True)))
+OFF, NO_RULES = SandboxChecked(), RuleBook()
+COVERED = ("unknown-command", "writes")
+FULL = SandboxChecked(standing=SandboxStanding.FULL)
+
+
+def judged(command, workspace, box=OFF, book=NO_RULES):
+    facts = LocalShellFacts({}, lambda paths, roots: ())
+    home = workspace.parent / "home"
+    posture = PolicyContext(workspace, home, Mode.ACT, ApprovalMode.AUTO, facts=facts, sandbox=box, book=book)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True), posture)
+
+
+def verdict(command, workspace, **more):
+    return judged(command, workspace, **more).verdict
+
+
+def list_asking(kind, workspace, **more):
+    return [one for one in WORKS[kind]["commands"] if verdict(one, workspace, **more) is not Verdict.ALLOW]
 
 
 @pytest.mark.parametrize("kind", ASKS)
@@ -44,8 +60,27 @@ def test_auto_mode_asks_about_every_form(kind, workspace):
 
 
 @pytest.mark.parametrize("kind", WORKS)
-def test_auto_mode_lets_ordinary_work_run(kind, workspace):
-    assert [one for one in WORKS[kind]["commands"] if verdict(one, workspace) is not Verdict.ALLOW] == []
+def test_auto_mode_lets_work_run_in_a_full_sandbox(kind, workspace):
+    assert list_asking(kind, workspace, box=FULL) == []
+
+
+@pytest.mark.parametrize("kind", WORKS)
+def test_without_a_sandbox_auto_mode_lets_only_reading_and_edits_run(kind, workspace):
+    only_trusted = WORKS[kind]["commands"] if kind not in ("reading", "edits") else []
+    assert list_asking(kind, workspace) == only_trusted
+
+
+@pytest.mark.parametrize("kind", WORKS)
+def test_trust_in_the_code_of_the_project_is_enough_for_work_that_needs_no_network(kind, workspace):
+    asked = list_asking(kind, workspace, book=TRUST)
+    assert asked == (WORKS[kind]["commands"] if kind == "network" else [])
+
+
+@pytest.mark.parametrize("kind", ASKS)
+def test_trust_in_the_code_of_the_project_covers_only_what_is_asked_about_as_unknown(kind, workspace):
+    rules = {one: judged(one, workspace).rule for one in ASKS[kind]["commands"]}
+    others = [one for one, rule in rules.items() if rule not in COVERED]
+    assert [one for one in others if verdict(one, workspace, book=TRUST) is Verdict.ALLOW] == []
 
 
 def test_the_corpus_is_large_enough():
@@ -134,4 +169,5 @@ def test_no_wrapper_hides_what_it_runs(wrapper, workspace):
 )
 def test_a_harmless_wrapper_adds_no_question(wrapper, workspace):
     commands = [wrapper.format(work) for work in ("pytest -q", "make", "mkdir x", "ruff check .", "npm test")]
-    assert [one for one in commands if verdict(one, workspace) is not Verdict.ALLOW] == []
+    assert [one for one in commands if verdict(one, workspace, box=FULL) is not Verdict.ALLOW] == []
+    assert [one for one in commands if verdict(one, workspace, book=TRUST) is not Verdict.ALLOW] == []

@@ -50,9 +50,10 @@ def fetch(url, *, private=False):
     [
         (read("src/a.py"), "allow", "allow", "allow", "allow", "allow"),
         (edit("src/a.py"), "ask", "allow", "allow", "allow", "deny"),
-        (execute("pytest -q"), "ask", "ask", "allow", "allow", "deny"),
+        (execute("pytest -q"), "ask", "ask", "ask", "allow", "deny"),
+        (execute("mkdir new"), "ask", "ask", "allow", "allow", "deny"),
         (execute("sudo ls"), "ask", "ask", "ask", "allow", "deny"),
-        (execute("make", risky=True), "ask", "ask", "ask", "allow", "deny"),
+        (execute("mkdir new", risky=True), "ask", "ask", "ask", "allow", "deny"),
         (read("/etc/hosts"), "ask", "ask", "ask", "allow", "ask"),
         (read("../other/x"), "ask", "ask", "ask", "allow", "ask"),
         (edit("/etc/hosts"), "ask", "ask", "ask", "allow", "deny"),
@@ -211,18 +212,21 @@ def test_auto_mode_shows_a_person_what_looks_risky(workspace, command):
 @pytest.mark.parametrize(
     "command",
     [
-        "pytest -q",
-        "npm test",
-        "make",
         "git status",
         "git diff HEAD~1",
         "ls -la src",
-        "python -m unittest",
         "grep -rn x .",
+        "mkdir -p build && echo x > build/new.txt",
+        "sed -i s/a/b/ src/a.py",
     ],
 )
-def test_auto_mode_does_not_nag_about_ordinary_work(workspace, command):
+def test_auto_mode_does_not_nag_about_reading_and_edits(workspace, command):
     assert decide_call(execute(command), context_in(workspace, AUTO)).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("command", ["pytest -q", "npm test", "make", "python -m unittest", "git commit -m x"])
+def test_auto_mode_without_a_sandbox_asks_before_it_runs_code(workspace, command):
+    assert decide_call(execute(command), context_in(workspace, AUTO)).verdict is Verdict.ASK
 
 
 def test_every_decision_names_its_rule_and_reason(workspace):
@@ -234,7 +238,7 @@ def test_every_decision_names_its_rule_and_reason(workspace):
     ("paths", "verdict", "reason"),
     [
         (("src/a.py", "src/b.py"), "allow", "edits in the workspace are allowed"),
-        (("src/a.py", "../x", ".env"), "ask", "outside the workspace; .env may hold secrets"),
+        (("src/a.py", "../x", ".env"), "ask", ".env may hold secrets; "),
         (("../x", "../home/settings.toml", "src/a.py"), "deny", "own files"),
     ],
 )

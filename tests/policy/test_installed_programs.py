@@ -8,10 +8,8 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell.programs import ordinary
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.installed import OWN_TOOLS, is_own_tool
-from halocline.policy.shell.programs.mutating import ACTORS, GIT_WORKS
+from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
@@ -25,16 +23,15 @@ MODES = (
     (AUTO, Mode.ACT),
 )
 ALONE = (
-    *(ordinary.CHECKERS | ordinary.BUILDERS | ordinary.TEXT_TOOLS | set(READERS)),
+    *READERS,
+    *("pytest", "ruff", "eslint", "make", "npm", "cargo"),
     *("cp", "mv", "ln", "mkdir", "touch", "tee", "env", "timeout", "nice", "time", "xargs", "find", "python3", "bash"),
 )
 LINES = sorted(
     {
         *ALONE,
         *(f"{name} a.txt" for name in ALONE),
-        *(f"{name} {word}" for name, words in ordinary.SUBCOMMANDS.items() for word in words.split()),
-        *(f"{name} x.py" for name in (*ordinary.WHOLE_SCRIPTS, "python3")),
-        *(f"git {word}" for word in (*LOOKS, *GIT_WORKS)),
+        *(f"git {word}" for word in LOOKS),
         *("git commit -m x", "git switch -c x", "git add a.txt", "git log -3 --oneline", "git show HEAD:a.txt"),
         *("cp a.txt new.txt", "ln a.txt new.txt", "mkdir new", "touch new.txt", "tar cf new.tar a.txt"),
         *("timeout 9 git commit -m x", "env A=1 ls -l", "nice ls", "time cat a.txt", "command git commit -m x"),
@@ -124,24 +121,20 @@ def test_no_name_of_the_tables_runs_a_file_of_the_project_that_the_path_leads_to
 
 @pytest.mark.slow
 def test_the_same_lines_run_unasked_where_the_path_leads_elsewhere(project):
-    assert len(unasked(project, os.environ["PATH"])) > 700
+    assert len(unasked(project, os.environ["PATH"])) > 250
 
 
 def test_a_namesake_behind_the_installed_program_is_not_run_and_not_asked_about(project):
     path = f"{os.environ['PATH']}:{project / 'tools'}:."
-    lines = ["git commit -m x", "ls -l && git add a.txt", "cat a.txt"]
+    lines = ["git log -1", "ls -l && cp a.txt new.txt", "cat a.txt"]
     assert all(judge(line, project, (AUTO, Mode.ACT), path).verdict == "allow" for line in lines)
     assert judge("no-such-tool", project, (AUTO, Mode.ACT), path).verdict == "ask"
 
 
 @pytest.mark.parametrize("folder", ["sub/node_modules/.bin", "pyenv/bin"])
-def test_where_a_project_keeps_its_tools_only_their_names_run_unasked(project, folder):
+def test_nothing_runs_unasked_from_where_a_project_keeps_its_tools(project, folder):
     path = f"{project / folder}:{os.environ['PATH']}"
-    tools = {line for line in LINES if is_own_tool(line.split()[0])}
-    forms = unasked(project, path, sorted(set(LINES) - tools))
-    assert not set(run(sorted(forms), project, path)) - OWN_TOOLS
-    asked = [line for line in ("pytest", "ruff a.txt", "eslint a.txt", "tsc") if not unasked(project, path, [line])]
-    assert asked == []
+    assert run(sorted(unasked(project, path)), project, path) == []
 
 
 @pytest.mark.parametrize("line", ["git status", "git commit -m x", "ls", "ls && pytest", "timeout 9 cat a.txt"])
@@ -152,23 +145,13 @@ def test_a_path_that_an_earlier_command_set_is_what_the_next_is_judged_by(projec
 
 @pytest.mark.parametrize(
     "line",
-    ["{}/git commit -m x", "{}/ls", "{}/pytest", "{}/cp a.txt b", "{}/timeout 9 ls", "{}/env ls", "{}/bash x.sh"],
+    ["{}/git log -1", "{}/ls", "{}/cp a.txt b", "{}/timeout 9 ls", "{}/env ls", "{}/bash -c ls"],
 )
 def test_a_program_outside_is_not_known_by_its_last_name(project, line):
-    (project / "x.sh").write_text("")
     for place in (project.parent / "links", project.parent / "elsewhere", "~/elsewhere", "../elsewhere"):
         if str(place).endswith("elsewhere"):
             assert unasked(project, os.environ["PATH"], [line.format(place)]) == set(), place
     assert unasked(project, os.environ["PATH"], [line.format("/usr/bin")])
-
-
-def test_an_environment_with_a_program_of_the_systems_name_is_not_entered_unasked(project):
-    (project / ".venv" / "bin").mkdir(parents=True)
-    (project / ".venv" / "bin" / "activate").write_text("")
-    lines = ["source .venv/bin/activate && git add a.txt", ". .venv/bin/activate"]
-    assert all(judge(line, project, (AUTO, Mode.ACT), os.environ["PATH"]).verdict == "allow" for line in lines)
-    make_canaries(project / ".venv" / "bin", {"git"}, project.parent / "ran")
-    assert all(judge(line, project, (AUTO, Mode.ACT), os.environ["PATH"]).verdict == "ask" for line in lines)
 
 
 def test_each_actor_of_the_tables_asks_when_the_project_has_its_name(project):

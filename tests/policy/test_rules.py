@@ -148,7 +148,6 @@ def allow(*words, rest=Rest.ANY):
         ("npm run test > ../elsewhere", ASK),
         ("npm run test $(npm publish)", ASK),
         ("env A=1 npm run test", ASK),
-        ("sh -c 'npm run test'", ASK),
         ("npm", ASK),
         ("npm run test; rm -rf /", DENY),
     ],
@@ -158,6 +157,13 @@ def test_leave_for_a_command_is_for_every_part_or_for_none(workspace, command, v
     grant = Grant(ToolKind.EXECUTE, argv=("npm", "run", "test"))
     granted = ASK if "--watch" in command else verdict  # a grant is for what the command works on
     assert judged(workspace, execute(command), grants=[grant]).verdict is granted
+
+
+def test_a_rule_for_a_command_covers_the_script_that_only_runs_it_and_a_grant_does_not(workspace):
+    script = execute("sh -c 'npm run test'")
+    assert judged(workspace, script, allow("npm", "run", "test")).verdict is ALLOW
+    grant = Grant(ToolKind.EXECUTE, argv=("npm", "run", "test"))
+    assert judged(workspace, script, grants=[grant]).verdict is ASK
 
 
 @pytest.mark.parametrize(
@@ -194,10 +200,13 @@ def test_more_is_offered_only_where_the_first_words_say_what_is_done(workspace, 
         ("python tool.py secret/a", DENY),
         ("echo x > secret/a", DENY),
         ("cat open/a", ALLOW),
-        ("grep -r needle .", ASK),
-        ("rg needle", ASK),
-        ("git show", ASK),
+        ("grep -r needle .", ALLOW),
+        ("rg needle", ALLOW),
+        ("git show", ALLOW),
         ("git status", ALLOW),
+        ("git show HEAD:secret/a", DENY),
+        ("tar cf out.tar .", ASK),
+        ("cp -r . ../copy", ASK),
     ],
 )
 def test_commands_do_not_show_what_ignore_files_hide(workspace, command, verdict):

@@ -41,7 +41,10 @@ def judged(workspace, command, mode=ASK, plan=False, env=None, place="", **more)
         ("cat 'a b' *.md", "cat -- 'a b' *.md"),
         ("grep -n 'x' -- -f", "grep -n -- x -f"),
         ("head -5 a | wc -l 2>&1", "head -5 -- a | wc -l 2>&1"),
-        ("git diff --stat HEAD~1 -- a", "git --no-pager diff --no-ext-diff --no-textconv --stat 'HEAD~1' -- a"),
+        (
+            "git diff --stat HEAD~1 -- a",
+            "git --no-pager diff --no-ext-diff --no-textconv --stat 'HEAD~1^{commit}' -- a",
+        ),
         ("git branch --merged main", "git --no-pager branch --merged=main"),
         ("tail -n 5 a | cut -d : -f 1,2", "tail -n5 -- a | cut -d: -f1,2"),
         ("tree -L 2", "tree -L 2"),
@@ -90,8 +93,8 @@ def test_targets_of_a_deletion_are_shown_resolved(workspace):
     ("command", "ask", "auto", "yolo", "plan"),
     [
         ("ls", "allow", "allow", "allow", "allow"),
-        ("pytest -q", "ask", "allow", "allow", "deny"),
-        ("npm test && npm run build", "ask", "allow", "allow", "deny"),
+        ("pytest -q", "ask", "ask", "allow", "deny"),
+        ("npm test && npm run build", "ask", "ask", "allow", "deny"),
         ("echo hi > out.txt", "ask", "allow", "allow", "deny"),
         ("mkdir -p a/b", "ask", "allow", "allow", "deny"),
         ("npm install", "ask", "ask", "allow", "deny"),

@@ -6,7 +6,8 @@ from tests.tables import for_each
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 
 FILE = Path(__file__).with_name("constructs.txt")
 
@@ -26,10 +27,14 @@ def workspace(tmp_path_factory):
     return folder
 
 
-def judged(workspace, command, mode):
-    words = command.replace("HH", str(workspace.parent / "home"))
-    posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, mode, facts=LocalShellFacts({}))
-    return decide_call(Summary(words, ToolKind.EXECUTE, command=words), posture)
+OFF = SandboxChecked()
+
+
+def judged(workspace, command, mode, box=OFF):
+    home, facts = workspace.parent / "home", LocalShellFacts({}, lambda paths, roots: ())
+    words = command.replace("HH", str(home))
+    posture = PolicyContext(workspace, home, Mode.ACT, mode, facts=facts, sandbox=box)
+    return decide_call(Summary(words, ToolKind.EXECUTE, command=words, in_sandbox=True), posture)
 
 
 def verdicts(workspace, command):
@@ -59,6 +64,13 @@ def test_what_is_known_only_when_it_runs_or_spelt_oddly_is_asked_about_in_auto(w
 @for_each("command", commands("ordinary"))
 def test_ordinary_work_is_not_asked_about_in_auto(workspace, command):
     assert verdicts(workspace, command) == "ask allow allow"
+
+
+@for_each("command", commands("code"))
+def test_what_runs_code_of_the_project_is_asked_about_where_no_sandbox_holds_it(workspace, command):
+    assert verdicts(workspace, command) == "ask ask allow"
+    boxed = judged(workspace, command, ApprovalMode.AUTO, SandboxChecked(standing=SandboxStanding.FULL))
+    assert boxed.verdict == "allow"
 
 
 @pytest.mark.parametrize(

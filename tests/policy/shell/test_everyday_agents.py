@@ -1,9 +1,11 @@
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from halocline.checkpoints.unkept import find_unkept
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
@@ -14,7 +16,9 @@ FILE = Path(__file__).with_name("everyday_agents.txt")
 FILES = ("src/main.py", "src/app.py", "tests/test_main.py", "README.md", "a.txt", "b.txt", "data.csv", "data.json")
 MORE = ("app.log", "Makefile", "node_modules/.bin/tsc", "build.sh", ".venv/bin/activate")
 MOST_NEEDLESS = 0.01
-WORK = "ask ask allow allow"
+MOST_BYTES = 1 << 20
+WORK = "ask ask ask allow"
+EDITS = "ask ask allow allow"
 MODES = (ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO)
 
 
@@ -31,13 +35,16 @@ def workspace(tmp_path_factory):
         (folder / name).write_text("x\n")
     (folder / "package.json").write_text('{"name": "x", "scripts": {"build": "x", "test": "x"}}')
     (folder.parent / "home").mkdir()
+    (folder / "build").mkdir()
+    (folder / "build" / "out.bin").write_text("x\n")
+    (folder / ".gitignore").write_text("build\nnode_modules\n*.log\n*.pyc\n")
     subprocess.run(["git", "init", "-q", "-b", "main", folder], check=True)
     return folder
 
 
 @pytest.fixture(scope="module")
 def facts():
-    return LocalShellFacts({"PATH": os.environ["PATH"]})
+    return LocalShellFacts({"PATH": os.environ["PATH"]}, partial(find_unkept, largest=MOST_BYTES))
 
 
 def verdicts(workspace, facts, command):
@@ -70,8 +77,12 @@ def test_hardly_anything_that_only_reads_asks_in_any_mode(workspace, facts):
     assert len(asks) <= MOST_NEEDLESS * len(commands("reads")), asks
 
 
-def test_ordinary_work_asks_in_ask_mode_and_not_in_auto(workspace, facts):
+def test_work_that_runs_code_asks_in_ask_mode_and_in_auto_without_a_sandbox(workspace, facts):
     assert {one: found for one in commands("work") if (found := verdicts(workspace, facts, one)) != WORK} == {}
+
+
+def test_edits_ask_in_ask_mode_and_not_in_auto(workspace, facts):
+    assert {one: found for one in commands("edits") if (found := verdicts(workspace, facts, one)) != EDITS} == {}
 
 
 def test_what_a_sandbox_holds_is_not_asked_about_there(workspace, facts):

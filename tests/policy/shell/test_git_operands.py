@@ -21,14 +21,14 @@ def test_revisions_and_paths_stand_on_the_two_sides_of_two_dashes(scratch):
             .partition(" ':(top,excl")[0]
         )
 
-    assert form("git diff HEAD~1 a.txt sub") == "diff 'HEAD~1' -- a.txt sub"
+    assert form("git diff HEAD~1 a.txt sub") == "diff 'HEAD~1^{commit}' -- a.txt sub"
     assert form("git log --oneline HEAD~1..HEAD -- a.txt") == "log --oneline 'HEAD~1..HEAD' -- a.txt"
     assert form("git log --not HEAD~1 --all") == "log --not 'HEAD~1' --all --"
-    assert form("git grep -n KEY HEAD sub") == "grep -n KEY HEAD -- sub"
+    assert form("git grep -n KEY HEAD sub") == "grep -n KEY 'HEAD^{commit}' -- sub"
     assert form("git blame HEAD~1 a.txt") == "blame 'HEAD~1' -- a.txt"
     assert form("git diff '*.txt' ':!sub'") == "diff -- '*.txt' ':!sub'"
     assert form("git show abc1234") == "show --full-history --sparse 'abc1234^{commit}' --"
-    assert form("git stash show -p 1") == "diff -p 'stash@{1}^' 'stash@{1}' --"
+    assert form("git stash show -p 1") == "diff -p 'stash@{1}^^{commit}' 'stash@{1}^{commit}' --"
     assert form("git status -s") == "status -s --"
 
 
