@@ -54,6 +54,11 @@ def is_of_system(path: str) -> bool:
     return any(is_within(path, place) for place in _OF_SYSTEM)
 
 
+def is_of_tools(path: str) -> bool:
+    """Return True for a place where builds and package managers put programs, which no sandbox protects from them."""
+    return not _OF_TOOLS.isdisjoint(fold_case(path).split("/"))
+
+
 def _is_shared(path: str) -> bool:
     """Return True for a place that sandboxed commands may see: the system, or `/tmp`, which is the task's own there."""
     return is_of_system(path) or is_within(path, "/tmp")
@@ -67,7 +72,7 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
             return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
         case Rule.LATER:
             made = (touch.path.path for touch in part.touches if touch.use in _LOSES)
-            return part.reason if any(_OF_TOOLS & set(fold_case(path).split("/")) for path in made) else ""
+            return part.reason if any(map(is_of_tools, made)) else ""
         case Rule.NETWORK:
             return part.reason if checked.network else ""
         case Rule.DISCARDS:

@@ -14,7 +14,8 @@ class Finding(Value, frozen=True):
 
     `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
     the rule if it runs as written instead, without the exclusions and checks of that form. `touches` are the places
-    that it uses; `top` is set for a command of the text itself, not of a script in it. The rest is as in `JudgedPart`.
+    that it uses; `top` is set for a command of the text itself, not of a script in it; `words` is its text without
+    redirections, and `form_alone` the form of that if it only reads. The rest is as in `JudgedPart`.
     """
 
     part: CommandPart
@@ -29,6 +30,8 @@ class Finding(Value, frozen=True):
     is_opened: bool = False
     redirects: tuple[Touch, ...] = ()
     top: bool = False
+    words: str = ""
+    form_alone: str | None = None
 
     @property
     def reads(self) -> bool:

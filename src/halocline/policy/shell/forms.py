@@ -7,12 +7,11 @@ import os
 import re
 from collections import Counter
 
-from msgspec.structs import replace
-
-from halocline.policy.shell.findings import MOST_SHOWN, Analysis, Finding, Rule, unknown_finding
+from halocline.policy.shell.findings import MOST_SHOWN, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import calls_guards
 from halocline.policy.shell.programs.reading import may_read_folders
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
+from halocline.protocol.permission_rules import Effect
 
 UNGUARDED = "may show files that are hidden or hold secrets; run it on its own"
 
@@ -25,9 +24,9 @@ def mix_forms(command: str, analysis: Analysis) -> str:
     texts = Counter(finding.part.text for finding in analysis.findings)
     mixed, guarded = command, set[tuple[str, ...]]()
     for one in analysis.findings:
-        reads = one.reads and one.argv is not None and may_read_folders(one.argv)
+        reads = one.form_alone is not None and one.argv is not None and may_read_folders(one.argv)
         if reads and one.top and texts[one.part.text] == 1 and (at := _find_command(mixed, one, texts)) is not None:
-            mixed = f"{mixed[:at]}{one.canonical}{mixed[at + len(one.part.text) :]}"
+            mixed = f"{mixed[:at]}{one.form_alone}{mixed[at + len(one.words) :]}"
             guarded.add(one.argv or ())
     mixed = mixed if mixed != command and _is_understood(mixed) else ""
     for words in analysis.words:
@@ -35,17 +34,20 @@ def mix_forms(command: str, analysis: Analysis) -> str:
             text = " ".join(words)
             analysis.unguarded = analysis.unguarded or f"{text[:MOST_SHOWN]} {UNGUARDED}"
             if os.path.basename(words[0]) == "git":
-                analysis.findings.append(replace(unknown_finding(text, analysis.unguarded, Rule.HISTORY), argv=words))
+                analysis.findings.append(
+                    Finding(make_part(text, Effect.READ_ONLY, analysis.unguarded), Rule.HISTORY, argv=words)
+                )
     return mixed
 
 
 def _find_command(text: str, one: Finding, texts: Counter[str]) -> int | None:
     """Return where the text of a part stands as a command; None if that is not sure, or its form cannot stand there."""
-    source = one.part.text
-    if len(source) >= MOST_SHOWN or calls_guards(str(one.canonical)):
+    source = one.words
+    if len(one.part.text) >= MOST_SHOWN or not source or calls_guards(str(one.form_alone)):
         return None
-    longer = sum(other.count(source) * times for other, times in texts.items() if other != source)
-    places = [found.start() for found in re.finditer(rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]))", text)]
+    longer = sum(other.count(source) * times for other, times in texts.items() if other != one.part.text)
+    ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"
+    places = [found.start() for found in re.finditer(ends, text)]
     return places[0] if len(places) == 1 and text.count(source) - longer == 1 else None
 
 

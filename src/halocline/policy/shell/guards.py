@@ -51,8 +51,9 @@ print_revision() { git rev-parse --quiet --verify --end-of-options "$1^{commit}"
 keep_names() {
   local given
   while IFS= read -r -d '' given || [[ $given ]]; do
+    find_place "$given" || continue
     case $given in [[:alnum:]_./]*) ;; *) given=./$given;; esac
-    if find_place "$given"; then printf '%s\1%s\0' "$PLACE" "$given"; fi
+    printf '%s\1%s\0' "$PLACE" "$given"
   done | grep -zvaiE "$SECRET_NAMES" | sed -z $'s/^[^\1]*\1//'
 }
 hand_on_names() {

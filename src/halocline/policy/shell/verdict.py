@@ -112,9 +112,9 @@ def _judged_part(finding: Finding) -> JudgedPart:
 
 
 def _effect_of(finding: Finding) -> Effect:
-    """Return the effect by which rules are matched: what may lead anywhere is more than an unknown program."""
-    unsure = finding.rule is Rule.LEADS_ANYWHERE and finding.part.effect is Effect.UNKNOWN
-    return Effect.WRITES_OUTSIDE if unsure else finding.part.effect
+    """Return the effect by which rules are matched: what may lead anywhere is more than a program."""
+    unsure = (Rule.LEADS_ANYWHERE, Effect.UNKNOWN), (Rule.DYNAMIC, Effect.WRITES_INSIDE)
+    return Effect.WRITES_OUTSIDE if (finding.rule, finding.part.effect) in unsure else finding.part.effect
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:

@@ -87,10 +87,10 @@ def _is_pathless(name: str) -> bool:
 
 def _change_folder(name: str, simple: Simple, ground: Ground) -> Ground:
     target = simple.words[-1]
-    if name == "popd":
-        return ground.moved_to(ground.stack[-1], ground.stack[:-1])
+    if name == "popd":  # where it fails, as `pushd` did before, the shell stays where it is
+        return ground.moved_to((*ground.stack[-1], *ground.folders), ground.stack[:-1])
     if target.text == "-":
-        return ground.moved_to(ground.left)
+        return ground.moved_to((*ground.left, *ground.folders))
     stack = (*ground.stack, ground.folders) if name == "pushd" else ground.stack
     try:
         return ground.moved_to((one.path for one in ground.find(target.text, quoted=target.quoted)), stack)

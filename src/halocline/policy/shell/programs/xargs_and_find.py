@@ -22,6 +22,7 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 
 _PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
+_SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
 _TEXTS_ONLY = frozenset({"echo", "printf", "basename", "dirname"})
 """Programs that read no files and have no harmful options."""
 _SHELLS_OWN = frozenset({"cd", "type", "test", "true", "false", ":", *_TEXTS_ONLY})
@@ -38,11 +39,19 @@ def executed_form(simple: Simple, ground: Ground) -> str | None:
         return None
     find = Simple(simple.source, simple.words[:at])
     finding, _ = judge_program(find, ground)
-    program = _handed_on([*simple.words[at + 1 : -2]], ground) if simple.words[at + 1 : -2] else None
-    if not finding.reads or _PRINTS & set(texts) or program is None or asks_for_secrets(find.words):
+    words, each = [*simple.words[at + 1 : -2]], ["-n", "1"] if texts[-1] == ";" else []
+    if not finding.reads or _PRINTS & set(texts) or asks_for_secrets(find.words) or not words:
         return None
-    each = "-n 1 " if texts[-1] == ";" else ""
-    return f"{finding.canonical} -print0 | {HANDS_ON} ends {each}{program}"
+    if words[0].source in _TEXTS_ONLY:
+        shown = _printing_form(words, "ends", each, ground)
+        return f"{finding.canonical} -print0 | {shown}" if shown else None
+    program = _handed_on(words, ground) if _is_meant(find, words[0].source) else None
+    return " ".join((f"{finding.canonical} -print0 | {HANDS_ON} ends", *each, program)) if program else None
+
+
+def _is_meant(find: Simple, name: str) -> bool:
+    """Return True if a program that shows whole files gets files selected by name."""
+    return bool(_wanted_words(find.words)) or name in _SHOWS_LITTLE or (name in READERS and READERS[name].names_only)
 
 
 def fed_form(xargs: Simple, ground: Ground) -> str | None:

@@ -102,7 +102,8 @@ class Ground(Value, frozen=True):
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
             found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
             if (found.left, found.stack) != (other.left, other.stack):
-                found = replace(found, left=(), stack=())
+                longer = max(found.stack, other.stack, key=len)
+                found = replace(found, left=found.left or other.left, stack=longer)
             found = found.with_settings_of(other)
         return found
 
