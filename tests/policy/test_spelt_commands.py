@@ -122,7 +122,7 @@ STEERS = (
         "--use-yarnrc",
         "--runtime",
         "--url",
-        "--repo",
+        "--repo=",
         "-R ",
         "--token",
         "--as ",
