@@ -1,11 +1,10 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 from halocline.policy.paths import Resolved
-from halocline.ports.shell_facts import ShellFacts
+from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import (
     CommandPart,
@@ -90,7 +89,7 @@ class Circumstances(Value, frozen=True):
     permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
     roots: tuple[OtherRoot, ...] = ()
     guarded: frozenset[Use] = frozenset()
-    hides: Callable[[str], bool] | None = None
+    hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()
 
 
@@ -122,7 +121,7 @@ class CommandJudgement(Value, frozen=True):
     grants or modes allow. `simple` are its simple commands, `within` the words of those wrapped in others; `effect` is
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
     the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
-    the whole line uses.
+    the whole line uses. `mixed` is the line with the forms of its parts that read: if the rest is allowed, that runs.
     """
 
     decision: Verdict
@@ -136,6 +135,7 @@ class CommandJudgement(Value, frozen=True):
     effect: Effect = Effect.UNKNOWN
     scripts: tuple[str, ...] = ()
     only_form: str | None = None
+    mixed: str = ""
     touches: tuple[Touch, ...] = ()
 
     @property

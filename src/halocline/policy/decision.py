@@ -15,7 +15,8 @@ class Decision(Value, frozen=True):
     `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
     judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
     which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
-    `grade` is how grave it is to allow it.
+    `grade` is how grave it is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their
+    forms.
     """
 
     verdict: Verdict
@@ -29,6 +30,7 @@ class Decision(Value, frozen=True):
     scripts: tuple[str, ...] = ()
     identities: tuple[str, ...] = ()
     grade: Grade = Grade.ORDINARY
+    mixed: str = ""
 
 
 class PolicyContext(Value, frozen=True):

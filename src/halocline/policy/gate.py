@@ -7,7 +7,7 @@ grants, the user's other rules, sensitive places, then the approval mode. While 
 allowed without asking.
 """
 
-from collections.abc import Callable
+import os
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.rules import changed_scripts, guarded_uses
 from halocline.policy.sensitive_names import is_secret
+from halocline.ports.shell_facts import Hides
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import Grade, Place, Verdict
@@ -45,10 +46,8 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     grade, gravest = grade_acts(acts, context) if strictest.verdict is Verdict.ASK else (Grade.ORDINARY, "")
     if gravest:
-        reasons = {
-            gravest: None,
-            **{reason: None for reason in reasons if gravest not in reason and reason not in gravest},
-        }
+        more = [reason for reason in reasons if gravest not in reason and reason not in gravest]
+        reasons = dict.fromkeys((gravest, *more))
     return replace(
         _of_command(acts[0], strictest, context),
         grade=grade,
@@ -128,13 +127,13 @@ def _list_hidden(context: PolicyContext, guarded: frozenset[Use]) -> tuple[tuple
     return tuple(lines)
 
 
-def _make_hider(summary: Summary, context: PolicyContext) -> Callable[[str], bool]:
+def _make_hider(summary: Summary, context: PolicyContext) -> Hides:
     """Return the test whether a path is hidden: by an ignore file, as our own, or by a deny or ask rule."""
     kinds = build_classifier(context, Summary("", ToolKind.READ, tool=summary.tool, agent=summary.agent))
 
-    def hides(path: str) -> bool:
-        found = kinds.guarded_kind(path)
-        return found in (Place.IGNORED, Place.OWN_STATE) or (found is Place.SECRET and not is_secret(path))
+    def hides(path: str, found: os.stat_result | None) -> bool:
+        kind = kinds.guarded_kind(path, found)
+        return kind in (Place.IGNORED, Place.OWN_STATE) or (kind is Place.SECRET and not is_secret(path))
 
     return hides
 
@@ -150,7 +149,8 @@ def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decisio
         return decision
     always = context.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
     canonical = act.judged.canonical if always else decision.canonical
-    return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts)
+    mixed = act.judged.mixed if decision.verdict is Verdict.ALLOW and canonical is None else ""
+    return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts, mixed=mixed)
 
 
 def _judge_act(act: Act, context: PolicyContext) -> Decision:

@@ -6,12 +6,11 @@ from halocline.policy.decision import PolicyContext
 from halocline.policy.destinations import Net
 from halocline.policy.holding import why_lost
 from halocline.policy.presets import CHANGES
-from halocline.protocol.permission_rules import Grade, Place
+from halocline.protocol.permission_rules import Effect, Grade, Place
 
 _OF_RULES = {
     **dict.fromkeys((Rule.SECRET, Rule.SENDS), Grade.SECRET),
-    Rule.LEADS_ANYWHERE: Grade.FINAL,
-    **dict.fromkeys((Rule.OUTSIDE, Rule.NETWORK, Rule.RIGHTS, Rule.LATER), Grade.OUTSIDE),
+    **dict.fromkeys((Rule.OUTSIDE, Rule.NETWORK, Rule.RIGHTS, Rule.LATER, Rule.LEADS_ANYWHERE), Grade.OUTSIDE),
     **dict.fromkeys((Rule.ENVIRONMENT, Rule.HISTORY), Grade.OUTSIDE),
 }
 _ORDER = tuple(Grade)
@@ -54,4 +53,6 @@ def _grade_part(part: JudgedPart, context: PolicyContext) -> tuple[Grade, str]:
         roots = (str(context.workspace), *(root.path for root in context.roots))
         lost = why_lost(part, context.facts, roots)
         return (Grade.FINAL, lost) if lost else (Grade.ORDINARY, part.reason)
+    if part.rule is Rule.LEADS_ANYWHERE and part.effect is Effect.DESTRUCTIVE:
+        return Grade.FINAL, part.reason
     return _OF_RULES.get(part.rule, Grade.ORDINARY), part.reason

@@ -11,7 +11,7 @@ from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case
 from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
-from halocline.protocol.kinds import SandboxStanding
+from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Place
 
 HELD: dict[Rule, str] = {
@@ -24,6 +24,13 @@ HELD: dict[Rule, str] = {
     Rule.RIGHTS: "nothing gives it other rights",
 }
 """Reasons that a full sandbox holds, with how. `why_not_held` looks closer at some; every other reason asks."""
+NO_SANDBOX = (
+    "Commands here run without a full sandbox, so approval mode auto asks before programs that do more than read or "
+    "edit files of the folder. To be asked less, install bubblewrap (Linux), or allow builds and tests of this project "
+    "in this task: /auto-approve project_code on, or halo run --trust-project-code. That trusts all code of the "
+    "project, and all that the task itself writes."
+)
+"""Why auto mode asks so often, and what would change that; told once."""
 _OF_SYSTEM = (
     "/usr",
     "/bin",
@@ -47,6 +54,11 @@ def is_of_system(path: str) -> bool:
     return any(is_within(path, place) for place in _OF_SYSTEM)
 
 
+def is_of_tools(path: str) -> bool:
+    """Return True for a place where builds and package managers put programs, which no sandbox protects from them."""
+    return not _OF_TOOLS.isdisjoint(fold_case(path).split("/"))
+
+
 def _is_shared(path: str) -> bool:
     """Return True for a place that sandboxed commands may see: the system, or `/tmp`, which is the task's own there."""
     return is_of_system(path) or is_within(path, "/tmp")
@@ -60,7 +72,7 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
             return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
         case Rule.LATER:
             made = (touch.path.path for touch in part.touches if touch.use in _LOSES)
-            return part.reason if any(_OF_TOOLS & set(fold_case(path).split("/")) for path in made) else ""
+            return part.reason if any(map(is_of_tools, made)) else ""
         case Rule.NETWORK:
             return part.reason if checked.network else ""
         case Rule.DISCARDS:
@@ -82,6 +94,12 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:
     return path.removeprefix(f"{roots[0]}/") if roots else path
+
+
+def needs_sandbox(rule: str, approval_mode: ApprovalMode, checked: SandboxChecked) -> bool:
+    """Return True if auto mode asks by a rule only because there is no full sandbox."""
+    asks = approval_mode is ApprovalMode.AUTO and checked.standing is not SandboxStanding.FULL
+    return asks and rule in (Rule.UNKNOWN, Rule.DYNAMIC)
 
 
 def must_hold(summary: Summary, checked: SandboxChecked) -> str:

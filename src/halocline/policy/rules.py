@@ -52,8 +52,9 @@ def find_allowing(
 
     A rule for a program does not cover its redirections: each is an edit of its own, which `may_edit` decides.
     """
-    whole = next((rule for rule in rules if rule_reaches(rule, act, workspace, mode)), None)
     more = [part for part in act.parts if not (part.reads or part.is_opened)]
+    of_whole = [rule for rule in rules if not (rule.effects and more)]  # parts differ in their effects and places
+    whole = next((rule for rule in of_whole if rule_reaches(rule, act, workspace, mode)), None)
     if whole or not more:
         return whole
     found = [next((rule for rule in rules if rule_reaches(rule, part, workspace, mode)), None) for part in more]

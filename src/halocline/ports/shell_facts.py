@@ -4,6 +4,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+Hides = Callable[[str, os.stat_result | None], bool]
+"""The test whether a path is hidden, given what is known of a file there: it may be hidden by another of its names."""
+
 
 class ShellFacts(Protocol):
     """Current facts. No method raises."""
@@ -31,9 +34,7 @@ class ShellFacts(Protocol):
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         """Return some of the existing files at or below these paths that no checkpoint of the roots holds."""
 
-    def hidden_below(
-        self, folder: str, hides: Callable[[str], bool], *, deep: bool
-    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
+    def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
         """Return the hidden paths in a folder, or `deep` below it, and the names of the others; None if too many."""
 
     def is_file(self, path: str) -> bool:
@@ -76,10 +77,8 @@ class NoFacts:
     def files_below(self, folder: str) -> tuple[str, ...] | None:
         return ()
 
-    def hidden_below(
-        self, folder: str, hides: Callable[[str], bool], *, deep: bool
-    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
-        return (), frozenset()
+    def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
+        return None
 
     def is_file(self, path: str) -> bool:
         return False
@@ -106,6 +105,9 @@ class LoggedFacts(NoFacts):
     def __init__(self, scripts: Iterable[str], workspace: str) -> None:
         self._scripts = dict(entry.rpartition("=")[::2] for entry in scripts)
         self._workspace = os.path.realpath(workspace)
+
+    def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
+        return (), frozenset()  # nobody knows which files there were
 
     def fingerprint(self, path: str, script: str) -> str:
         name = os.path.relpath(os.path.normpath(path), self._workspace)

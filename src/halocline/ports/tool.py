@@ -171,12 +171,14 @@ class SecretFilter(Value, frozen=True):
 class CurrentCall(Value, frozen=True):
     """The call that runs. `rule` allowed it, or asked a person who did.
 
-    `judged_command` is the read-only form of its command that runs in the place of what the model wrote.
+    `judged_command` is the read-only form of its command that runs in the place of what the model wrote;
+    `mixed_command` is that text with its parts that read in such forms.
     """
 
     id: str = ""
     rule: str = ""
     judged_command: str = ""
+    mixed_command: str = ""
 
 
 class TaskView(Value, frozen=True):

@@ -85,7 +85,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if limit is None and not (input.background or input.tty):
         limit = TIME_LIMIT
     command = ShellCommand(
-        ctx.call.judged_command or input.command,
+        ctx.call.judged_command or ctx.call.mixed_command or input.command,
         str(ctx.workspace),
         limit,
         background=input.background,

@@ -136,7 +136,7 @@ def run_lines(lines: list[str], scratch: Scratch) -> tuple[int, list[Leak]]:
     for line, (mode, plan) in product(lines, POSTURES):
         decision = scratch.judge(line, mode, plan=plan)
         if decision.verdict == "allow":
-            runs.setdefault(decision.canonical or line, f"{mode}{' plan' * plan}: {line}")
+            runs.setdefault(decision.canonical or decision.mixed or line, f"{mode}{' plan' * plan}: {line}")
     leaks = scratch.leaks(list(runs), may_change=True)
     grave = ("printed a canary", "copied a secret")
     return len(runs), [Leak(runs[leak.form], leak.fault) for leak in leaks if leak.fault in grave]

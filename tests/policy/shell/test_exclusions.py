@@ -9,7 +9,7 @@ import pytest
 
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.policy.sensitive_names import is_secret
-from halocline.policy.shell.programs.exclusions import FOR_DIFF, FOR_FIND, FOR_GIT, FOR_GREP, FOR_RIPGREP
+from halocline.policy.shell.programs.exclusions import FOR_DIFF, FOR_GIT, FOR_GREP, FOR_RIPGREP
 
 EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".ENV.Example")
 NEAR = (
@@ -20,7 +20,6 @@ COMMANDS = {
     "grep": lambda: f"grep -rl KEY . {' '.join(FOR_GREP)}",
     "rg": lambda: f"{shlex.quote(Ripgrep().program)} --hidden -l KEY . {' '.join(FOR_RIPGREP)}",
     "git": lambda: f"git grep --untracked -l KEY -- . {' '.join(FOR_GIT)}",
-    "find": lambda: f"find . -type f {FOR_FIND}",
     "diff": lambda: f"diff -rq . ../other {' '.join(FOR_DIFF)}",
 }
 

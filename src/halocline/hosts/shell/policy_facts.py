@@ -14,6 +14,7 @@ from halocline import git
 from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
 from halocline.policy.hard_links import list_entries
+from halocline.ports.shell_facts import Hides
 from halocline.protocol import json_input
 
 if TYPE_CHECKING:
@@ -60,9 +61,7 @@ class LocalShellFacts:
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         return self._find_unkept(paths, roots) if self._find_unkept else tuple(paths)
 
-    def hidden_below(
-        self, folder: str, hides: Callable[[str], bool], *, deep: bool
-    ) -> tuple[tuple[str, ...], frozenset[str]] | None:
+    def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
         hidden, shown, waiting, left = list[str](), set[str](), [folder], MOST_FILES
         while waiting:
             entries = list_entries(waiting.pop())
@@ -70,7 +69,7 @@ class LocalShellFacts:
             if left < 0:
                 return None
             for entry in entries:
-                if hides(entry.path):
+                if hides(entry.path, None if entry.is_dir(follow_symlinks=False) else _look_at(entry)):
                     hidden.append(entry.path)
                     continue
                 shown.add(entry.name)
@@ -100,6 +99,13 @@ class LocalShellFacts:
         return any(
             os.path.exists(os.path.join(place, name)) for place in _folders_upward(folder) for name in _TOOLCHAIN
         )
+
+
+def _look_at(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 def _files_below(folder: str) -> Iterator[str]:

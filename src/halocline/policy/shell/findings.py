@@ -14,7 +14,8 @@ class Finding(Value, frozen=True):
 
     `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
     the rule if it runs as written instead, without the exclusions and checks of that form. `touches` are the places
-    that it uses; the rest is as in `JudgedPart`.
+    that it uses; `top` is set for a command of the text itself, not of a script in it; `words` is its text without
+    redirections, and `form_alone` the form of that if it only reads. The rest is as in `JudgedPart`.
     """
 
     part: CommandPart
@@ -28,6 +29,9 @@ class Finding(Value, frozen=True):
     opened: tuple[str, ...] = ()
     is_opened: bool = False
     redirects: tuple[Touch, ...] = ()
+    top: bool = False
+    words: str = ""
+    form_alone: str | None = None
 
     @property
     def reads(self) -> bool:
@@ -38,6 +42,7 @@ class Analysis(Struct):
     """All findings about a command line. `problem` says why it could not be analyzed completely.
 
     `functions` are those that it defines, `called` the names of those that it calls, `traps` texts that run at the end.
+    `unguarded` says what may show secrets because it runs as written.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -50,6 +55,7 @@ class Analysis(Struct):
     functions: dict[str, list[Block]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     traps: list[str] = field(default_factory=list)
+    unguarded: str = ""
 
     @property
     def parts(self) -> tuple[CommandPart, ...]:

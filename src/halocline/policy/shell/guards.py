@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
 from halocline.policy.shell.findings import Rule
-from halocline.policy.shell.programs.exclusions import FOR_FIND
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Word
 from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
@@ -31,9 +30,9 @@ _OF_LINES = compile_later(r"[0-9,;pqdNR=<>&|+() -]*")
 _ISOLATED = compile_later(r"\bpython[0-9.]* -I ")
 _USES = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
 _FUNCTIONS = r"""
-has_place() {
+find_place() {
   local path=$1 folder name=
-  case $path in ''|*$'\n'*) return 1;; /*) ;; *) path=$PWD/$path;; esac
+  case $path in ''|*[$'\n\1']*) return 1;; /*) ;; *) path=$PWD/$path;; esac
   if [[ -d $path ]]; then folder=$path
   elif [[ -f $path && ! -L $path ]]; then folder=${path%/*} name=${path##*/}
   else return 1; fi
@@ -41,11 +40,9 @@ has_place() {
     LAST_FOLDER=$folder LAST_PLACE=$(cd -P -- "$folder/" 2>/dev/null && pwd -P && echo x) || LAST_PLACE=
     LAST_PLACE=${LAST_PLACE%$'\nx'}
   fi
-  [[ $LAST_PLACE/ == ROOT/* ]] || return 1
-  shopt -s nocasematch
-  if [[ ${LAST_PLACE#ROOT}/$name =~ $SECRET_NAMES ]]; then shopt -u nocasematch; return 1; fi
-  shopt -u nocasematch
+  [[ $LAST_PLACE/ == ROOT/* ]] && PLACE=${LAST_PLACE#ROOT}/$name
 }
+has_place() { find_place "$1" && ! grep -qaiE "$SECRET_NAMES" <<< "$PLACE"$'\1'; }
 print_name() {
   if ! has_place "$1"; then printf '/dev/null/%s' 'left out: outside the workspace, gone, or a secret'; return; fi
   case $1 in [[:alnum:]_./]*) printf %s "$1";; *) printf './%s' "$1";; esac
@@ -54,9 +51,10 @@ print_revision() { git rev-parse --quiet --verify --end-of-options "$1^{commit}"
 keep_names() {
   local given
   while IFS= read -r -d '' given || [[ $given ]]; do
-    if has_place "$given"; then print_name "$given"; printf '\0'; fi
-  done
-  return 0
+    find_place "$given" || continue
+    case $given in [[:alnum:]_./]*) ;; *) given=./$given;; esac
+    printf '%s\1%s\0' "$PLACE" "$given"
+  done | grep -zvaiE "$SECRET_NAMES" | sed -z $'s/^[^\1]*\1//'
 }
 hand_on_names() {
   local parted=$1; shift
@@ -65,6 +63,11 @@ hand_on_names() {
 }
 """
 """The variables are upper case, because no form sets such ones. A file that is a link is excluded too."""
+
+
+def calls_guards(form: str) -> bool:
+    """Return True if a form calls the functions of guards."""
+    return bool(_USES.search(form))
 
 
 def with_guards(form: str, ground: Ground) -> str:
@@ -77,7 +80,7 @@ def with_guards(form: str, ground: Ground) -> str:
 @cache
 def _guard_functions(root: str, hidden: tuple[str, ...]) -> str:
     text = _FUNCTIONS.replace("ROOT", quote(root.rstrip("/")))
-    names = "|".join((_secret_names(), *(f"^/{_ACTIVE.sub(_ESCAPED, name)}(/|$)" for name in hidden)))
+    names = "|".join((_secret_names(), *(f"^/{_ACTIVE.sub(_ESCAPED, name)}[/\1]" for name in hidden)))
     return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(names)}{text}"
 
 
@@ -89,10 +92,10 @@ def _hidden_names(ground: Ground) -> tuple[str, ...] | None:
 
 
 def _secret_names() -> str:
-    """Return a regular expression, in bash syntax, for paths below the root that may hold secrets."""
+    """Return a regular expression for paths below the root, each before a byte 1, that may hold secrets."""
     ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
     folders = "|".join(_as_expression(name) for name in SECRET_FOLDERS)
-    return f"(^|/)({ends})$|(^|/)({folders})(/|$)"
+    return f"/({ends})\1|/({folders})[/\1]"
 
 
 def _as_expression(pattern: str) -> str:
@@ -140,7 +143,7 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
     if any(word.checked for word in some):
         return Rule.DYNAMIC
     tests = form.startswith(("test ", "[[ "))
-    if _USES.search(form) or FOR_FIND in form:
+    if _USES.search(form):
         return Rule.SHELL if tests else Rule.DYNAMIC
     evaluates = (tests and any(word.dynamic for word in some)) or any(map(_is_arithmetic, some))
     if _ISOLATED.search(form):

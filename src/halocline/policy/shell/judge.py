@@ -18,7 +18,7 @@ from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
-from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets, piped_forms
+from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
 from halocline.policy.shell.simple import as_written_findings
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
@@ -165,12 +165,12 @@ class Judge(Blocks):
             else:
                 here = anywhere if before else ground
             certain = before in ("", ";", "\n", "&")
-            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n")
+            sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
             sure = sure and before != "||"
             self._note_piped_script(chain, number, here)
             self._note_fed_secret(chain, number, here)
             fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
-            form, after = self._judge_fed(forms, chain, number, here) or self.node(item, replace(here, fed=fed))
+            form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
                 after = here.with_variables(here.variables)
@@ -222,26 +222,6 @@ class Judge(Blocks):
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in self.expand(simple, ground).words)
-
-    def _judge_fed(
-        self, forms: list[str | None], chain: Chain, number: int, ground: Ground
-    ) -> tuple[str | None, Ground] | None:
-        """Judge a program that reads what `find` passes it through `xargs`; this changes the form of `find` too."""
-        find, user = chain.items[number - 1], chain.items[number]
-        if not number or chain.joints[number - 1] != "|" or ground.rebinds:
-            return None
-        if not isinstance(find, Simple) or not isinstance(user, Simple):
-            return None
-        if [one.words[0].source for one in (find, user) if one.words] != ["find", "xargs"] or forms[-1] is None:
-            return None
-        both = piped_forms(self.expand(find, ground), self.expand(user, ground), ground)
-        if both is None:
-            return None
-        forms[-1] = both[0]
-        self.note_segment(user, self.expand(user, ground), ground)
-        shown = make_part(user.source, Effect.READ_ONLY)
-        self.analysis.findings.append(Finding(shown, Rule.READS, both[1], as_written=Rule.DYNAMIC))
-        return both[1], ground
 
 
 def _begin_of_pipeline(chain: Chain, number: int) -> int:

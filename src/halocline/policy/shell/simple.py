@@ -33,6 +33,8 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _DEEPEST = 8
+_EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
+"""Effects that a wrapper adds with its rule."""
 _FINDS = frozenset({"find", "fd", "fdfind"})
 _FED = "a name it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
@@ -104,6 +106,9 @@ class SimpleCommands(ABC):
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
         judged = replace(judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written)
+        alone = finding.canonical if finding.reads and not simple.assignments else None
+        text = " ".join(word.source for word in simple.words)
+        judged = replace(judged, top=not self._depth, words=text, form_alone=alone)
         self.analysis.findings.append(judged)
         return form, self._ground_after(expanded, after)
 
@@ -224,11 +229,12 @@ class SimpleCommands(ABC):
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
         if wrapped.rule is not None and STRICTNESS[wrapped.rule] > STRICTNESS[rule]:
             rule, reason = wrapped.rule, wrapped.reason
-            effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
+            mild = effect in (Effect.READ_ONLY, Effect.UNKNOWN)
+            effect = _EFFECTS.get(rule, Effect.UNKNOWN) if mild else effect
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
         judged = Finding(make_part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
-        if wrapped.rule is None:
+        if wrapped.rule in (None, Rule.SHELL):
             opened = found[0].opened or known_words(Simple("", wrapped.words)) or () if wrapped.script is None else ()
             judged = replace(judged, opened=opened, is_opened=wrapped.script is not None or found[0].is_opened)
         return judged, after if wrapped.stays else ground

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, JudgedPart, Rule
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding
+from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
-from halocline.policy.shell.programs.reading import may_read_folders
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -59,9 +59,11 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     judged = (
         _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
     )
-    judged = judged or _by_mode(command, analysis, where)
+    mixed = mix_forms(command, analysis) if not analysis.reads and not where.typed else ""
+    judged = judged or _by_mode(mixed or command, analysis, where)
     touches = tuple(dict.fromkeys(ground.touches))
-    return _with_parts(replace(judged, only_form=_only_form(analysis, where), touches=touches), analysis, MOST_COMMANDS)
+    judged = replace(judged, only_form=_only_form(analysis, where), touches=touches, mixed=mixed)
+    return _with_parts(judged, analysis, MOST_COMMANDS)
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
@@ -96,7 +98,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
 def _judged_part(finding: Finding) -> JudgedPart:
     return JudgedPart(
         finding.argv,
-        Effect.DESTRUCTIVE if finding.rule is Rule.LEADS_ANYWHERE else finding.part.effect,
+        _effect_of(finding),
         finding.rule,
         finding.part.reason,
         finding.reads,
@@ -107,6 +109,12 @@ def _judged_part(finding: Finding) -> JudgedPart:
         finding.is_opened,
         finding.redirects,
     )
+
+
+def _effect_of(finding: Finding) -> Effect:
+    """Return the effect by which rules are matched: what may lead anywhere is more than a program."""
+    unsure = (Rule.LEADS_ANYWHERE, Effect.UNKNOWN), (Rule.DYNAMIC, Effect.WRITES_INSIDE)
+    return Effect.WRITES_OUTSIDE if (finding.rule, finding.part.effect) in unsure else finding.part.effect
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
@@ -178,17 +186,11 @@ def _judge_in_auto(command: str, analysis: Analysis, worst: Finding | None, *, r
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
     if worst and worst.rule not in _FREE:
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
-    if shown := _why_unguarded(analysis):
-        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
+    if analysis.unguarded:
+        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, analysis.unguarded)
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows reading and edits")
-
-
-def _why_unguarded(analysis: Analysis) -> str:
-    """Say why a line that runs as written may show secrets, which a part of it would leave out on its own."""
-    found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
-    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")
 
 
 def _odd_characters(command: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.policy.gate import Decision, decide_call
+from halocline.policy.holding import NO_SANDBOX, needs_sandbox
 from halocline.ports.tool import PROGRESS, Summary, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
@@ -90,6 +91,7 @@ class Admission:
         self._contexts = contexts
         self._asking = asking
         self._pending = pending
+        self._explained = False
 
     async def admit(self, call: ToolCall) -> Run:
         """Take the call through every gate.
@@ -175,6 +177,7 @@ class Admission:
         return decision
 
     async def _approve(self, run: Run, decision: Decision) -> Run:
+        self._explain_questions(decision)
         diffs = await self._preview(run)
         request = f"r{self._asking.next_seq}"
         shown = self._pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
@@ -191,6 +194,13 @@ class Admission:
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
         return await self._apply_answer(run, answer)
+
+    def _explain_questions(self, decision: Decision) -> None:
+        """Say once why auto mode asks without a sandbox, and what would change that."""
+        state = self._state()
+        if not self._explained and needs_sandbox(decision.rule, state.permissions.approval_mode, state.host.sandbox):
+            self._explained = True
+            self._emit(ev.Noticed(NO_SANDBOX))
 
     async def _keep_grant(self, answer: ResolveApproval, decision: Decision) -> None:
         grant = grant_of(answer, decision)

@@ -49,6 +49,7 @@ class Run(Value, frozen=True):
     identities: tuple[str, ...] = ()
     rule: str = ""
     runs: str = ""
+    mixed: str = ""
     scripts: tuple[str, ...] = ()
     accepted: bool = False
     approved: bool = False
@@ -73,6 +74,7 @@ def let_through(run: Run, decision: Decision) -> Run:
         identities=decision.identities,
         rule=decision.rule,
         runs=decision.canonical or "",
+        mixed=decision.mixed,
         scripts=decision.scripts,
         may_change=_may_change(run.summary, decision),
     )
@@ -94,7 +96,7 @@ def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
         kind=summary.kind,
         locations=summary.locations,
         rule=run.rule,
-        runs=run.runs,
+        runs=run.runs or run.mixed,
         sandbox=must_hold(summary, sandbox),
         scripts=run.scripts,
     )

@@ -56,7 +56,7 @@ class ToolContexts:
         host = self._host
         files = host.tools.files.only(Judged(run.places, *own), scope)
         return ToolContext(
-            call=CurrentCall(run.call.id, run.rule, run.runs),
+            call=CurrentCall(run.call.id, run.rule, run.runs, run.mixed),
             workspace=Path(state.workspace),
             host=replace(
                 host.tools,

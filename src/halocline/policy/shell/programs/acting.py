@@ -35,7 +35,8 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     texts = [word.text for word in simple.words[1:]]
     base = name.rsplit("/", 1)[-1]
     if base in mutating.RIGHTS:
-        return unknown_finding(simple.source, "it runs with different privileges", Rule.RIGHTS)
+        shown = make_part(simple.source, Effect.WRITES_OUTSIDE, "it runs with different privileges")
+        return Finding(shown, Rule.RIGHTS)
     if base in mutating.PERSISTS:
         return unknown_finding(simple.source, "it starts something that runs after the task ends", Rule.LATER)
     if base == "git":
@@ -84,7 +85,8 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
         actor = Actor(Effect.DESTRUCTIVE, "formats", "all")
         return _on_targets(simple, changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
-        return unknown_finding(simple.source, "it may let a program run with its owner's privileges", Rule.RIGHTS)
+        shown = make_part(simple.source, Effect.WRITES_OUTSIDE, "it may let a program run with its owner's privileges")
+        return Finding(shown, Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
         return unknown_finding(simple.source, "with this flag, zip may delete files or run a program")
     if base in ACTORS:
@@ -224,7 +226,7 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         else Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
     )
     if judged.rule is Rule.WRITES and actor.effect is RIGHTFUL:
-        return Finding(judged.part, Rule.RIGHTS)
+        return Finding(replace(judged.part, effect=RIGHTFUL), Rule.RIGHTS)
     over = found if base != "mv" else _all_targets(words[-1:], ground)
     return judged if judged.rule is not Rule.WRITES else _judge_overwriting(base, simple, over, ground) or judged
 
@@ -280,7 +282,7 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
     if any(word.text.endswith(("/.", "/..")) for word in sources):
         reason = "it copies everything in a folder, hidden files too"
-        return unknown_finding(simple.source, reason, Rule.DYNAMIC)
+        return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.DYNAMIC)
     made = [made for word in sources for made in _made_in(word, last, ground)]
     judged = judge_writing(simple.source, made, ACTORS[base].does, ground) if made else None
     if judged and judged.rule is not Rule.WRITES:

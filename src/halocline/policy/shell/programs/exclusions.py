@@ -76,22 +76,15 @@ def _exclude_for_git() -> tuple[str, ...]:
     return tuple(quote(f":(top,exclude,icase,glob)**/{pattern}") for pattern in patterns)
 
 
-def _exclude_for_find() -> str:
-    paths = (*SECRET_PATHS, *(f"{folder}/*" for folder in SECRET_FOLDERS))
-    tests = [f"! -iname {quote(name)}" for name in _FILES]
-    return " ".join((*tests, *(f"! -ipath {quote(f'*/{path}')}" for path in paths)))
-
-
 FOR_GREP = _exclude_by_name("--exclude-dir")
 FOR_DIFF = ("--no-dereference", *_exclude_by_name("--exclude"))
 FOR_RIPGREP = _exclude_for_ripgrep()
 FOR_GIT = _exclude_for_git()
-FOR_FIND = _exclude_for_find()
 
 
 def shorten_form(form: str) -> str:
     """Return a form for display: what it excludes in a few words, without the code that checks names."""
-    for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,)):
+    for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT):
         form = form.replace(" ".join(kind), "[excluding secret files]")
     return _GUARDS.sub("", form)
 

@@ -82,9 +82,15 @@ def pathspecs(ground: Ground) -> tuple[str, ...]:
             continue
         body = pattern.strip("/")
         anchored = "/" in pattern.rstrip("/")
-        place = _place_in_repository(root, ground) if anchored else "**/"
-        found += [quote(f":(top,exclude,icase,glob){place}{body}{end}") for end in ("", "/**")]
-    return tuple(dict.fromkeys(found))
+        place = escape(_place_in_repository(root, ground)) if anchored else "**/"
+        found += [f":(top,exclude,icase,glob){place}{body}{end}" for end in ("", "/**")]
+    top = _find_top(ground.folders[0], ground) if ground.folders else ""
+    inside = [root for root in ground.real_roots if top and is_within(root, top)] if ground.hides else []
+    hidden, _ = _find_hidden(inside, ground, deep=True)  # by another name, too: a hard link
+    found += [f":(top,exclude,literal){os.path.relpath(path, top)}" for path in hidden]
+    if len(found) > MOST_HIDDEN:
+        raise Unlisted(UNSURE)
+    return tuple(map(quote, dict.fromkeys(found)))
 
 
 def _place_in_repository(root: str, ground: Ground) -> str:
@@ -94,7 +100,7 @@ def _place_in_repository(root: str, ground: Ground) -> str:
     if not top or not is_within(root, top):
         raise Unlisted(UNSURE)
     inside = os.path.relpath(root, top)
-    return "" if inside == "." else f"{escape(inside)}/"
+    return "" if inside == "." else f"{inside}/"
 
 
 def _find_top(folder: str, ground: Ground) -> str:

@@ -130,8 +130,8 @@ GIT_SHOWS_NOTHING = set_of(
     """
     add am apply bisect branch check-ignore checkout cherry cherry-pick clean clone commit commit-tree config
     count-objects describe fetch flow fsck gc hash-object help init lfs ls-files ls-remote ls-tree maintenance merge
-    merge-base mergetool mv name-rev pack-refs prune pull push read-tree rebase remote repack replace rerere reset
-    restore rev-list rev-parse revert rm shortlog sparse-checkout status submodule switch symbolic-ref tag
+    merge-base mergetool mv name-rev notes pack-refs prune pull push read-tree rebase remote repack replace rerere reset
+    restore rev-list rev-parse revert rm shortlog sparse-checkout stash status submodule switch symbolic-ref tag
     update-index update-ref var version worktree write-tree
     """
 )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from halocline.policy.commands import Use
-from halocline.policy.holding import is_of_system
+from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.syntax.tree import Simple, Word
@@ -17,7 +17,8 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
-_URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?!\d)", re.I)
+_URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-]+):", re.I)
+_HOST = compile_later(r"(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
 _PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
 _REASONS = {
@@ -39,7 +40,7 @@ def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     named = list(_list_places(simple, ground))
     for place in wanted:
         one = next((one for one in named if one.place is place and not _is_harmless(one)), None)
-        if one:
+        if one and not (place is Place.RUNS_LATER and is_of_tools(one.path)):
             ground.note([one], Use.READ)
             return _raise_finding(simple, finding, one)
     if finding.rule in _UNKNOWN and (host := _find_host(simple)):
@@ -51,7 +52,8 @@ def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
 def _judge_sending(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     """Name the file that a program which uses the network is given, and the host: it may send one to the other."""
     named = [one for one in _list_places(simple, ground) if one.place in (Place.SECRET, Place.OUTSIDE, Place.IGNORED)]
-    host = _find_host(simple)
+    copied = (found[1] for word in simple.words[1:] if (found := _HOST.match(word.text)))
+    host = _find_host(simple) or next(copied, "")
     one = next((one for one in named if one.place is not Place.OUTSIDE), None)
     if one is None:
         targets = tuple(one.shown for one in named if not _is_harmless(one))
@@ -76,10 +78,9 @@ def _is_harmless(one: Found) -> bool:
 
 def _find_host(simple: Simple) -> str:
     """Return the first host that the words name, other than this machine; empty if there is none."""
-    for word in simple.words[1:]:
-        if (found := _URL.search(word.text)) and (host := found[1] or found[2]) not in _LOCAL:
-            return host
-    return ""
+    texts = [word.text for word in simple.words[1:]]
+    found = (one[1] or one[2] for text in texts if (one := _URL.search(text)))
+    return next((host for host in found if host not in _LOCAL), "")
 
 
 def _list_places(simple: Simple, ground: Ground) -> Iterator[Found]:

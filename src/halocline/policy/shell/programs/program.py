@@ -74,8 +74,8 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
             finding or unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
         ), ground
     finding = _judge_reader(known, simple, ground)
-    if finding.rule is Rule.READS and known == "cd":
-        return finding, _change_folder(simple, ground)
+    if finding.rule is Rule.READS and known in ("cd", "pushd", "popd"):
+        return finding, _change_folder(known, simple, ground)
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in (*MILDER, Rule.HISTORY) else does), ground
     return finding, ground
@@ -85,10 +85,15 @@ def _is_pathless(name: str) -> bool:
     return name in ("echo", "true", "false", "pwd", "date", "whoami") or name in ACTORS
 
 
-def _change_folder(simple: Simple, ground: Ground) -> Ground:
+def _change_folder(name: str, simple: Simple, ground: Ground) -> Ground:
     target = simple.words[-1]
+    if name == "popd":  # where it fails, as `pushd` did before, the shell stays where it is
+        return ground.moved_to((*ground.stack[-1], *ground.folders), ground.stack[:-1])
+    if target.text == "-":
+        return ground.moved_to((*ground.left, *ground.folders))
+    stack = (*ground.stack, ground.folders) if name == "pushd" else ground.stack
     try:
-        return ground.with_folders(one.path for one in ground.find(target.text, quoted=target.quoted))
+        return ground.moved_to((one.path for one in ground.find(target.text, quoted=target.quoted)), stack)
     except ToolFailure:
         return ground.with_folders(())
 
@@ -115,6 +120,8 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
         words = (Word(f"-{texts[0]}", (Piece(f"-{texts[0]}"),)), *words[1:])
     if name in SHOWS_PROCESSES:
         return _judge_processes(name, simple, ground)
+    if (name == "cd" and texts == ["-"] and not ground.left) or (name == "popd" and not ground.stack):
+        return unknown_finding(simple.source, "the folder that it goes to is known only when it runs")
     spec = READERS.get(name)
     if name in SUBCOMMANDS and words:
         name = f"{name} {texts[0]}"

@@ -268,6 +268,8 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     flags = {text.partition("=")[0] for text in texts}
     if flags & _FETCHES and name in _RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
+    if name in _RUNNERS:
+        return Rule.UNKNOWN, f"{name} runs a program of the project's environment"
     if flags & _ELSEWHERE and name not in ("strace", "nice"):
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):

@@ -10,13 +10,12 @@ from itertools import pairwise
 
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.guards import HANDS_ON, can_check_names
-from halocline.policy.shell.programs.exclusions import FOR_FIND, names_secret
-from halocline.policy.shell.programs.leaving_out import hidden_tests
+from halocline.policy.shell.programs.exclusions import names_secret
+from halocline.policy.shell.programs.leaving_out import LEAVES_OUT
 from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.reading import MOST_NAMES
-from halocline.policy.shell.programs.specs import Role, Unlisted
-from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.programs.specs import Role
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
 from halocline.policy.shell.texts import Forms
 from halocline.policy.shell.values.ground import Ground
@@ -32,44 +31,27 @@ _GLUED = compile_later(r"(-n|-I)(\d{1,4}|\{\}|[A-Z]+)")
 _COUNT = compile_later(r"\d{1,4}")
 
 
-def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
-    """Return the forms of both sides of `find … | xargs PROGRAM …`; None if one of them may do more than read."""
-    if find.redirects or xargs.redirects or find.assignments or xargs.assignments:
-        return None
-    words = list(xargs.words[1:])
-    flags: list[str] = []
-    ends_in_zero = find.words[-1].value == "-print0"
-    while words and words[0].source.startswith("-"):
-        flag = words.pop(0).source
-        if flag == "-n" and words and _COUNT.fullmatch(words[0].source):
-            flags += [flag, words.pop(0).source]
-        elif flag in ("-r", "-0", "--null", "--no-run-if-empty"):
-            flags += ["-r"] if flag in ("-r", "--no-run-if-empty") else []
-            if flag in ("-0", "--null") and not ends_in_zero:
-                return None
-        else:
-            return None
-    if ends_in_zero:
-        find = Simple(find.source, find.words[:-1])
-    names, program = _names_form(find, ground), _program_form(words, ground)
-    if names is None or program is None or not _is_meant(find, words):
-        return None
-    return f"{names} -print0", " ".join(("xargs -0", *flags, program))
-
-
 def executed_form(simple: Simple, ground: Ground) -> str | None:
-    """Return the form of `find … -exec PROGRAM … {} +`; None if it may do more than read."""
+    """Return the form of `find … -exec PROGRAM … {} +`: the names go through the check; None if it may do more."""
     texts = [word.text for word in simple.words]
     at = texts.index("-exec") if texts.count("-exec") == 1 else 0
     if not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
         return None
-    find, words = Simple(simple.source, simple.words[:at]), list(simple.words[at + 1 : -2])
-    names, program = _names_form(find, ground), _program_form(words, ground)
-    return (
-        None
-        if names is None or program is None or not _is_meant(find, words)
-        else f"{names} -exec {program} '{{}}' '{texts[-1]}'"
-    )
+    find = Simple(simple.source, simple.words[:at])
+    finding, _ = judge_program(find, ground)
+    words, each = [*simple.words[at + 1 : -2]], ["-n", "1"] if texts[-1] == ";" else []
+    if not finding.reads or _PRINTS & set(texts) or asks_for_secrets(find.words) or not words:
+        return None
+    if words[0].source in _TEXTS_ONLY:
+        shown = _printing_form(words, "ends", each, ground)
+        return f"{finding.canonical} -print0 | {shown}" if shown else None
+    program = _handed_on(words, ground) if _is_meant(find, words[0].source) else None
+    return " ".join((f"{finding.canonical} -print0 | {HANDS_ON} ends", *each, program)) if program else None
+
+
+def _is_meant(find: Simple, name: str) -> bool:
+    """Return True if a program that shows whole files gets files selected by name."""
+    return bool(_wanted_words(find.words)) or name in _SHOWS_LITTLE or (name in READERS and READERS[name].names_only)
 
 
 def fed_form(xargs: Simple, ground: Ground) -> str | None:
@@ -131,6 +113,10 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
     name = words[0].source
     if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
         return None
+    spec = READERS[name]
+    goes_through = name in LEAVES_OUT and (not spec.recursive or spec.recursive == "always" or _is_recursive(words))
+    if ground.hides and goes_through:
+        return None  # which names to leave out depends on the folders
     last = Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True)
     finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, last)), ground)
     end = ' "$(print_name names)"'
@@ -138,47 +124,6 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
         return None
     form = finding.canonical if finding.rule is Rule.READS else None
     return form.removesuffix(end) if form and form.endswith(end) else None
-
-
-def _names_form(find: Simple, ground: Ground) -> str | None:
-    """Return the form of a `find` that returns only plain, non-secret files."""
-    finding, _ = judge_program(find, ground)
-    texts = [word.text for word in find.words]
-    if finding.rule is not Rule.READS or _PRINTS & set(texts) or any(word.is_pattern for word in find.words):
-        return None
-    at = next((i for i, text in enumerate(texts[1:], 1) if text[:1] == "-" or text in ("(", "!")), len(texts))
-    starts = [word.text for word in find.words[1:at]] or ["."]
-    if any(ground.holds_own_state(one.path) for start in starts for one in ground.find(start)):
-        return None
-    tests = " ".join(render(word) for word in find.words[at:])
-    condition = f"'(' {tests} ')' " if tests else ""
-    try:
-        hidden = f" {hidden_tests(starts, ground)}" if ground.hides else ""
-    except Unlisted:
-        return None
-    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}{hidden}"))
-
-
-def _program_form(words: list[Word], ground: Ground) -> str | None:
-    """Return the form of a program with all but its last arguments written out; those come after `--`."""
-    if not words or words[0].source not in READERS or not READERS[words[0].source].ends:
-        return None
-    spec = READERS[words[0].source]
-    whole_folders = spec.recursive == "always" or (spec.added and _is_recursive(words))
-    if spec.most < 1000 or spec.ordered or spec.program or whole_folders:
-        return None
-    here = Word("./-", (Piece("./-"),))
-    finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, here)), ground)
-    form = finding.canonical if finding.rule is Rule.READS else None
-    return form.removesuffix(" ./-") if form and form.endswith(" ./-") else None
-
-
-def _is_meant(find: Simple, words: list[Word]) -> bool:
-    """Return True if no name asks for secrets, and a program that shows whole files gets files selected by name."""
-    wanted = _wanted_words(find.words)
-    return not asks_for_secrets(find.words) and (
-        bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only
-    )
 
 
 def asks_for_secrets(words: Sequence[Word]) -> bool:

@@ -4,7 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import field
@@ -16,7 +16,7 @@ from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
-from halocline.ports.shell_facts import ShellFacts
+from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import OtherRoot, Place
@@ -55,7 +55,8 @@ class Ground(Value, frozen=True):
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
-    PATH if earlier commands changed it. `fed` are names that come through a pipe or a redirection, as in
+    PATH if earlier commands changed it. `left` are those that the last `cd`
+    left, `stack` those that `popd` goes back to. `fed` are names that come through a pipe or a redirection, as in
     `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
     `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
     `classifiers` and `hidden` keep what was found for this text.
@@ -74,10 +75,12 @@ class Ground(Value, frozen=True):
     matches_hidden: bool = False
     matches_oddly: bool = False
     splits_oddly: bool = False
+    left: tuple[str, ...] = ()
+    stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
     guarded: frozenset[Use] = frozenset()
-    hides: Callable[[str], bool] | None = None
+    hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
@@ -98,6 +101,9 @@ class Ground(Value, frozen=True):
         for other in others:
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
             found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
+            if (found.left, found.stack) != (other.left, other.stack):
+                longer = max(found.stack, other.stack, key=len)
+                found = replace(found, left=found.left or other.left, stack=longer)
             found = found.with_settings_of(other)
         return found
 
@@ -133,6 +139,11 @@ class Ground(Value, frozen=True):
         if (folder, deep) not in self.hidden:
             self.hidden[folder, deep] = self.facts.hidden_below(folder, self.hides, deep=deep)
         return self.hidden[folder, deep]
+
+    def moved_to(self, folders: Iterable[str], stack: tuple[tuple[str, ...], ...] | None = None) -> "Ground":
+        """Return the ground after the shell went to a folder; `cd -` goes back from there."""
+        moved = self.with_folders(folders)
+        return replace(moved, left=self.folders, stack=self.stack if stack is None else stack)
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))

@@ -112,7 +112,7 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
         return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
-    if rest[0] in mutating.GIT_SHOWS_NOTHING:
+    if rest[0] in mutating.GIT_SHOWS_NOTHING and " ".join(rest[:2]) not in ("stash show", "notes show"):
         return unknown_finding(simple.source, f"git {rest[0]} may change the repository")
     reason = f"git {rest[0]} may show versions of files that are hidden or hold secrets"
-    return unknown_finding(simple.source, reason, Rule.HISTORY)
+    return Finding(make_part(simple.source, Effect.READ_ONLY, reason), Rule.HISTORY)

@@ -163,7 +163,7 @@ def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name in _OF_COMMITS and part >= _count_patterns(name, given) and _may_be_blob(word.text):
+    if name in _OF_COMMITS and part >= _count_patterns(name, given) and not word.checked and _may_be_blob(word.text):
         return render(literal(f"{word.text}^{{commit}}"))
     return render(word)
 

@@ -7,8 +7,8 @@ TEXT = Role.TEXT
 _SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
 
 
-def _check_cd(given: Given) -> str:
-    return "cd - goes to a folder that is known only when it runs" if given.operands[0].text == "-" else ""
+def _check_pushd(given: Given) -> str:
+    return "it turns the stack of folders" if given.operands[0].text.startswith("+") else ""
 
 
 def _check_number(given: Given) -> str:
@@ -25,7 +25,9 @@ def _check_printf(given: Given) -> str:
 
 BUILTIN_READERS: dict[str, Spec] = {
     "pwd": Spec("LP", most=0),
-    "cd": Spec("LPe", most=1, least=1, extra=_check_cd),
+    "cd": Spec("LPe", most=1, least=1),
+    "pushd": Spec(most=1, least=1, ends=False, extra=_check_pushd),
+    "popd": Spec(most=0, ends=False),
     "echo": Spec("neE", operands=(TEXT,), ends=False),
     "printf": Spec(operands=(TEXT,), least=1, extra=_check_printf),
     "true": Spec(operands=(TEXT,), ends=False),
