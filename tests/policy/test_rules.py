@@ -147,7 +147,7 @@ def allow(*words, rest=Rest.ANY):
         ("npm run test; npm publish", ASK),
         ("npm run test > ../elsewhere", ASK),
         ("npm run test $(npm publish)", ASK),
-        ("env A=1 npm run test", ASK),
+        ("env A=1 npm run test", ALLOW),
         ("npm", ASK),
         ("npm run test; rm -rf /", DENY),
     ],
@@ -155,7 +155,8 @@ def allow(*words, rest=Rest.ANY):
 def test_leave_for_a_command_is_for_every_part_or_for_none(workspace, command, verdict):
     assert judged(workspace, execute(command), allow("npm", "run", "test")).verdict is verdict
     grant = Grant(ToolKind.EXECUTE, argv=("npm", "run", "test"))
-    granted = ASK if "--watch" in command else verdict  # a grant is for what the command works on
+    exact = "--watch" in command or command.startswith("env")  # a grant is for these words, and what they work on
+    granted = ASK if exact else verdict
     assert judged(workspace, execute(command), grants=[grant]).verdict is granted
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart, Touch, Use
+from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart, Rule, Touch, Use
 from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
@@ -137,7 +137,8 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
 
 
 def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
-    act = replace(whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts)
+    reads = part.reads or part.rule is Rule.SHELL
+    act = replace(whole, argv=part.argv, effect=part.effect, reads=reads, careful=part.place, scripts=part.scripts)
     edits = tuple(Act(ToolKind.EDIT, whole.tool, touch.path, agent=whole.agent) for touch in part.redirects)
     touched = _touch_acts(act, part.touches, where)
     return replace(act, touched=touched, opened=part.opened, is_opened=part.is_opened, redirected=edits)

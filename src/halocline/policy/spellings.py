@@ -7,6 +7,8 @@ may have a value, and an allow skips only options that are known to change nothi
 import os
 from collections.abc import Sequence
 
+FED = "a name it is given"
+"""Stands for the names that a program gets while it runs."""
 Wanted = Sequence[str | tuple[str, ...]]
 
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"})
@@ -49,7 +51,12 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
     name = os.path.basename(words[0]) if words else ""
     if not words or not (_is_one_of(words[0], wanted[0]) or _is_one_of(name, wanted[0])):
         return False
-    return len(wanted) == 1 or _is_reached(words[1:], wanted[1:], anywhere=name not in HARMLESS)
+    return len(wanted) == 1 or _is_reached(words[1:], wanted[1:], HARMLESS.get(name))
+
+
+def is_unknown(word: str) -> bool:
+    """Return True for the text of a word that is known only when it runs."""
+    return word == FED or word.lstrip('"').startswith(("$", "`"))
 
 
 def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
@@ -57,14 +64,17 @@ def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
     return len(words) >= len(wanted) and all(_is_one_of(word, one) for word, one in zip(words, wanted, strict=False))
 
 
-def _is_reached(words: Sequence[str], wanted: Wanted, *, anywhere: bool) -> bool:
+def _is_reached(words: Sequence[str], wanted: Wanted, known: str | None) -> bool:
     """Return True if the wanted words come in their order, and only options with their values between them.
 
-    `anywhere`: between them may be any words, as nobody knows which of them are values.
+    If no options are `known`, any words may come between them, as nobody knows which of those are values. A word that
+    is known only when it runs may be any words.
     """
-    reached, after_option = {0}, False
+    reached, after_option, anywhere, before = {0}, False, known is None, ""
     for word in words:
-        option = word.startswith("-")
+        if is_unknown(word) and f"{before}=" not in (known or "").split():
+            return bool(reached)
+        option = word.startswith(("-", "+"))
         stays = anywhere or option or after_option
         reached = {
             one
@@ -74,7 +84,7 @@ def _is_reached(words: Sequence[str], wanted: Wanted, *, anywhere: bool) -> bool
         }
         if len(wanted) in reached:
             return True
-        after_option = option and "=" not in word
+        after_option, before = option and "=" not in word, word
     return False
 
 

@@ -29,6 +29,7 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.listed_names import names_found, names_printed
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
+from halocline.policy.spellings import FED
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
@@ -36,7 +37,6 @@ _DEEPEST = 8
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _FINDS = frozenset({"find", "fd", "fdfind"})
-_FED = "a name it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 
 
@@ -219,7 +219,8 @@ class SimpleCommands(ABC):
             finding, after = self._judge_expanded(within, ground, {})
             found.append(replace(finding, as_written=rule_as_written(finding.canonical, within.words)))
             canonical = _unless_handed_on(finding.canonical, simple)
-            self.note_segment(within, within, ground)
+            noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
+            self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
             given = Simple(wrapped.source, wrapped.with_fed(fed))
             found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
@@ -246,7 +247,7 @@ class SimpleCommands(ABC):
         found = simple.words[0].text in _FINDS
         names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
         could = tuple(wrappers.word_of(name) for name in names)
-        return Word(_FED, dynamic=wrappers.FED, parts=(Piece(_FED),), could=could)
+        return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
 
     def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
         """Judge a script given to a shell. Its commands become findings of their own."""
