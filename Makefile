@@ -121,6 +121,8 @@ crash-matrix: setup  ## kill a task 600 times, at every write and at random, and
 COUNT ?= 10000
 differential: setup $(VENV)/.bubblewrap  ## judge random shell programs and run them in real bash: make differential COUNT=100000
 	@$(BIN)/python -m tests.policy.shell.differential $(COUNT)
+	@$(BIN)/python -m tests.policy.shell.small_languages $(COUNT)
+	@$(BIN)/python -m tests.policy.shell.promise --commands $$((2 * $(COUNT)))
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
