@@ -21,12 +21,11 @@ from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
 from halocline.policy.rules import changed_scripts, guarded_uses
 from halocline.policy.sensitive_names import is_secret
-from halocline.ports.shell_facts import Hides
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import Grade, Place, Verdict
 
-__all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts"]
+__all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts", "make_hider"]
 
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 
@@ -111,7 +110,7 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
         permissions=context.book.permissions,
         roots=context.roots,
         guarded=guarded,
-        hides=_make_hider(summary, context) if hidden else None,
+        hides=make_hider(context, summary.tool, summary.agent) if hidden else None,
         hidden_lines=hidden,
     )
 
@@ -127,15 +126,22 @@ def _list_hidden(context: PolicyContext, guarded: frozenset[Use]) -> tuple[tuple
     return tuple(lines)
 
 
-def _make_hider(summary: Summary, context: PolicyContext) -> Hides:
-    """Return the test whether a path is hidden: by an ignore file, as our own, or by a deny or ask rule."""
-    kinds = build_classifier(context, Summary("", ToolKind.READ, tool=summary.tool, agent=summary.agent))
+class Hider:
+    """Implements `ports.shell_facts.Hides`: hidden is what an ignore file hides, a rule guards, or is our own."""
 
-    def hides(path: str, found: os.stat_result | None) -> bool:
-        kind = kinds.guarded_kind(path, found)
+    def __init__(self, kinds: Classifier, key: tuple[object, ...]) -> None:
+        self._kinds = kinds
+        self.key = key
+
+    def __call__(self, path: str, found: os.stat_result | None) -> bool:
+        kind = self._kinds.guarded_kind(path, found)
         return kind in (Place.IGNORED, Place.OWN_STATE) or (kind is Place.SECRET and not is_secret(path))
 
-    return hides
+
+def make_hider(context: PolicyContext, tool: str, agent: str = "") -> Hider:
+    """Return the test whether a path is hidden from the commands of a tool."""
+    hidden = _list_hidden(context, _find_guarded(tool, agent, context))
+    return Hider(build_classifier(context, Summary("", ToolKind.READ, tool=tool, agent=agent)), (*hidden,))
 
 
 def _find_guarded(tool: str, agent: str, context: PolicyContext) -> frozenset[Use]:

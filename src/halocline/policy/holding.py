@@ -46,6 +46,8 @@ _OF_SYSTEM = (
     "/dev",
 )
 _OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
+SHOWS_SECRETS = frozenset({Rule.SECRET, Rule.SENDS})
+"""Rules by which a person lets a command read secret files."""
 _LOSES = frozenset({Use.CHANGE, Use.DELETE})
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from halocline.ports.jobs import Jobs
+from halocline.ports.shell_facts import Hides
 from halocline.protocol.events import SandboxChecked, ShellMoved
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.values import Value
@@ -142,7 +143,8 @@ class ShellCommand(Value, frozen=True):
     once it is quiet or ready; one on a `terminal`, when it waits for input. A command `judged` read-only runs in an
     environment that no earlier command changed, and only its folder persists. `unsandboxed` means that a person
     allowed it to run without the sandbox. `call` is the id of the tool call that it belongs to. `written` is the
-    command as the model wrote it, where the `text` is another form of it.
+    command as the model wrote it, where the `text` is another form of it. In a sandbox it cannot read what `hides`
+    says, nor secret files unless a person allowed it to (`shows_secrets`).
     """
 
     text: str
@@ -154,6 +156,8 @@ class ShellCommand(Value, frozen=True):
     unsandboxed: bool = False
     call: str = ""
     written: str = ""
+    hides: Hides | None = None
+    shows_secrets: bool = False
 
 
 class Left(StrEnum):

@@ -1,11 +1,20 @@
 """Port for facts about this machine that the judge of shell commands needs. All of it is read-only."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-Hides = Callable[[str, os.stat_result | None], bool]
-"""The test whether a path is hidden, given what is known of a file there: it may be hidden by another of its names."""
+
+class Hides(Protocol):
+    """The test whether a path is hidden, given what is known of a file there: it may be hidden by another of its names.
+
+    Equal `key`s hide the same paths; an empty one hides only what a hard link leads to.
+    """
+
+    @property
+    def key(self) -> tuple[object, ...]: ...
+
+    def __call__(self, path: str, found: os.stat_result | None) -> bool: ...
 
 
 class ShellFacts(Protocol):

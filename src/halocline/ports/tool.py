@@ -15,6 +15,7 @@ import msgspec
 from halocline.ports.blobs import Blobs
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.shell_facts import Hides
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
@@ -172,13 +173,16 @@ class CurrentCall(Value, frozen=True):
     """The call that runs. `rule` allowed it, or asked a person who did.
 
     `judged_command` is the read-only form of its command that runs in the place of what the model wrote;
-    `mixed_command` is that text with its parts that read in such forms.
+    `mixed_command` is that text with its parts that read in such forms. `hides` and `shows_secrets` are as in
+    `ShellCommand`.
     """
 
     id: str = ""
     rule: str = ""
     judged_command: str = ""
     mixed_command: str = ""
+    hides: Hides | None = None
+    shows_secrets: bool = False
 
 
 class TaskView(Value, frozen=True):

@@ -23,12 +23,9 @@ from halocline.tools.schema import define_tool
 TIME_LIMIT = 600.0
 _SILENT = 5.0
 _STOPPED = (
-    r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
-    r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
-)
-STOPPED = (
-    "it ran in the sandbox: only the workspace and /tmp are writable, and the network is off unless the user enabled "
-    "it. If that blocked a command you need, send it again with unsandboxed=true; the user decides"
+    "it ran in the sandbox: only the workspace and /tmp are writable (.git is not with sandbox_git_writes = false), and "
+    "the network is off unless the user enabled it. If that blocked a command you need, send it again with "
+    "unsandboxed=true; the user decides"
 )
 _LEFT = {
     Left.MODEL: "still running as {job}",
@@ -47,6 +44,10 @@ class Input(msgspec.Struct):
         bool, Meta(description="Keep it running as a job once ready or quiet: for servers, watchers, long builds.")
     ] = False
     tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
+
+    def __post_init__(self) -> None:
+        """Take line ends of Windows for plain ones, before the command is judged, shown and run: bash does not."""
+        self.command = self.command.replace("\r\n", "\n")
 
 
 class SandboxedInput(Input):
@@ -94,6 +95,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         unsandboxed=_leaves_shell(input),
         call=ctx.call.id,
         written=input.command,
+        hides=ctx.call.hides,
+        shows_secrets=ctx.call.shows_secrets,
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"

@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
-from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, existing_paths, list_masked, list_protected
+from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
 from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
+from halocline.hosts.sandbox.scan import Identity
 from halocline.hosts.shell.executables import find_program
 
 _CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
@@ -56,11 +57,19 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What lies in the task's folders: the paths to protect, and those to hide."""
+
+    protected: dict[Path, Identity]
+    masked: list[Path]
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """`lacks` lists gaps that no self-test can close; with `own_tmp`, `/tmp` is the task's own."""
 
     name: str
-    hold: Callable[[SandboxRequest, list[str], str], Held]
+    hold: "Callable[[SandboxRequest, list[str], str, Seen], Held]"
     lacks: tuple[str, ...] = ()
     own_tmp: bool = False
 
@@ -72,9 +81,7 @@ def list_backends() -> Iterator[Backend]:
     if sys.platform != "linux" or not seccomp.build_filter(os.uname().machine):
         return
     if program := find_program("bwrap", SYSTEM_FOLDERS):
-        yield Backend(
-            "bubblewrap", lambda request, words, folder: _by_bubblewrap(program, request, words, folder), own_tmp=True
-        )
+        yield Backend("bubblewrap", lambda *given: _by_bubblewrap(program, *given), own_tmp=True)
     if landlock.landlock_version() >= landlock.OLDEST:
         yield Backend("Landlock", _by_landlock, LANDLOCK_LACKS)
 
@@ -86,14 +93,12 @@ def visible_paths() -> tuple[Path, ...]:
     return tuple(sorted(places | {place.resolve() for place in places}))
 
 
-def _by_bubblewrap(program: str, request: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*request.folders)
-    front = bubblewrap.build_arguments(request, folder, before, list_masked(request), visible_paths())
+def _by_bubblewrap(program: str, request: SandboxRequest, words: list[str], folder: str, seen: Seen) -> Held:
+    front = bubblewrap.build_arguments(request, folder, seen.protected, seen.masked, visible_paths())
     resets = _reset_signals()
     environment = {"TMPDIR": "/tmp"} | ({} if request.writable else _CACHES)
-    return Held(
-        [program, *front, *resets, *words], environment, before, seccomp.build_filter(os.uname().machine), bool(resets)
-    )
+    filter = seccomp.build_filter(os.uname().machine)
+    return Held([program, *front, *resets, *words], environment, seen.protected, filter, bool(resets))
 
 
 @cache
@@ -104,26 +109,24 @@ def _reset_signals() -> tuple[str, ...]:
     return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
 
 
-def _by_landlock(request: SandboxRequest, words: list[str], folder: str) -> Held:
-    before, hidden = list_protected(*request.folders), list_masked(request)
+def _by_landlock(request: SandboxRequest, words: list[str], folder: str, seen: Seen) -> Held:
     writable = [*existing_paths((*request.places, request.tmp)), *map(Path, _DEVICES)]
     sockets = seccomp.WITH_NETWORK if request.network else seccomp.NO_NETWORK
     given = {
         "write": [str(path) for path in writable],
-        "read": [str(path) for path in all_but(hidden)] + [str(path) for path in writable],
+        "read": [str(path) for path in all_but(seen.masked)] + [str(path) for path in writable],
         "filter": seccomp.build_filter(os.uname().machine, sockets).hex(),
         "network": request.network,
     }
     text = json.dumps(given)  # long where hidden files have many neighbours
     pieces = [text[at : at + LONGEST_ARGUMENT] for at in range(0, len(text), LONGEST_ARGUMENT)]
     front = [sys.executable, "-I", "-S", _LAUNCHER, str(len(pieces)), *pieces]
-    return Held([*front, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
+    return Held([*front, *words], {"TMPDIR": str(request.tmp)}, seen.protected, folder=folder)
 
 
-def _by_seatbelt(request: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*request.folders)
-    rules = seatbelt.build_profile(request, before, list_masked(request))
-    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
+def _by_seatbelt(request: SandboxRequest, words: list[str], folder: str, seen: Seen) -> Held:
+    rules = seatbelt.build_profile(request, seen.protected, seen.masked)
+    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(request.tmp)}, seen.protected, folder=folder)
 
 
 def all_but(hidden: list[Path], root: Path = Path("/")) -> Iterator[Path]:

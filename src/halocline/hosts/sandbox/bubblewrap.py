@@ -7,7 +7,8 @@ protected paths within those, and last masked paths.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from halocline.hosts.sandbox.mounts import GIT_OBEYS, SandboxRequest, existing_paths
+from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
+from halocline.hosts.sandbox.scan import GIT_OBEYS
 from halocline.hosts.shell.keeper import FILTER_FD
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")

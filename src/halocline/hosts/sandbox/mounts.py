@@ -5,31 +5,16 @@ new `.git` or `.vscode`; the audit afterwards sets it aside before another progr
 """
 
 import os
-import re
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from halocline.policy.hard_links import list_entries
-from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold_case
-from halocline.protocol.config_locations import NESTED_ROWS, OBEYED
+from halocline.hosts.sandbox.scan import Identity, Scan
+from halocline.ports.shell_facts import Hides
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.private_files import make_private_folder
 
-PROTECTED = (
-    frozenset(
-        {fold_case(place.partition("/")[0]) for place in OBEYED}
-        | {".github"}
-        | {place.strip("/") for place in RUNS_LATER if place.count("/") == 2}
-    )
-    - MADE_BY_TOOLS
-)
-"""Case-folded names whose content other programs run or obey; in the workspace's root and a little below."""
-ANYWHERE = frozenset({".git", *(fold_case(row.path.partition("/")[0]) for row in NESTED_ROWS)})
-"""Names that are obeyed below the root as well."""
-GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
-"""Parts of `.git` that stay read-only where a command may write the rest."""
 CREDENTIALS = (
     *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".mozilla", ".terraform.d", ".oci"),
     *(".claude", ".codex", ".cline", ".gemini", ".claude.json", ".vault-token", ".netrc", ".git-credentials"),
@@ -45,27 +30,14 @@ CREDENTIALS = (
     ),
     *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"),
 )
-"""Paths below your home. In the workspace, and a little below, files are masked by name (`_HIDDEN`)."""
+"""Paths below your home. In the workspace, files are masked by name (`scan`)."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
-_REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
-_OBEYED_WITHIN = {
-    ".github": (
-        "workflows",
-        "actions",
-        "dependabot.yml",
-        *(place[8:] for place in OBEYED if place.startswith(".github/")),
-    )
-}
-"""Folders of which only some parts are obeyed."""
-_HIDDEN = re.compile(
-    r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
+TOO_MANY = (
+    "Nothing was run: an ignore file or a rule hides {count} files and folders here, more than the sandbox can hide. "
+    "Ask the user to hide whole folders instead, or to let it run outside the sandbox."
 )
-_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
-_SKIPPED = frozenset({"node_modules", ".venv", "venv", "target", "build", "dist", "__pycache__", ".tox", "vendor"})
-_MOST_FOLDERS = 64
-_DEEPEST = 3
-
-Identity = tuple[int, int]
+MOST_MASKED = 400
+"""Mounts that hide files; more slow each command down, and the system refuses too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +83,21 @@ class SandboxRequest:
         return ""
 
 
-def list_masked(request: SandboxRequest) -> list[Path]:
-    """Existing paths that must not be read; none below another one, none above the workspace."""
+def list_masked(
+    request: SandboxRequest, scan: Scan, hides: Hides | None = None, *, shows_secrets: bool = False
+) -> list[Path]:
+    """Existing paths that must not be read; none below another one, none above the workspace.
+
+    Raises:
+        ToolFailure: they are more than can be masked.
+    """
     names = [f"{request.home}/{name}" for name in CREDENTIALS]
     there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(request.state)) if os.path.exists(name)]
-    there += [path for folder in request.folders for path in _find_secrets(folder)]
+    masked = [*scan.find_masked(request.folders, hides, shows_secrets=shows_secrets)]
+    if len(masked) > MOST_MASKED:
+        raise ToolFailure(TOO_MANY.format(count=len(masked)))
     kept: list[Path] = []
-    for path in sorted(set(there)):
+    for path in sorted({*there, *masked}):
         if any(folder.is_relative_to(path) for folder in request.folders) or any(
             path.is_relative_to(other) for other in kept
         ):
@@ -126,59 +106,10 @@ def list_masked(request: SandboxRequest) -> list[Path]:
     return kept
 
 
-def _find_secrets(workspace: Path) -> Iterator[Path]:
-    """Secret files that the work does not need. Certificates and `.npmrc` stay readable for tests and builds."""
-    for folder in _list_folders(str(workspace)):
-        for entry in list_entries(folder):
-            if _HIDDEN.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
-                yield Path(entry.path).resolve()
-
-
-def list_protected(*roots: Path) -> dict[Path, Identity]:
-    """Paths that must not be changed, with their identity; in the roots, and nested repositories a little below."""
-    found: dict[Path, Identity] = {}
-    for root in map(str, roots):
-        for folder in _list_folders(root):
-            for path in _config_locations(folder, is_root=folder == root):
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    status = path.lstat()
-                    found[path] = (status.st_dev, status.st_ino)
-    return found
-
-
-def _config_locations(folder: str, *, is_root: bool) -> Iterator[Path]:
-    """Paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
-    entries = list_entries(folder)
-    for entry in entries:
-        name = fold_case(entry.name)
-        if name in ANYWHERE or (is_root and name in PROTECTED):
-            yield from (Path(entry.path, part) for part in _OBEYED_WITHIN.get(entry.name, ("",)))
-    names = {entry.name for entry in entries}
-    if any(names >= needed for needed in _REPOSITORIES):
-        yield from (Path(folder, name) for name in GIT_OBEYS)
-
-
-def _list_folders(root: str) -> Iterator[str]:
-    """The root and folders below it, nearest first, up to a limit."""
-    level, seen = [root], 0
-    for _ in range(_DEEPEST):
-        below: list[str] = []
-        for folder in level:
-            if (seen := seen + 1) > _MOST_FOLDERS:
-                return
-            yield folder
-            below += [
-                entry.path
-                for entry in list_entries(folder)
-                if entry.name not in _SKIPPED and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
-            ]
-        level = below
-
-
-def audit_protected(request: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
+def audit_protected(request: SandboxRequest, before: dict[Path, Identity], scan: Scan) -> tuple[str, ...]:
     """Set aside new protected paths; returns a message for each."""
     known = set(before.values())
-    new = [path for path, identity in list_protected(*request.folders).items() if identity not in known]
+    new = [path for path, identity in scan.find_protected(request.folders).items() if identity not in known]
     allowed = ".git" if request.git_writes else ""
     return tuple(_put_aside(path, request) for path in new if path.name != allowed)
 

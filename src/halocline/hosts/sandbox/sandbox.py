@@ -14,11 +14,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, list_backends
-from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, audit_protected
+from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, Seen, list_backends
+from halocline.hosts.sandbox.mounts import SandboxRequest, audit_protected, list_masked
+from halocline.hosts.sandbox.scan import Identity, Scan
 from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
 from halocline.hosts.shell.executables import find_program
 from halocline.policy.paths import is_within
+from halocline.ports.shell_facts import Hides
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import SandboxStanding
 from halocline.protocol.private_files import open_private
@@ -35,6 +37,7 @@ class Sandbox:
         self._required = required
         self._found: Found | None = None
         self._checking: asyncio.Task[Found] | None = None
+        self._scan = Scan()
 
     async def check(self) -> SandboxChecked:
         """Find out how well this machine's sandbox works. Tested once; a full result is kept until the next boot."""
@@ -48,12 +51,20 @@ class Sandbox:
         found = self._load_result() or self._save_result(find_backend(self.request, required=self._required))
         return Found(found.backend, replace(found.checked, network=self.request.network))
 
-    def hold(self, words: list[str], folder: str) -> Held | None:
-        """Put a command into the sandbox; None when there is none. Call `check` first."""
+    def hold(
+        self, words: list[str], folder: str, hides: Hides | None = None, *, shows_secrets: bool = False
+    ) -> Held | None:
+        """Put a command into the sandbox; None when there is none. Call `check` first.
+
+        It cannot read what `hides` says, nor secret files unless it `shows_secrets`. Raises ToolFailure if those are
+        more than can be hidden.
+        """
         if self._found is None or self._found.backend is None:
             return None
         os.makedirs(self.request.tmp, mode=0o700, exist_ok=True)
-        return self._found.backend.hold(self.request, words, folder)
+        masked = list_masked(self.request, self._scan, hides, shows_secrets=shows_secrets)
+        seen = Seen(self._scan.find_protected(self.request.folders), masked)
+        return self._found.backend.hold(self.request, words, folder, seen)
 
     @property
     def limits(self) -> str:
@@ -71,7 +82,7 @@ class Sandbox:
 
     def audit(self, before: dict[Path, Identity]) -> tuple[str, ...]:
         """Set aside what a command made that other programs would obey; returns a message for each."""
-        return audit_protected(self.request, before)
+        return audit_protected(self.request, before, self._scan)
 
     def outside(self, folder: str) -> str:
         """Map a folder in the sandbox to its path on this machine: its `/tmp` is the task's own."""

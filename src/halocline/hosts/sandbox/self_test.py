@@ -11,8 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from halocline.hosts.sandbox.backends import Backend, list_backends
-from halocline.hosts.sandbox.mounts import SandboxRequest
+from halocline.hosts.sandbox.backends import Backend, Seen, list_backends
+from halocline.hosts.sandbox.mounts import SandboxRequest, list_masked
+from halocline.hosts.sandbox.scan import Scan
 from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.protocol.child_environment import child_environment, declare_environment
 from halocline.protocol.events import SandboxChecked
@@ -130,7 +131,8 @@ def _try_backend(backend: Backend, request: SandboxRequest, world: _World) -> fr
     places = (world.workspace / "inside", world.outside / "outside", world.unix)
     numbers = (world.tcp, world.udp.getsockname()[1], os.getpid())
     words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _pid_namespace()]
-    held = backend.hold(request, words, str(request.workspace))
+    there = Seen({}, list_masked(request, Scan()))
+    held = backend.hold(request, words, str(request.workspace), there)
     with held.passing() as fds:
         done = subprocess.run(
             [word if word != str(FILTER_FD) or not fds else str(fds[0]) for word in held.words],

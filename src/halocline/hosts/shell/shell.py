@@ -238,7 +238,8 @@ class LocalShell:
         mark = os.urandom(8).hex()
         variables, limits = state.over(self._launcher.environment), sandbox.limits if sandbox else ""
         words = build_shell_words(self._bash, command.text, variables, limits)
-        held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
+        hold = partial(sandbox.hold, shows_secrets=command.shows_secrets) if sandbox else None
+        held = await asyncio.to_thread(hold, words, folder, command.hides) if hold else None
         own = {MARK: f"{mark} {self._home}".rstrip()}
         base = self._launcher.build_environment(held, own, judged=command.judged, terminal=command.terminal)
         state = ShellState(state.folder) if command.judged else state

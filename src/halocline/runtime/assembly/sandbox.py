@@ -16,7 +16,7 @@ def build_sandbox(settings: Settings, state: Path, workspace: Path, roots: Seque
         state=state.resolve(),
         own=folder.resolve(),
         network=settings.sandbox_network,
-        git_writes=settings.sandbox_git_writes or settings.sandbox == "in-auto",
+        git_writes=settings.sandbox_git_writes,
         writable=tuple(Path(place).expanduser().resolve() for place in settings.sandbox_writable),
         processes=settings.sandbox_processes,
         file_size=settings.sandbox_file_size,

@@ -124,8 +124,12 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = "in-auto"
     sandbox_network: Annotated[bool, Says(description="Allow sandboxed commands to use the network.")] = False
     sandbox_git_writes: Annotated[
-        bool, Says(description="Allow sandboxed commands to write to `.git`, except its hooks and configuration.")
-    ] = False
+        bool,
+        Says(
+            description="Allow sandboxed commands to write to `.git`, except its hooks and configuration. With false, "
+            "`git add` and `git commit` fail in the sandbox."
+        ),
+    ] = True
     sandbox_writable: Annotated[
         tuple[str, ...],
         Says(description="Folders that sandboxed commands may write to besides the workspace, such as `~/.cache`."),

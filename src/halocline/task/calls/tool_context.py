@@ -6,7 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy.gate import PolicyContext
+from halocline.policy.gate import PolicyContext, make_hider
+from halocline.policy.holding import SHOWS_SECRETS
 from halocline.policy.paths import Judged
 from halocline.ports.tool import Asker, CurrentCall, TaskView, ToolContext
 from halocline.protocol import events as ev
@@ -52,11 +53,12 @@ class ToolContexts:
         """Return the context of one call; its changes of files wait for `admit`."""
         state = self._state()
         own = tuple(filter(None, (self._host.folder, run.tool.keeps_in)))
-        scope = scope_of(run, make_policy_context(state, self._home, self._host.shell_facts), own)
+        policy = make_policy_context(state, self._home, self._host.shell_facts)
+        scope = scope_of(run, policy, own)
         host = self._host
         files = host.tools.files.only(Judged(run.places, *own), scope)
         return ToolContext(
-            call=CurrentCall(run.call.id, run.rule, run.runs, run.mixed),
+            call=self._current_call(run, policy),
             workspace=Path(state.workspace),
             host=replace(
                 host.tools,
@@ -69,6 +71,11 @@ class ToolContexts:
             report=partial(self._progress, run.call.id),
             secrets=host.secrets,
         )
+
+    def _current_call(self, run: Run, policy: PolicyContext) -> CurrentCall:
+        hides = make_hider(policy, run.summary.tool, run.summary.agent) if run.summary.command else None
+        shows = run.approved and run.rule in SHOWS_SECRETS
+        return CurrentCall(run.call.id, run.rule, run.runs, run.mixed, hides, shows)
 
     def _task_view(self, state: State, run: Run) -> TaskView:
         host = self._host

@@ -19,6 +19,7 @@ from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.output.refusals import Refusals, Refused, describe_refusal
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, View
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.sanitize import reveal_on_terminal
 
 if TYPE_CHECKING:
     from halocline.client import Client
@@ -155,7 +156,7 @@ class Answer(Silent):
 
     def result(self, state: State, seconds: float) -> None:
         if text := final_output(state):
-            print(text, flush=True)
+            print(reveal_on_terminal(text, sys.stdout), flush=True)
         end = state.last_end
         if end and end.limit:
             print_message(end.text, f"To continue: halo -r {state.task}")
