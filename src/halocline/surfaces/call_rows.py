@@ -63,6 +63,7 @@ def ask_approval(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
         parts=e.parts,
         sandbox=e.sandbox,
         wider=e.wider,
+        grade=e.grade,
     )
     server, tool, subject = row_words.name_tool(e.name, e.title)
     return change_call(

@@ -7,7 +7,7 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.events.hooks import HookDecision, HookStatus
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
-from halocline.protocol.permission_rules import Effect
+from halocline.protocol.permission_rules import Effect, Grade
 from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {
@@ -19,6 +19,12 @@ EFFECTS = {
     Effect.UNKNOWN: "unknown effect",
 }
 """Labels for the effect of a part of a command."""
+GRADES = {
+    Grade.OUTSIDE: ("Reaches outside", "warn"),
+    Grade.SECRET: ("A secret may leave", "bad"),
+    Grade.FINAL: ("Cannot be undone", "bad"),
+}
+"""Words for the grade of an approval, and the style of its reason; an ordinary one has neither."""
 _ENDINGS = {
     StopReason.END_TURN: "done",
     StopReason.MAX_TOKENS: "stopped: the reply reached the model's output limit",
@@ -188,3 +194,9 @@ def _describe_times(row: RetryRow | StepRetried) -> str:
 def model_name(model: str) -> str:
     """A model's display name; of a scripted one, without the script's folders."""
     return f"scripted/{model.rsplit('/', 1)[-1]}" if model.startswith("scripted/") else model
+
+
+def name_grade(grade: Grade, reason: str) -> str:
+    """Return a reason behind the word for its grade."""
+    word, _ = GRADES.get(grade, ("", ""))
+    return f"{word}: {reason}" if word and reason else word or reason

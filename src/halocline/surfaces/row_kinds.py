@@ -19,7 +19,7 @@ from halocline.protocol.kinds import (
     ToolKind,
 )
 from halocline.protocol.messages import Image, StopReason, Usage, UserPart
-from halocline.protocol.permission_rules import CommandPart
+from halocline.protocol.permission_rules import CommandPart, Grade
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -86,6 +86,7 @@ class Approval(Value, frozen=True):
     at: float = 0.0
     edited: bool = False
     wider: Grant | None = None
+    grade: Grade = Grade.ORDINARY
 
 
 class Lane(Value, frozen=True):

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.sandbox import landlock, seatbelt, seccomp, self_test
-from halocline.hosts.sandbox.backends import Backend, Held, all_but, list_backends
+from halocline.hosts.sandbox.backends import Backend, Held, Seen, all_but, list_backends
 from halocline.hosts.sandbox.mounts import SandboxRequest, list_masked
 from halocline.hosts.sandbox.sandbox import Sandbox
+from halocline.hosts.sandbox.scan import Scan
 from halocline.hosts.shell.environment import clean_environment
 from halocline.protocol.child_environment import child_environment, in_sandbox
 from halocline.protocol.kinds import SandboxStanding
@@ -47,14 +48,14 @@ def test_places_are_named_around_what_is_hidden(tmp_path: Path):
 def test_the_workspace_is_not_masked_by_what_is_around_it(wishes: SandboxRequest):
     (wishes.home / ".claude" / "project").mkdir(parents=True)
     inside = replace(wishes, workspace=wishes.home / ".claude" / "project")
-    assert wishes.home / ".claude" not in list_masked(inside)
-    assert wishes.home / ".ssh" in list_masked(inside)
+    assert wishes.home / ".claude" not in list_masked(inside, Scan())
+    assert wishes.home / ".ssh" in list_masked(inside, Scan())
 
 
 def test_a_link_to_keys_masks_what_it_leads_to(wishes: SandboxRequest):
     (wishes.home / "real").mkdir()
     (wishes.home / ".gnupg").symlink_to(wishes.home / "real")
-    assert wishes.home / "real" in list_masked(wishes)
+    assert wishes.home / "real" in list_masked(wishes, Scan())
 
 
 def test_the_profile_for_macos_lets_write_in_the_workspace_but_not_in_git(wishes: SandboxRequest):
@@ -69,7 +70,7 @@ def test_the_profile_for_macos_lets_write_in_the_workspace_but_not_in_git(wishes
 
 def test_a_sandbox_that_holds_nothing_is_seen_through(wishes: SandboxRequest):
     wishes.tmp.mkdir()
-    open_door = Backend("open door", lambda wishes, words, folder: Held(words, {}, {}))
+    open_door = Backend("open door", lambda wishes, words, folder, seen: Held(words, {}, {}))
     lacks, reason = self_test.examine_backend(open_door, wishes)
     assert reason == ""
     assert {"a command can write outside", "a command can connect by TCP", "a command can send by UDP"} < set(lacks)
@@ -78,7 +79,8 @@ def test_a_sandbox_that_holds_nothing_is_seen_through(wishes: SandboxRequest):
 
 def test_a_sandbox_in_which_nothing_works_is_none(wishes: SandboxRequest):
     shut = Backend(
-        "shut", lambda wishes, words, folder: Held(["/bin/sh", "-c", "echo 'setting up uid map' >&2; exit 1"], {}, {})
+        "shut",
+        lambda wishes, words, folder, seen: Held(["/bin/sh", "-c", "echo 'setting up uid map' >&2; exit 1"], {}, {}),
     )
     lacks, reason = self_test.examine_backend(shut, wishes)
     assert lacks == ()
@@ -117,7 +119,8 @@ async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: SandboxRequ
         f"grep CapEff /proc/self/status; echo x > {tmp_path}/new; "
         f"cat {wishes.home}/.ssh/id_ed25519; cat {wishes.home}/notes.txt; echo b >> a.txt"
     )
-    held = way.hold(wishes, ["/bin/bash", "-c", script], str(wishes.workspace))
+    seen = Seen({}, list_masked(wishes, Scan()))
+    held = way.hold(wishes, ["/bin/bash", "-c", script], str(wishes.workspace), seen)
     run = await asyncio.to_thread(subprocess.run, held.words, cwd=wishes.workspace, capture_output=True, text=True)
     assert "s3cret" not in run.stdout + run.stderr
     assert run.stdout.startswith("CapEff:\t0000000000000000\n")

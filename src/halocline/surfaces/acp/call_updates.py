@@ -17,6 +17,7 @@ from halocline.protocol.messages import ToolCall, ToolResult
 from halocline.surfaces.acp.content import ReadImage, ToolContent, list_result_content, make_content, make_text
 from halocline.surfaces.acp.diffs import split_hunks
 from halocline.surfaces.acp.permissions import explain_always
+from halocline.surfaces.figures import name_grade
 from halocline.surfaces.row_words import UNSTARTED, describe_unstarted, name_unstarted
 from halocline.surfaces.sanitize import reveal
 
@@ -79,7 +80,7 @@ class CallUpdates:
         locations = [schema.ToolCallLocation(path=self._make_path(diff.path)) for diff in event.diffs]
         return schema.ToolCallUpdate(
             tool_call_id=event.call,
-            title=reveal(event.title),
+            title=reveal(name_grade(event.grade, event.title) if event.grade.is_grave else event.title),
             kind=to_kind(event.kind),
             status="pending",
             locations=locations or None,
@@ -165,7 +166,7 @@ class CallUpdates:
             found.append(make_content(reveal(event.detail), "text"))
         found += self._make_diffs(event.diffs)
         sandbox = f" {event.sandbox}" if event.sandbox else ""
-        found.append(_make_prose(reveal(f"{event.reason}{sandbox}")))
+        found.append(_make_prose(reveal(f"{name_grade(event.grade, event.reason)}{sandbox}")))
         if rule := explain_always(event):
             found.append(_make_prose(rule))
         return found

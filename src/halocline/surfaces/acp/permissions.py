@@ -14,9 +14,13 @@ TYPED = "type"
 
 
 def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
-    """Return the options of an approval, the most careful ones first: a narrow panel does not show the last ones."""
+    """Return the options of an approval, the most careful ones first: a narrow panel does not show the last ones.
+
+    What is grave is rejected by the first, which editors choose with Enter.
+    """
     found: list[schema.PermissionOption] = []
-    for choice in sorted(event.options, key=_ORDER.index):
+    order = _ORDER if not event.grade.is_grave else [*_ORDER[1:3], _ORDER[0], _ORDER[3]]
+    for choice in sorted(event.options, key=order.index):
         if choice is Choice.ALLOW_ALWAYS and event.grant:
             found += [
                 _make_option(f"{choice}:{scope}", f"Always allow {name_grant(event.grant, scope)}", choice)

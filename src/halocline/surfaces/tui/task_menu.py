@@ -82,6 +82,7 @@ def _make_row(event: ApprovalRequested) -> CallRow:
         place=event.place,
         parts=event.parts,
         sandbox=event.sandbox,
+        grade=event.grade,
     )
     return CallRow(event.call, event.name, event.title, event.kind, approval=approval)
 

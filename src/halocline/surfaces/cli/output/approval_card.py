@@ -10,7 +10,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.call_cards import DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.theme import Wide, marked, wrapped
-from halocline.surfaces.figures import EFFECTS
+from halocline.surfaces.figures import EFFECTS, GRADES, name_grade
 from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.sanitize import reveal
 
@@ -25,7 +25,9 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     )
     where = f" · runs in {approval.place}" if approval.place else ""
     where += f" · {approval.sandbox}" if approval.sandbox else ""
-    reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
+    _, style = GRADES.get(approval.grade, ("", "quiet"))
+    shown = reveal(name_grade(approval.grade, approval.reason) + where)
+    reason = marked(wrapped(shown, style), "│", style, "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
     body = Group(head, reason, *_draw_parts(approval.parts), *indent_cards(diffs))
     return Wide(body) if diffs else body

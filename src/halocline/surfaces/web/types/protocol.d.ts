@@ -151,6 +151,7 @@ export interface Approval {
   at?: number
   edited?: boolean
   wider?: Grant | null
+  grade?: "ordinary" | "outside" | "secret" | "final"
 }
 
 export interface BackgroundJobsOfJob {
@@ -1368,7 +1369,7 @@ export interface ServerDetail {
 /** Always allow a kind of action in this task (`on`), always ask (false), or follow the approval mode (None). */
 export interface SetApprovalSwitch {
   type: "set_approval_switch"
-  switch: "read" | "read_outside" | "edit" | "edit_outside" | "safe_commands" | "all_commands" | "web" | "browser" | "mcp"
+  switch: "read" | "read_outside" | "edit" | "edit_outside" | "safe_commands" | "project_code" | "all_commands" | "web" | "browser" | "mcp"
   on?: boolean | null
   task: string
   client?: string

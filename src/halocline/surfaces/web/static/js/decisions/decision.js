@@ -8,7 +8,7 @@ import { choicesOf, DIVISIBLE } from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
 import { approve, approveWords, draft, draftOf, editable, openForm, others, send, standing } from './approve.js'
 import { Foot } from './decision-foot.js'
-import { Explanation } from './explanation.js'
+import { Explanation, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
 import { isSeen } from './whole-call.js'
 import { InView, isInView } from './in-view.js'
@@ -122,8 +122,8 @@ export function Decision({ task, row, docked = false }) {
       form === '' &&
       !meanwhile &&
       html`<div class="row">
-        <button class="button primary" disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
-          ${approveWords(task, row)} ${isFirst && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
+        <button class=${classes('button', !isGrave(row.approval) && 'primary')} disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
+          ${approveWords(task, row)} ${isFirst && !isGrave(row.approval) && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
         </button>
         ${
           grant &&

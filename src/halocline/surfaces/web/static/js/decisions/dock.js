@@ -12,6 +12,7 @@ import { Decision } from './decision.js'
 import { Wanted } from './decision-foot.js'
 import { isInView, useOutOfView } from './in-view.js'
 import { useFocusAfter } from './focus-after.js'
+import { isGrave } from './explanation.js'
 import { answer } from './answers.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
@@ -49,7 +50,9 @@ function useKeys(task, first, armed) {
       }
       const inComposer = event.target.closest?.('.composer textarea')
       if (first.kind === 'approval') {
-        if (event.key === 'Enter' && !event.shiftKey) approve(task, task.call(first.call))
+        const row = task.call(first.call)
+        if (event.key === 'Enter' && isGrave(row?.approval)) event.preventDefault()
+        else if (event.key === 'Enter' && !event.shiftKey) approve(task, row)
         else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
           openForm(task.call(first.call), FORMS[event.key])
         else return

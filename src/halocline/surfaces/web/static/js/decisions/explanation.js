@@ -1,5 +1,5 @@
 // What a call does and why it asks: the same on its card and in the dock. It must be in view before it can be approved.
-import { html } from '../lib/ui.js'
+import { classes, html } from '../lib/ui.js'
 import { asSentence, nameEffect, shown } from '../lib/format.js'
 import { End, endOf, isExplained, Lookalikes, showsParts, Whole } from './whole-call.js'
 
@@ -11,10 +11,21 @@ const Part = ({ part: { text, reason, effect, targets } }) => html`<li>
   </span>
 </li>`
 
+/** Words for the grade of an approval, and the class of its reason. */
+const GRADES = {
+  outside: ['Reaches outside', 'grade-warn'],
+  secret: ['A secret may leave', 'grade-grave'],
+  final: ['Cannot be undone', 'grade-grave'],
+}
+
+/** True for what only a deliberate click or key approves: Enter does not. */
+export const isGrave = (approval) => approval?.grade === 'secret' || approval?.grade === 'final'
+
 export function Explanation({ row }) {
-  const { request, reason, place, sandbox, parts } = row.approval
+  const { request, reason, place, sandbox, parts, grade } = row.approval
+  const [word, tone] = GRADES[grade] ?? ['', 'soft']
   return html`
-    ${reason && html`<p class="soft small">${shown(asSentence(reason))}</p>`}
+    ${reason && html`<p class=${classes('small', tone)}>${word && html`<strong>${word}.</strong>${' '}`}${shown(asSentence(reason))}</p>`}
     ${place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}
     <${Whole} row=${row} />
