@@ -23,8 +23,12 @@ from halocline.tools.schema import define_tool
 TIME_LIMIT = 600.0
 _SILENT = 5.0
 _STOPPED = (
-    "it ran in the sandbox: only the workspace and /tmp are writable (.git is not with sandbox_git_writes = false), and "
-    "the network is off unless the user enabled it. If that blocked a command you need, send it again with "
+    r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
+    r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
+)
+STOPPED = (
+    "it ran in the sandbox: only the workspace and /tmp are writable (not .git if sandbox_git_writes is off), and the "
+    "network is off unless the user enabled it. If that blocked a command you need, send it again with "
     "unsandboxed=true; the user decides"
 )
 _LEFT = {
