@@ -6,7 +6,7 @@ from tests.samples import choose
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.spellings import HARMLESS
+from halocline.policy.shell.spellings import HARMLESS
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Verdict

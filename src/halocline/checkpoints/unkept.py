@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from halocline.checkpoints.store.layout import read_excludes
 from halocline.files.regular import read_beginning
 from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within
@@ -73,5 +74,4 @@ def _read_rules(file: str) -> tuple[str, ...]:
 
 @cache
 def _read_ours() -> tuple[str, ...]:
-    text = Path(__file__).with_name("store").joinpath("excludes.txt").read_text(encoding="utf-8")
-    return tuple(text.splitlines())
+    return tuple(read_excludes().splitlines())

@@ -1,4 +1,4 @@
-"""What the sandbox holds: each reason that the judge may give against a command is held by it, or asks. Pure.
+"""The seam of judge and sandbox: each reason against a command is held by a full sandbox, or asks. Pure.
 
 What must stay true: approval mode auto allows a command in a full sandbox only if the sandbox holds every reason
 against each of its parts. What no sandbox can hold keeps the judge's reason: what is named or printed although it is

@@ -17,7 +17,7 @@ from halocline.policy.commands import Use
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
-from halocline.policy.spellings import begins_with, is_begun_by, plain_words
+from halocline.policy.shell.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
 from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
 

@@ -39,7 +39,7 @@ class Effect(StrEnum):
 
 
 class Grade(StrEnum):
-    """How grave it is to allow something, mildest first.
+    """The gravity of allowing something, mildest first.
 
     Approving one of the two gravest takes a deliberate key or click: Enter does not approve it, and *Approve* is not
     the primary button.

@@ -15,7 +15,7 @@ from halocline.policy.shell.kept_places import (
     leads_to_untouched,
     may_end_in_history,
 )
-from halocline.policy.shell.programs.acting import changed_operands
+from halocline.policy.shell.programs.copying import changed_operands
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word

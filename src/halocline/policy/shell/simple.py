@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import Use
+from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.extended_patterns import enter_shell
@@ -17,10 +17,11 @@ from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.mutating import SHELLS
-from halocline.policy.shell.programs.program import MILDER, judge_program
+from halocline.policy.shell.programs.program import MILDER, ground_after_moving, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
+from halocline.policy.shell.spellings import FED
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import Forms, with_target, with_texts
@@ -29,8 +30,6 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.listed_names import names_found, names_printed
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
-from halocline.policy.spellings import FED
-from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _DEEPEST = 8
@@ -105,12 +104,15 @@ class SimpleCommands(ABC):
         reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
-        judged = replace(judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written)
-        alone = finding.canonical if finding.reads and not simple.assignments else None
-        text = " ".join(word.source for word in simple.words)
-        judged = replace(judged, top=not self._depth, words=text, form_alone=alone)
-        self.analysis.findings.append(judged)
+        self.analysis.findings.append(self._with_program(judged, finding, simple, written))
         return form, self._ground_after(expanded, after)
+
+    def _with_program(self, judged: Finding, finding: Finding, simple: Simple, written: tuple[Touch, ...]) -> Finding:
+        """Return a judged command with what is known of its program alone, and what its redirections change."""
+        alone = finding.canonical if finding.reads and not simple.assignments else None
+        words = " ".join(word.source for word in simple.words)
+        judged = replace(judged, opened=finding.opened, is_opened=finding.is_opened, redirects=written)
+        return replace(judged, top=not self._depth, words=words, form_alone=alone)
 
     def _ground_after(self, simple: Simple, after: Ground) -> Ground:
         """Return the ground after the command, with the variables that it set."""
@@ -181,7 +183,7 @@ class SimpleCommands(ABC):
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return finding, _ground_after_cd(simple, ground, after) if name in _MOVES else after
+        return finding, ground_after_moving(simple, ground, after) if name in _MOVES else after
 
     def _judge_trap(self, simple: Simple, ground: Ground) -> Finding:
         """Judge a text that runs later, perhaps in another folder."""
@@ -289,21 +291,3 @@ def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Return the words of a shell with names filled in for `{}` in its script."""
     is_shell = bool(words) and words[0].text.rpartition("/")[2] in SHELLS
     return tuple(fill_slot(word, "{}") if word.text != "{}" else word for word in words) if is_shell else words
-
-
-def _ground_after_cd(simple: Simple, ground: Ground, after: Ground) -> Ground:
-    """Return the ground after a `cd`, even to a folder that may not be read."""
-    if after is not ground:
-        return after
-    operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
-    if simple.words[0].text != "cd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
-        return ground.with_folders(())
-    if not operands:
-        homes = ground.value("HOME")
-        return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
-    found = ground.targets(operands[0])
-    unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
-    try:
-        return ground.with_folders(() if unsure or not found else (one.path for one in found))
-    except ToolFailure:
-        return ground.with_folders(())

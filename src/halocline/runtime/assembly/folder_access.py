@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -165,6 +164,8 @@ class FolderAccess(ModelAccess):
         wanted = self.settings.sandbox
         if wanted == "off" or (wanted == "in-auto" and mode is not ApprovalMode.AUTO):
             return SandboxChecked()
+        from tempfile import TemporaryDirectory  # only what explains decisions tests the sandbox without a task
+
         with TemporaryDirectory(prefix="halocline-") as folder:
             found = self.any_sandbox(workspace, Path(folder), roots).examine().checked
         return found if wanted != "in-auto" or found.standing is SandboxStanding.FULL else SandboxChecked()

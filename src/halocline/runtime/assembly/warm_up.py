@@ -57,9 +57,10 @@ MODULES = {
     "halocline.policy.shell": """
         programs.exclusions values.variables values.ground guards programs.specs programs.embedded_scripts
         programs.read_only texts conditions programs.steering_variables assignments programs.mutating programs.wrappers
-        programs.git.operands programs.ordinary_work programs.git.commands programs.acting syntax.scanner syntax.grammar
+        programs.leaving_out programs.git.operands programs.reading programs.shell_builtins programs.git.commands
+        programs.copying programs.packing programs.acting programs.named_places syntax.scanner syntax.grammar
         syntax.compounds syntax.parse values.listed_names floors programs.program values.expansion simple blocks judge
-        verdict
+        forms verdict
     """,
     "halocline.hosts.shell": "environment output state processes job jobs shell policy_facts",
     "halocline.hosts": "ripgrep",

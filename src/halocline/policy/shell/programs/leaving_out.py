@@ -62,7 +62,7 @@ def hidden_tests(starts: Iterable[str], ground: Ground) -> str:
     return " ".join(tests)
 
 
-def leave_out_of_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
+def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     """Return a `find` command that lists nothing hidden. Raises Unlisted."""
     at = next((i for i, part in enumerate(given.order) if isinstance(part, str) and part not in _IN_FRONT), None)
     front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])

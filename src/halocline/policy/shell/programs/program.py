@@ -160,3 +160,21 @@ def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
         module = f"{name} -I -m json.tool"
         return judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
     return unknown_finding(simple.source, f"{name} may change files")
+
+
+def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground:
+    """Return the ground after a `cd`, even to a folder that may not be read."""
+    if after is not ground:
+        return after
+    operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
+    if simple.words[0].text != "cd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
+        return ground.with_folders(())
+    if not operands:
+        homes = ground.value("HOME")
+        return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
+    found = ground.targets(operands[0])
+    unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
+    try:
+        return ground.with_folders(() if unsure or not found else (one.path for one in found))
+    except ToolFailure:
+        return ground.with_folders(())
