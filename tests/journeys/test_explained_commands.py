@@ -91,7 +91,7 @@ def run(call, command):
 async def test_what_is_explained_is_what_a_task_decides_by_the_same_rule(project, posture):
     commands = list_commands()
     turns = [Turn(calls=(run(f"c{n}", one), run(f"r{n}", f"cd {project.workspace}"))) for n, one in enumerate(commands)]
-    settings = Settings(sandbox=posture[2], language_servers=NO_SERVERS)
+    settings = Settings(sandbox=posture[2], max_steps=len(turns) + 1, language_servers=NO_SERVERS)
     assembly = ScriptedAssembly(project.home, settings, (*turns, Turn(text="done")), project.env)
     before = explain(project, assembly, commands, posture)
     decided = await decide(project, assembly, commands, posture)

@@ -26,7 +26,6 @@ from tests.policy.shell.scratch_world import OUTSIDE, RAN, SECRET, Run, Scratch
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.unkept import find_unkept
-from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.keeper import FILTER_FD
@@ -36,6 +35,9 @@ from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
 
 HIDDEN, GUARDED = "zq7hiddeneddih7qz", "zq7guarddraug7qz"
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
@@ -127,10 +129,14 @@ class HeldWorld:
         self.base, self._kept = folder / "held", folder / "kept"
         shutil.copytree(world.base, self._kept, symlinks=True)
         self.base.mkdir()
+        rules = '[[rule]]\nname = "guarded"\ndecision = "deny"\npaths = ["sub/**"]\n'
+        (self._kept / "home" / ".halocline" / "policy.toml").write_text(rules)
         self._watch = World(str(self.base), str(self._kept), [])
         workspace, home = self.base / "w", self.base / "home"
-        request = SandboxRequest(workspace, home, home / ".halocline", home / ".halocline" / "task", git_writes=True)
-        self._sandbox = Sandbox(request)
+        state = Home.of({"HALOCLINE_HOME": str(home / ".halocline")})
+        assembly = Assembly(state, Settings(sandbox="in-auto"), {})
+        built = assembly.any_sandbox(workspace, state.root / "task")
+        self._sandbox = Sandbox(replace(built.request, home=home))
         standing = self._sandbox.examine().checked.standing
         self.is_full = standing is SandboxStanding.FULL
         self._environment = {"PATH": f"{self.base / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}

@@ -113,7 +113,8 @@ class Awk(Language):
             )
         )
         name = self.pick(("awk", "awk", "gawk", "mawk", "LC_ALL=C awk"))
-        return f"{name} {flags}{quote(program)} {self.pick((self.place(), 'a.txt b.txt', 'x=1 a.txt', 'FS=: a.txt', '-- a.txt'))}"
+        files = self.pick((self.place(), "a.txt b.txt", "x=1 a.txt", "FS=: a.txt", "-- a.txt"))
+        return f"{name} {flags}{quote(program)} {files}"
 
     def _rule(self) -> str:
         pattern = self.pick(
@@ -277,7 +278,8 @@ class Sed(Language):
         if depth and self._random.randrange(5) == 0:
             return f"{address}{{{self._one(depth - 1)}; {self._one(depth - 1)}}}"
         by = self.pick(("/", "|", ",", "#", "e", "w"))
-        change = f"s{by}{self.pick(('a', 'KEY', '^', '[a-z]*', '.*'))}{by}{self.pick(('b', '&', 'touch new', 'canary', chr(92) + '1'))}{by}"
+        old, new = self.pick(("a", "KEY", "^", "[a-z]*", ".*")), self.pick(("b", "&", "touch new", "canary", "\\1"))
+        change = f"s{by}{old}{by}{new}{by}"
         change += self.pick(("", "", "g", "2", "p", "gI", "e", "w new", f"w {self.pick(TRAPS)}", "ge", "m", "pe", "eg"))
         texts = (
             f"a{self.pick(('', chr(92) + chr(10)))} x",
@@ -306,7 +308,7 @@ class Sed(Language):
             "v",
         )
         return address + self.pick(
-            (change, change, "p", "d", "h", "g", "x", "G", "H", "b", ":x", "t x", *texts, *files)
+            (*[change] * 12, "p", "d", "h", "g", "x", "G", "H", "b", ":x", "t x", *texts, *files)
         )
 
 

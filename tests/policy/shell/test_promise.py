@@ -4,7 +4,7 @@ import pytest
 from tests.policy.shell.promise import count_effects
 from tests.samples import choose
 
-COMMANDS = choose(1_000, 150)
+COMMANDS = choose(1_000, 60)
 
 
 @pytest.mark.slow
