@@ -48,6 +48,10 @@ class Input(msgspec.Struct):
     ] = False
     tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
 
+    def __post_init__(self) -> None:
+        # Bash takes a line end of Windows as part of the last word: what is judged, shown and run has none.
+        self.command = self.command.replace("\r\n", "\n")
+
 
 class SandboxedInput(Input):
     unsandboxed: Annotated[
