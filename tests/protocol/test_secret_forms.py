@@ -274,7 +274,7 @@ ORDINARY = {
     "xml": "<password>changeme</password><password>${db.password1}</password><secret>string</secret><apiKey/>",
     "cookies": "Set-Cookie: theme=dark; Path=/\nCookie: lang=en-US; consent=accepted-all\nset-cookie: session=abc",
     "keys that are no secrets": f"primary_key: {SHA}\ncache-key: {SHA}\nsort_key={UUID}\nhotkey: ctrl+shift+k1",
-    "names of keys": "openai_key: str\nstripe_key = config.stripe_key2\nazure_key = load_key1(path)\nAES_KEY_SIZE = 256",
+    "names of keys": "openai_key: str\nstripe_key = config.stripe_key2\nazure_key = load_key1(path)\nAES_KEY_SIZE = 16",
     "near a token": "AKIAX, AKIA_1234567890123456, ACdc, AC/DC, vcp_table, SKU-1234, MyClass.GetIt.Xylophone",
     "types": "password: Optional[str1] = None\ntoken: Token2\nsecret: SecretStr2 = Field(...)",
 }
