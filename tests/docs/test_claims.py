@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.docs.claims import ROOT, ROWS, claims_of, read_rows, list_tests
+from tests.docs.claims import ROOT, ROWS, claims_of, list_tests, read_rows
 
 PAGES = ("docs/security.md", "README.md")
 SAYS = ("description", "limit", "untested")
