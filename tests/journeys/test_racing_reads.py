@@ -1,16 +1,18 @@
-"""Whoever swaps a folder for a link, as quickly as it goes, leads no way of reading outside."""
+"""Whoever swaps a folder or a file for a link, as quickly as it goes, leads no way of reading or writing outside."""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from tests.journeys.conftest import Journey
 from tests.journeys.test_reading import PIXEL
-from tests.swapping import swapping
+from tests.swapping import renaming, swapping
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
@@ -42,6 +44,17 @@ CALLS = {
     "definitions by name": Call("list_code_definition_names", {"path": ".", "name": "canary"}),
     "an edit that fails": Call("replace_in_file", {"path": "d/f.py", "old_text": "nowhere", "new_text": "x"}),
 }
+COMMANDS = ("cat d/f.py", "head -c 99 d/f.py", "grep -rn return d", "cat < d/f.py", "sed -n 1,9p d/f.py")
+"""They open the names themselves when they run."""
+EDITS = {
+    "write_to_file": Call("write_to_file", {"path": "d/f.py", "content": "def shared():\n    return WRITTEN\n"}),
+    "a new file": Call("write_to_file", {"path": "d/new.py", "content": "WRITTEN\n"}),
+    "replace_in_file": Call(
+        "replace_in_file", {"path": "d/f.py", "old_text": "return", "new_text": "return WRITTEN or"}
+    ),
+}
+FLIPS = ("a folder and a link", "a file and a link", "a file renamed over a link")
+HARD = "a file and a hard link of a secret"
 MENTIONS = {
     "a file": "@d/f.py",
     "a folder": "@d/",
@@ -115,6 +128,80 @@ async def test_no_tool_gives_what_lies_outside(journey, ground, way):
         await journey.run(*turns(CALLS[way]), options=ASK, image_models=("scripted*",), max_failures=100_000)
     assert len(journey.ends) == READS
     assert_nothing_came_from_outside(journey)
+
+
+@contextmanager
+def flipping(kind: str, folder: Path, outside: Path) -> Iterator[None]:
+    """Change what a name leads to while a task works with it."""
+    file, link = folder / "f.py", folder / "f.py.link"
+    match kind:
+        case "a folder and a link":
+            with swapping(folder, Path(f"{folder}.link")):
+                yield
+        case "a file and a link":
+            link.symlink_to(outside / "f.py")
+            with swapping(file, link):
+                yield
+        case "a file renamed over a link":
+            with renaming(file, outside / "f.py"):
+                yield
+        case _:
+            secret = folder.parent / ".env"
+            secret.write_text(f"{CANARY} = 'return'\n")
+            (folder / ".env.d").mkdir()
+            os.link(secret, folder / ".env.d" / "id_rsa")
+            with swapping(file, folder / ".env.d" / "id_rsa"):
+                yield
+
+
+def spell(command: str, number: int) -> str:
+    """The same command in other words."""
+    return f"{command}{' ' * (number % 7)}# {number}"
+
+
+@pytest.mark.xfail(
+    reason="a program opens the names that were judged when it runs, without a sandbox as any program", strict=False
+)
+@pytest.mark.parametrize("flip", [*FLIPS, HARD])
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_no_command_that_reads_shows_what_lies_outside(journey, ground, tmp_path, command, flip):
+    journey.longest = 900
+    spelt = [Call("execute_command", {"command": spell(command, n)}, id=f"c{n}") for n in range(READS)]
+    script = [Turn(calls=tuple(spelt[at : at + AT_ONCE])) for at in range(0, READS, AT_ONCE)]
+    with flipping(flip, ground, tmp_path / "outside"):
+        await journey.run(*script, Turn(text="done"), options=ASK, max_failures=100_000)
+    assert_nothing_came_from_outside(journey)
+
+
+@pytest.mark.parametrize("flip", [*FLIPS[1:], HARD])
+@pytest.mark.parametrize("way", ["read_file", "search in all", "search in a file", "definitions of a file"])
+async def test_no_tool_gives_what_lies_behind_a_file_that_changes(journey, ground, tmp_path, way, flip):
+    journey.longest = 900
+    with flipping(flip, ground, tmp_path / "outside"):
+        await journey.run(*turns(CALLS[way]), options=ASK, max_failures=100_000)
+    assert len(journey.ends) == READS
+    assert_not_logged(journey)
+
+
+@pytest.mark.parametrize("flip", [*FLIPS, HARD])
+@pytest.mark.parametrize("way", EDITS)
+async def test_no_edit_is_written_outside(journey, ground, tmp_path, way, flip):
+    journey.longest = 900
+    outside = tmp_path / "outside"
+    before = {path.name: path.read_bytes() for path in outside.iterdir()}
+    with flipping(flip, ground, outside):
+        options = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)
+        await journey.run(*turns(EDITS[way]), options=options, max_failures=100_000)
+    assert len(journey.ends) == READS
+    assert {path.name: path.read_bytes() for path in outside.iterdir()} == before
+    assert all("WRITTEN" not in path.read_text() for path in journey.workspace.rglob(".env"))
+    assert_not_logged(journey)
+
+
+def assert_not_logged(journey) -> None:
+    """A checkpoint keeps the files of the folder, whatever they hold; a card shows what it asks about."""
+    lines = [line for line in journey.home.log(journey.task).read_bytes().splitlines() if CANARY.encode() in line]
+    assert [line for line in lines if not line.startswith(b'{"type":"approval_requested"')] == []
 
 
 @pytest.mark.parametrize("way", MENTIONS)

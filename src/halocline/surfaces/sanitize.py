@@ -4,7 +4,6 @@
 """
 
 import re
-from typing import TextIO
 
 _SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colors, cursor movement
@@ -16,11 +15,6 @@ _HIDDEN = (
     r"\u2060-\u206f\u3164\ufe00\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
     r"|(?<=[\x21-\x7e])[\u200c\u200d\ufe01-\ufe0f](?!\u20e3)|[\u200c\u200d](?=[\x21-\x7e])"  # joiners beside ASCII
 )
-
-
-def reveal_on_terminal(text: str, file: TextIO) -> str:
-    """Show every hidden character if the file is a terminal; programs that read a pipe get the text as it is."""
-    return reveal(text) if file.isatty() else text
 
 
 def clean(text: str) -> str:

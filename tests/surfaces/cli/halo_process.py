@@ -165,4 +165,4 @@ def _toml(value: Any) -> str:
         case list() | tuple():
             return "[" + ", ".join(map(_toml, value)) + "]"
         case _:
-            return msgspec.json.encode(value).decode()
+            return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")

@@ -12,6 +12,13 @@ _WORD = "[A-Za-z0-9]"
 _DASHED = "[A-Za-z0-9_-]"
 _USER = r"[^/\s:@\"'\\<>{}$()]{0,100}"
 _NO_PASSWORD = r"(?:pass|password|passwd|secret|pw|p|token|x{3,9}|\*{3,9}|\.{3})"
+_ALONE = r"(?<![A-Za-z0-9_.-])"
+_IN_XML = r"(?:<!\[CDATA\[)?(?=[A-Za-z_.-]{0,60}\d)[^<>\s{}$]{8,400}(?=<|\]\]>)"
+"""Text of an element, with a digit, so that it is no word."""
+_COOKIE = (
+    r"(?:[\w.-]{1,40}=[^;\s]{0,200}; ){0,9}?"
+    r"[\w.-]{0,30}(?i:sess|sid|auth|token|jwt)[\w.-]{0,20}=[A-Za-z0-9._~+/=%:-]{16,4000}"
+)
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----"
 _BODY = r"(?:[A-Za-z0-9+/=\s|>]|\\[nr]){64,20000}"
 """Body of a key, between its BEGIN and END lines; also when written as one string."""
@@ -19,7 +26,7 @@ _BODY = r"(?:[A-Za-z0-9+/=\s|>]|\\[nr]){64,20000}"
 TOKENS: Mapping[str, tuple[str, ...]] = {
     "age-key": (r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}",),
     "aws-key": (
-        *(f"{kind}[A-Z2-7]{{16}}" for kind in ("AKIA", "ASIA", "ABIA", "ACCA")),
+        *(f"{kind}[A-Z0-9]{{16}}" for kind in ("AKIA", "ASIA", "ABIA", "ACCA")),
         r"ABSK[A-Za-z0-9+/=]{60,300}",
     ),
     "github-token": (
@@ -71,6 +78,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
         f"nfp_{_WORD}{{36,60}}",
         f"sbp_{_HEX}{{40}}",
         f"dapi{_HEX}{{32}}",
+        *(f"vc{kind}_{_WORD}{{24,80}}" for kind in "aikpr"),
     ),
     "digitalocean-token": tuple(f"do{kind}_v1_{_HEX}{{64}}" for kind in "opr"),
     "slack-token": (
@@ -97,7 +105,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
         f"xkeysib-{_HEX}{{64}}-{_WORD}{{16}}",
         f"re_{_WORD}{{8}}_{_WORD}{{20,40}}",
     ),
-    "twilio-key": (f"SK{_HEX}{{32}}",),
+    "twilio-key": (f"SK{_HEX}{{32}}", f"AC{_HEX}{{32}}"),
     "shop-token": (
         *(f"shp{kind}_[a-fA-F0-9]{{32}}" for kind in ("at", "ca", "pa", "ss")),
         *(f"sq0{kind}-{_DASHED}{{22,60}}" for kind in ("atp", "csp", "idp")),
@@ -138,9 +146,12 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "bot-token": (
         (":AA", r"(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
-        (
-            ".G",
-            r"(?<![A-Za-z0-9_.-])[MNO][A-Za-z0-9_-]{23,25}\.G[A-Za-z0-9_-]{5}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_.-])",
+        *(
+            (
+                f".{time}",
+                rf"{_ALONE}[MNO]{_DASHED}{{23,25}}\.{time}{_DASHED}{{5}}\.{_DASHED}{{27,38}}(?![A-Za-z0-9_.-])",
+            )
+            for time in "GXYZ"
         ),
     ),
     "mail-key": (("-us", r"(?<![A-Za-z0-9_-])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])"),),
@@ -178,6 +189,12 @@ SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("$argon2", r"\$argon2(?:id|i|d)\$v=\d{1,3}\$[a-z0-9=,]{5,40}\$[A-Za-z0-9+/]{8,64}\$[A-Za-z0-9+/]{16,128}"),
     ),
     "password": (("://", rf"(?<=://)(?!{_USER}:{_NO_PASSWORD}@){_USER}:[^/\s:@\"'\\<>{{}}$()]{{1,200}}(?=@)"),),
+    "xml-secret": tuple(
+        (f"<{name}{end}", f"(?i:(?<=<{name}{end})){rest}{_IN_XML}")
+        for name in ("password", "passwd", "passphrase", "pwd", "secret", "apikey", "api-key", "api_key")
+        for end, rest in ((">", ""), (" ", "[^<>]{1,80}>"))
+    ),
+    "cookie": tuple((mark, f"(?i:(?<={mark})){_COOKIE}") for mark in ("cookie: ", 'cookie": "')),
     "url-token": (("://", r"(?<=://)[^/\s:@\"'\\<>{}$()]{20,255}(?=@)"),),
     "authorization": (
         *(

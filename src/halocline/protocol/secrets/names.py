@@ -21,7 +21,21 @@ _KEYS = tuple(
     f"{kind}{sign}"
     for kind in (
         *("api", "access", "private", "signing", "encryption", "master", "account", "auth", "license", "service"),
-        *("secret", "storage", "shared", "app", "session", "cookie", "client", "deploy"),
+        *("secret", "storage", "shared", "app", "session", "cookie", "client", "deploy", "subscription", "hmac", "aes"),
+        *(
+            "azure",
+            "openai",
+            "anthropic",
+            "mistral",
+            "cohere",
+            "gemini",
+            "deepl",
+            "tavily",
+            "groq",
+            "datadog",
+            "mapbox",
+        ),
+        *("speech", "vision", "translator", "algolia", "twilio", "sendgrid", "stripe", "mailgun", "vercel", "discord"),
     )
     for sign in ("", "_", "-")
 )
@@ -82,7 +96,7 @@ def _find_names(lower: str) -> Iterator[tuple[int, str]]:
     for name in ("key", "key-data"):
         at = lower.find(name)
         while at >= 0:
-            if name == "key-data" or lower.endswith(_KEYS, max(0, at - 12), at):
+            if name == "key-data" or lower.endswith(_KEYS, max(0, at - 16), at):
                 yield at, name
             at = lower.find(name, at + len(name))
 

@@ -48,6 +48,11 @@ class Ground(Value, frozen=True):
     def workspace(self) -> Path:
         return Path(self.state.workspace)
 
+    def as_it_is_now(self) -> "Ground":
+        """Return the same with the policy of this moment, for judging many files at once."""
+        now = self.policy_context()
+        return structs.replace(self, policy_context=lambda: now)
+
     def place(self, path: str) -> tuple[Path, str]:
         """Return the resolved place of a file that the person mentioned and its identity, if a mention may read it.
 

@@ -1,5 +1,6 @@
 """Read mentions that are not files: a web page, the terminal, changes, a commit, another task, a symbol."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
@@ -113,6 +114,11 @@ def _latest_command(state: State) -> str:
 async def read_changes(mention: Mention, ground: Ground) -> Parts:
     """Return the uncommitted changes, without files the model may not see."""
     found = await ground.host.tools.revisions.changes()
+    return await asyncio.to_thread(_describe_changes, found, ground.as_it_is_now())
+
+
+def _describe_changes(found: Changes, ground: Ground) -> Parts:
+    """Judge each file, of which there may be thousands; the loop must not wait for that."""
     seen = [f"{letters} {name}" for letters, name in found.files if ground.admits(ground.workspace / name)]
     if not seen:
         return make_notes("git_changes", f"@git-changes: no changes on {found.title}")
@@ -123,7 +129,7 @@ async def read_changes(mention: Mention, ground: Ground) -> Parts:
 async def read_commit(mention: Mention, ground: Ground) -> Parts:
     """Return a commit: its message, the line counts of each file, and the diff."""
     found = await ground.host.tools.revisions.commit(mention.target)
-    diff = _read_diff(found, ground)
+    diff = await asyncio.to_thread(_read_diff, found, ground.as_it_is_now())
     stat = [_changed_file(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
     label = f"{mention.text}: a commit of {_count_of(len(stat), 'file')} ({DATA})"
     return make_notes("commit", label, "\n\n".join(filter(None, [found.title, "\n".join(stat), diff])))

@@ -1,9 +1,9 @@
-"""Messages to the user on standard error."""
+"""What is printed outside the live screen: messages on standard error, results on standard output."""
 
 import sys
 from typing import TextIO
 
-from halocline.surfaces.sanitize import clean
+from halocline.surfaces.sanitize import clean, reveal
 from halocline.surfaces.wrapping import wrap_line
 
 LONGEST_COMMAND = 60
@@ -36,6 +36,16 @@ def fold_text(text: str, before: str, file: TextIO) -> str:
 def print_folded(text: str) -> None:
     """Print a text to standard output, wrapped on a terminal."""
     print(fold_text(text, "", sys.stdout))
+
+
+def print_raw(text: str, end: str = "\n", *, flush: bool = False) -> None:
+    """Print a result to standard output: as it is for a program, with hidden characters shown on a terminal."""
+    print(as_shown(text, sys.stdout), end=end, flush=flush)
+
+
+def as_shown(text: str, file: TextIO) -> str:
+    """Return a text as it may be written to a file: nothing that a terminal would obey reaches one."""
+    return reveal(text) if file.isatty() else text
 
 
 def describe_stopped(commands: tuple[str, ...]) -> str:

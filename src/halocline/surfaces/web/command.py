@@ -20,6 +20,7 @@ from halocline.client import Browsers, Choices, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
+from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.web import static_files, user_service
 from halocline.surfaces.web.auth import Keys
 from halocline.surfaces.web.bundle import SCRIPT
@@ -81,7 +82,7 @@ def _manage_browsers(sign_out: str) -> int:
         browsers.remove(id)
     for one in browsers.all():
         added, seen = (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (one.added_at, one.seen_at))
-        print(f"{one.id}  {one.name}  signed in {added}, last seen {seen}")
+        print(f"{one.id}  {reveal(one.name)}  signed in {added}, last seen {seen}")
     if not browsers.all():
         print("No signed-in browsers.")
     return 0

@@ -16,6 +16,7 @@ from halocline.surfaces import event_loop, restore_plan
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.table import entry
+from halocline.surfaces.cli.stderr import as_shown, print_raw
 from halocline.surfaces.figures import format_age, format_plural, format_time
 from halocline.surfaces.sanitize import clean
 
@@ -36,7 +37,7 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
         store = client.checkpoints(workspace)
         await store.list()
         if store.mended:
-            print(store.mended, file=sys.stderr)
+            print(as_shown(store.mended, sys.stderr), file=sys.stderr)
     await action(client, workspace, arguments)
 
 
@@ -44,7 +45,7 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     store = client.checkpoints(workspace)
     found = await store.list()
     if store.unread:
-        print(store.unread)
+        print_raw(store.unread)
     if not found and not store.unread:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     titles: dict[str, str] = {}
@@ -86,7 +87,7 @@ async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse
     found = await client.time.compare(workspace, old, arguments.other or "")
     if arguments.json:
         for file in found.files:
-            print(json_output.encode(file).decode())
+            print_raw(json_output.encode(file).decode())
     elif not found.files:
         print("No difference.")
     elif arguments.stat:
@@ -127,13 +128,13 @@ async def _restore_files(client: Client, workspace: Path, arguments: argparse.Na
         return
     plan = await client.time.plan(workspace, arguments.checkpoint, overwrite=arguments.overwrite)
     for line in restore_plan.describe_plan(plan):
-        print(line)
+        print_raw(line)
     both = arguments.what == "both"
     if not plan.changes and not both:
         why = restore_plan.explain_no_change(plan)
         if restore_plan.stays_different(plan):
             raise HaloclineError(*why.split("\n", 1))
-        print(why)
+        print_raw(why)
         return
     print(restore_plan.count_plan(plan))
     if both:
@@ -168,5 +169,5 @@ def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
         print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
         print(restore_plan.OVERWRITE)
     for line in restore_plan.name_paths("cannot be written or removed", restored.kept):
-        print(line)
+        print_raw(line)
     restore_plan.require_whole(restored.lost)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from halocline.client import Choices, Setting, SettingsService, open_client
 from halocline.protocol import json_output
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.config import change_setting, format_setting
 
@@ -20,7 +20,7 @@ def command(arguments: argparse.Namespace) -> int:
             _print_rows(rows, arguments, is_named=False)
             _report_refused(service, arguments, [row.name for row in rows])
         case "set" | "unset":
-            print(change_setting(service, arguments.name, arguments.value if arguments.action == "set" else None))
+            print_raw(change_setting(service, arguments.name, arguments.value if arguments.action == "set" else None))
         case _:
             rows = _search(service.listed(), arguments.words)
             _print_rows(rows, arguments)
@@ -43,9 +43,9 @@ def _search(rows: list[Setting], words: list[str]) -> list[Setting]:
 def _print_rows(rows: list[Setting], arguments: argparse.Namespace, *, is_named: bool = True) -> None:
     if arguments.action != "get" and arguments.json:
         for row in rows:
-            print(json_output.encode(row).decode())
+            print_raw(json_output.encode(row).decode())
         return
     for row in rows:
         value = format_setting(row.value)
         line = f"{row.name} = {value}" if is_named or len(rows) > 1 else value
-        print(f"{line}  ({row.source or DEFAULT})" if arguments.explain else line)
+        print_raw(f"{line}  ({row.source or DEFAULT})" if arguments.explain else line)

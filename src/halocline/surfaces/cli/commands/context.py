@@ -2,7 +2,6 @@
 
 import argparse
 import shutil
-import sys
 
 from halocline.client import Client, TaskOptions, open_client
 from halocline.protocol import json_output
@@ -11,8 +10,9 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, workspace_of
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.context_report import WIDEST, cache_lines, report_lines
-from halocline.surfaces.sanitize import clean, reveal
+from halocline.surfaces.sanitize import clean
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -22,14 +22,14 @@ def command(arguments: argparse.Namespace) -> int:
         return 0
     state = _find_state(client, arguments)
     if arguments.prompt and arguments.json:
-        print(json_output.encode({"prompt": state.prompt.system}).decode())
+        print_raw(json_output.encode({"prompt": state.prompt.system}).decode())
         return 0
     if arguments.prompt:
-        sys.stdout.write(reveal(state.prompt.system) if sys.stdout.isatty() else state.prompt.system)
+        print_raw(state.prompt.system, end="")
         return 0
     report = client.context(state)
     if arguments.json:
-        print(json_output.encode(report).decode())
+        print_raw(json_output.encode(report).decode())
         return 0
     width = min(shutil.get_terminal_size().columns, WIDEST)
     print("\n".join(clean(line) for line in report_lines(report, width)))
@@ -48,6 +48,6 @@ def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
         raise UsageError("A new task has no cache use yet.", "Name a task: halo context TASK --cache")
     report = client.cache(client.find(arguments.task))
     if arguments.json:
-        print(json_output.encode(report).decode())
+        print_raw(json_output.encode(report).decode())
         return
     print("\n".join(clean(line) for line in cache_lines(report)))

@@ -9,6 +9,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.sanitize import clean, reveal
 
 
@@ -28,7 +29,7 @@ def command(arguments: argparse.Namespace) -> int:
     looks = arguments.list or arguments.dry_run or not (arguments.yes or asks)
     for one in found:
         if arguments.json:
-            print(json_output.encode(one).decode())
+            print_raw(json_output.encode(one).decode())
         else:
             print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(describe_server_entry(one.given))}")
             _describe_values(one.variables, one.headers)

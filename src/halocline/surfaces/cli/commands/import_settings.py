@@ -9,7 +9,7 @@ from halocline.client import ForeignSetting, SettingsImport
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean, reveal
 
 LONGEST = 200
@@ -21,7 +21,7 @@ def command(arguments: argparse.Namespace) -> int:
     found = service.list()
     if arguments.json:
         for one in found:
-            print(json_output.encode(one).decode())
+            print_raw(json_output.encode(one).decode())
         return 0
     if not found:
         print("No new settings in other agents. To show yours: halo config list")

@@ -12,7 +12,7 @@ from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
 
 OFF = "Memory is off, so tasks neither read nor add notes. To enable it: memory = true in settings.toml"
@@ -29,7 +29,7 @@ def command(arguments: argparse.Namespace) -> int:
             gone = event_loop.run_loop(memory.forget(arguments.number))
             print(f"Removed: {clean(gone.text)}")
         case _:
-            print(describe_memory(memory))
+            print_raw(describe_memory(memory))
             if memory.leads_out:
                 print_message(f"{memory.project} is not read, because it links to a place outside the project.")
     if not memory.on and arguments.action != "forget":

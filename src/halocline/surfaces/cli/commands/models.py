@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from halocline.client import Choices, OfferedModel, open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.figures import format_count
 from halocline.surfaces.sanitize import clean
 
@@ -38,7 +38,7 @@ def command(arguments: argparse.Namespace) -> int:
     shown = fitting if arguments.all else _select_shown([model for model in fitting if model.usable], words)
     if arguments.json:
         for model in shown:
-            print(json_output.encode(model).decode())
+            print_raw(json_output.encode(model).decode())
     elif len(shown) > MOST_ROWS and sys.stdout.isatty():
         _print_providers(shown, ["halo models", *(["--all"] if arguments.all else []), *words])
     elif shown:

@@ -17,7 +17,7 @@ from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdi
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.session.named_task import choose_task
-from halocline.surfaces.cli.stderr import fold_text
+from halocline.surfaces.cli.stderr import fold_text, print_raw
 from halocline.surfaces.figures import EFFECTS, format_plural
 from halocline.surfaces.sanitize import reveal
 
@@ -49,7 +49,7 @@ def _explain_command(desk: public.PolicyService, arguments: argparse.Namespace) 
             raise UsageError("Use a command or --mcp, not both.", "For a tool: halo policy explain --mcp SERVER/TOOL")
         judged = desk.mcp_tools(posture).one(arguments.mcp)
         explanation = public.Explanation(judged.verdict.value, judged.rule, judged.reason)
-        print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
+        print_raw(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
         return 0
 
     def explain(text: str) -> public.Explanation:
@@ -60,7 +60,7 @@ def _explain_command(desk: public.PolicyService, arguments: argparse.Namespace) 
     if not arguments.words:
         raise UsageError("No command.", "Add one in quotes: halo policy explain 'ls -la', or - to read lines.")
     explanation = explain(" ".join(arguments.words))
-    print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
+    print_raw(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
     return 0
 
 
@@ -68,7 +68,7 @@ def _explain_lines(explain: Explain) -> int:
     """Print one answer per line, also for malformed lines, so that input and output stay in step."""
     for line in sys.stdin:
         if line.strip():
-            sys.stdout.write(_encode_explanation(_answer_line(explain, line)) + "\n")
+            print_raw(_encode_explanation(_answer_line(explain, line)))
     return 0
 
 
@@ -208,5 +208,5 @@ def _audit_tasks(desk: public.PolicyService, arguments: argparse.Namespace) -> i
 
 def _as_lines(rows: Sequence[public.ReviewedCall]) -> int:
     for row in rows:
-        print(json_output.encode(row).decode())
+        print_raw(json_output.encode(row).decode())
     return 0

@@ -8,7 +8,7 @@ from halocline.client import InstructionService, InstructionVerdict
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.folder_lists import NO_RULES, describe_files
 from halocline.surfaces.sanitize import clean
 
@@ -37,10 +37,10 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
     files = desk.found()
     if as_json:
         for file in files:
-            print(json_output.encode(file).decode())
+            print_raw(json_output.encode(file).decode())
         return
     if files or not with_places:
-        print(describe_files(files))
+        print_raw(describe_files(files))
     if with_places:
         print("\nPlaces for rules:" if files else "Places for rules:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))

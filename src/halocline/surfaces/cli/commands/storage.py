@@ -9,6 +9,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.table import entry
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural, format_size
 from halocline.surfaces.sanitize import clean
 
@@ -21,7 +22,7 @@ def command(arguments: argparse.Namespace) -> int:
         return _prune_storage(arguments)
     kept = measure_storage(os.environ)
     if arguments.json:
-        print(json_output.encode(kept, enc_hook=_read_text).decode())
+        print_raw(json_output.encode(kept, enc_hook=_read_text).decode())
     else:
         _show_storage(kept)
     return 0
@@ -86,7 +87,7 @@ def _prune_storage(arguments: argparse.Namespace) -> int:
     done = prune_storage(os.environ, plan, lambda step: print(clean(step), flush=True))
     print(f"Freed {format_size(done.freed)}.")
     for problem in done.problems:
-        print(f"  {problem}")
+        print_raw(f"  {problem}")
     return 0
 
 

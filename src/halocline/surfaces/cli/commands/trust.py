@@ -14,7 +14,7 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import pick_option
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.stderr import print_folded, print_message
+from halocline.surfaces.cli.stderr import print_folded, print_message, print_raw
 from halocline.surfaces.figures import format_time
 from halocline.surfaces.folder_lists import describe_hooks
 from halocline.surfaces.sanitize import clean, reveal
@@ -154,6 +154,6 @@ def _list_folders(hooks: FolderHooks) -> None:
 def _list_hooks(hooks: Sequence[HookSetup], *, as_json: bool) -> None:
     if as_json:
         for hook in hooks:
-            print(json_output.encode(hook).decode())
+            print_raw(json_output.encode(hook).decode())
         return
-    print(describe_hooks(hooks))
+    print_raw(describe_hooks(hooks))

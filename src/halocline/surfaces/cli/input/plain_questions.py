@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.input.menu import find_option
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.sanitize import clean
 
 
@@ -38,9 +39,9 @@ def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] 
 
     Raises UsageError when the input ends.
     """
-    print(question)
+    print_raw(question)
     for key, text in options.items():
-        print(f"  {key:>2}  {text}")
+        print_raw(f"  {key:>2}  {text}")
     default = next(iter(options)) if len(options) == 2 else ""
     prompt = f"{' or '.join(options)} (Enter: {default}): " if default else "Number or name: "
     try:

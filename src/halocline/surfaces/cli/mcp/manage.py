@@ -16,7 +16,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.mcp.server_entry import read_entry, warn_not_allowed
-from halocline.surfaces.cli.stderr import fold_text, print_message
+from halocline.surfaces.cli.stderr import fold_text, print_message, print_raw
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.lazy_functions import load_function
 from halocline.surfaces.page_opener import open_page
@@ -182,7 +182,7 @@ def _report_problems(desk: McpService) -> None:
 
 def _as_json(values: Sequence[msgspec.Struct]) -> None:
     for value in values:
-        sys.stdout.write(json_output.encode(value).decode() + "\n")
+        print_raw(json_output.encode(value).decode())
 
 
 FROM_MARKETPLACE = {

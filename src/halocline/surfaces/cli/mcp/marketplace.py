@@ -23,6 +23,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.server_entry import parse_pairs, warn_not_allowed
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal
 
@@ -36,7 +37,7 @@ def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     found = event_loop.run_loop(desk.market.search(" ".join(arguments.words), arguments.tag, arguments.sort))
     if arguments.json:
         for one in found:
-            sys.stdout.write(json_output.encode(one).decode() + "\n")
+            print_raw(json_output.encode(one).decode())
         return 0
     if not found:
         print("No matching servers in the registry.")

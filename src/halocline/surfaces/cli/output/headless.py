@@ -18,8 +18,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.output.refusals import Refusals, Refused, describe_refusal
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, View
-from halocline.surfaces.cli.stderr import print_message
-from halocline.surfaces.sanitize import reveal_on_terminal
+from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
 
 if TYPE_CHECKING:
     from halocline.client import Client
@@ -156,7 +155,7 @@ class Answer(Silent):
 
     def result(self, state: State, seconds: float) -> None:
         if text := final_output(state):
-            print(reveal_on_terminal(text, sys.stdout), flush=True)
+            print_raw(text, flush=True)
         end = state.last_end
         if end and end.limit:
             print_message(end.text, f"To continue: halo -r {state.task}")
@@ -215,6 +214,6 @@ class StreamJson(Json):
 
 
 def write_line(line: bytes) -> None:
-    """Print a line of JSON at once."""
-    sys.stdout.buffer.write(line + b"\n")
+    """Print a line of JSON at once; on a terminal with hidden characters shown."""
+    sys.stdout.buffer.write(as_shown(line.decode(), sys.stdout).encode() + b"\n")
     sys.stdout.buffer.flush()

@@ -1,21 +1,20 @@
 """`halo export`: write a task as Markdown, HTML or JSON lines."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from halocline.client import Choices, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.exporting import Form, export_task
-from halocline.surfaces.sanitize import reveal_on_terminal
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     text = export_task(client.past(choose_task(client, arguments.id)), Form(arguments.format), client.without_secrets)
     if not arguments.output:
-        sys.stdout.write(reveal_on_terminal(text, sys.stdout))
+        print_raw(text, end="")
         return 0
     try:
         Path(arguments.output).write_text(text, encoding="utf-8")

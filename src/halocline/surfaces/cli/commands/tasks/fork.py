@@ -7,6 +7,7 @@ from halocline.client import Choices, Client, Fork, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli.stderr import print_raw
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -24,7 +25,7 @@ async def _fork_task(client: Client, arguments: argparse.Namespace) -> None:
     name = await client.time.fork(fork, folder, worktree=bool(arguments.worktree))
     print(f"Forked {source} after event {at}. The new task: {name}")
     if folder is not None:
-        print(f"Its files are in {folder}.")
+        print_raw(f"Its files are in {folder}.")
     else:
         print(f"Files are unchanged. To restore them: halo checkpoints restore {source}@{at}")
     print(f'To continue: halo -r {name} "what to do"')

@@ -15,7 +15,7 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands import import_mcp, import_settings
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.figures import format_plural, format_time
 from halocline.surfaces.sanitize import clean
 
@@ -90,7 +90,7 @@ def _parse_since(text: str) -> float:
 def _list_found(desk: ImportService, found: list[FoundTranscript], arguments: argparse.Namespace) -> int:
     if arguments.json:
         for one in found:
-            print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
+            print_raw(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
         return 0
     for one in found:
         print(entry(format_time(one.changed), text=one.title or one.id))
@@ -127,7 +127,7 @@ def _import_found(desk: ImportService, found: list[FoundTranscript], arguments: 
         except HaloclineError as error:
             done = ImportResult("", TranscriptStatus.FAILED, one.title, one.workspace, error=error.text)
         counts[done.standing] += 1
-        print(json_output.encode(done).decode()) if arguments.json else _report_progress(done, one)
+        print_raw(json_output.encode(done).decode()) if arguments.json else _report_progress(done, one)
     if not arguments.json:
         print(_describe_counts(counts, dry=arguments.dry_run))
     return ExitCode.ERROR if counts[TranscriptStatus.FAILED] else ExitCode.FINISHED

@@ -21,6 +21,7 @@ from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
 from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
 from halocline.surfaces.figures import format_time
@@ -50,7 +51,7 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
         )
     if arguments.json:
         for info in tasks:
-            print(json_output.encode(info).decode())
+            print_raw(json_output.encode(info).decode())
         return
     if not tasks:
         print(_describe_none(query))
@@ -112,7 +113,7 @@ def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
     has = fold_events(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
     _label_task(client, Label(task=task, tags=tuple(tags)))
-    print(f"Tags of {task}: {', '.join(tags)}" if tags else f"{task} has no tags.")
+    print_raw(f"Tags of {task}: {', '.join(tags)}" if tags else f"{task} has no tags.")
 
 
 def tag_name(text: str) -> str:

@@ -8,6 +8,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.session.named_task import choose_task
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
@@ -18,7 +19,7 @@ def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     recording = arguments.recording or choose_task(client)
     done = event_loop.run_loop(client.replay(recording, strict=not arguments.tolerant, folder=folder))
-    print(
+    print_raw(
         json_output.encode(done).decode()
         if arguments.json
         else clean(describe_replay(done, strict=not arguments.tolerant))

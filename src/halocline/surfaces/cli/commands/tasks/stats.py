@@ -9,6 +9,7 @@ import msgspec
 from halocline.client import Amount, Choices, UsageStats, collect_stats, open_client
 from halocline.protocol import json_output
 from halocline.surfaces.cli.args.relative_time import parse_since
+from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_count, format_money, format_plural
 from halocline.surfaces.sanitize import clean
 
@@ -18,7 +19,7 @@ def command(arguments: argparse.Namespace) -> int:
     if stats.left_out:
         print(f"{format_plural(stats.left_out, 'older task')} left out: too many.", file=sys.stderr)
     if arguments.json:
-        print(json_output.encode(msgspec.to_builtins(stats, order="sorted")).decode())
+        print_raw(json_output.encode(msgspec.to_builtins(stats, order="sorted")).decode())
         return 0
     if not (stats.days or stats.turns):
         print(f"No tasks since {arguments.since}.")
@@ -71,5 +72,5 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
     for row in (head, *rows):
         cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        print("  ".join((row[0].ljust(widths[0]), *cells)).rstrip())
+        print_raw("  ".join((row[0].ljust(widths[0]), *cells)).rstrip())
     print()
