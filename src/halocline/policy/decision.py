@@ -16,7 +16,7 @@ class Decision(Value, frozen=True):
     judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
     which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
     `grade` is how grave it is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their
-    forms.
+    forms. `lost` is what a command may lose that no checkpoint holds; "." if there are none.
     """
 
     verdict: Verdict
@@ -31,6 +31,7 @@ class Decision(Value, frozen=True):
     identities: tuple[str, ...] = ()
     grade: Grade = Grade.ORDINARY
     mixed: str = ""
+    lost: tuple[str, ...] = ()
 
 
 class PolicyContext(Value, frozen=True):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances, Use
 from halocline.policy.decision import Decision, PolicyContext
-from halocline.policy.grades import grade_acts
+from halocline.policy.grades import find_lost, grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
 from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
@@ -50,6 +50,7 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     return replace(
         _of_command(acts[0], strictest, context),
         grade=grade,
+        lost=find_lost(acts[0], context) if strictest.verdict is Verdict.ASK else (),
         reason="; ".join(reasons),
         places=tuple(path.path for path in paths),
         identities=tuple(path.identity for path in paths),

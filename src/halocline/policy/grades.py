@@ -4,7 +4,7 @@ from halocline.policy.acts import Act
 from halocline.policy.commands import JudgedPart, Rule
 from halocline.policy.decision import PolicyContext
 from halocline.policy.destinations import Net
-from halocline.policy.holding import why_lost
+from halocline.policy.holding import LOSES, why_lost
 from halocline.policy.presets import CHANGES
 from halocline.protocol.permission_rules import Effect, Grade, Place
 
@@ -50,9 +50,22 @@ def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple
 
 def _grade_part(part: JudgedPart, context: PolicyContext) -> tuple[Grade, str]:
     if part.rule is Rule.DESTROYS:
-        roots = (str(context.workspace), *(root.path for root in context.roots))
-        lost = why_lost(part, context.facts, roots)
+        lost = why_lost(part, context.facts, list_roots(context))
         return (Grade.FINAL, lost) if lost else (Grade.ORDINARY, part.reason)
     if part.rule is Rule.LEADS_ANYWHERE and part.effect is Effect.DESTRUCTIVE:
         return Grade.FINAL, part.reason
     return _OF_RULES.get(part.rule, Grade.ORDINARY), part.reason
+
+
+def find_lost(act: Act, context: PolicyContext) -> tuple[str, ...]:
+    """Return what a command may lose that no checkpoint holds, for the log; "." if there are no checkpoints."""
+    parts = [part for part in act.judged.simple if part.rule in (Rule.DESTROYS, Rule.WRITES)] if act.judged else []
+    paths = [touch.path.path for part in parts for touch in part.touches if touch.use in LOSES]
+    if not context.facts.has_checkpoints:
+        return (".",)
+    return context.facts.find_unkept(paths, list_roots(context)) if paths else ()
+
+
+def list_roots(context: PolicyContext) -> tuple[str, ...]:
+    """Return the folders of a task, the workspace first."""
+    return (str(context.workspace), *(root.path for root in context.roots))

@@ -48,7 +48,7 @@ _OF_SYSTEM = (
 _OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
 SHOWS_SECRETS = frozenset({Rule.SECRET, Rule.SENDS})
 """Rules by which a person lets a command read secret files."""
-_LOSES = frozenset({Use.CHANGE, Use.DELETE})
+LOSES = frozenset({Use.CHANGE, Use.DELETE})
 
 
 def is_of_system(path: str) -> bool:
@@ -73,10 +73,12 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
             seen = (touch.path for touch in part.touches if touch.use is not Use.CHANGE)
             return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
         case Rule.LATER:
-            made = (touch.path.path for touch in part.touches if touch.use in _LOSES)
+            made = (touch.path.path for touch in part.touches if touch.use in LOSES)
             return part.reason if any(map(is_of_tools, made)) else ""
         case Rule.NETWORK:
             return part.reason if checked.network else ""
+        case Rule.WRITES:
+            return why_edit_is_lost(part, facts, roots)
         case Rule.DISCARDS:
             return "" if facts.has_checkpoints else part.reason
         case Rule.DESTROYS:
@@ -86,12 +88,18 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
 
 def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
     """Say what a part loses that no checkpoint holds; empty if checkpoints hold all of it."""
-    lost = [touch.path.path for touch in part.touches if touch.use in _LOSES]
+    lost = [touch.path.path for touch in part.touches if touch.use in LOSES]
     if not lost or not facts.has_checkpoints:
         return part.reason
     unkept = facts.find_unkept(lost, roots)
     shown = ", ".join(_show_path(path, roots) for path in unkept)
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
+
+
+def why_edit_is_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
+    """Say which file a program edits in place that no checkpoint holds; empty if checkpoints hold it."""
+    edits = part.argv is not None and part.argv[:1] in (("sed",), ("/bin/sed",), ("/usr/bin/sed",))
+    return why_lost(part, facts, roots) if edits else ""
 
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:

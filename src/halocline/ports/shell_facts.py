@@ -109,14 +109,23 @@ class NoFacts:
 
 
 class LoggedFacts(NoFacts):
-    """Knows only the scripts of an event: `name=fingerprint`, with names relative to the workspace."""
+    """Knows only what an event names: scripts, as `name=fingerprint` relative to the workspace, and what would be lost.
 
-    def __init__(self, scripts: Iterable[str], workspace: str) -> None:
+    `lost` is what no checkpoint held; "." stands for everything.
+    """
+
+    def __init__(self, scripts: Iterable[str], workspace: str, lost: Sequence[str] = ()) -> None:
+        self.has_checkpoints = "." not in lost
+        self._lost = tuple(lost)
         self._scripts = dict(entry.rpartition("=")[::2] for entry in scripts)
         self._workspace = os.path.realpath(workspace)
 
     def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
         return (), frozenset()  # nobody knows which files there were
+
+    def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+        given = [path.rstrip("/") for path in paths]
+        return tuple(one for one in self._lost if any(one == path or one.startswith(f"{path}/") for path in given))
 
     def fingerprint(self, path: str, script: str) -> str:
         name = os.path.relpath(os.path.normpath(path), self._workspace)

@@ -39,9 +39,12 @@ class LocalShellFacts:
 
     def __init__(self, env: Mapping[str, str], find_unkept: FindUnkept | None = None) -> None:
         self.permissions = env.get(PERMISSIONS)
-        self.has_checkpoints = find_unkept is not None
         self._env = env
         self._find_unkept = find_unkept
+
+    @property
+    def has_checkpoints(self) -> bool:
+        return self._find_unkept is not None
 
     @cached_property
     def _doubts(self) -> "Doubts":

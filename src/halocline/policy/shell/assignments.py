@@ -44,7 +44,7 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
         return finding
     assigned = _render_assignments(simple)
     if assigned is None:
-        stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: STRICTNESS[rule])
+        stricter = max((finding.rule, Rule.UNKNOWN, _rule_of(simple)), key=lambda rule: STRICTNESS[rule])
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
         mild = stricter is finding.rule and finding.part.reason
         reason = mild or "it sets variables that may change what the program does"

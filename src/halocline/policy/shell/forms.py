@@ -7,9 +7,13 @@ import os
 import re
 from collections import Counter
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.findings import MOST_SHOWN, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import calls_guards
+from halocline.policy.shell.programs.mutating import GIT_SHOWS_NOTHING
 from halocline.policy.shell.programs.reading import may_read_folders
+from halocline.policy.shell.spellings import is_unknown
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.protocol.permission_rules import Effect
 
@@ -23,14 +27,16 @@ def mix_forms(command: str, analysis: Analysis) -> str:
     """
     texts = Counter(finding.part.text for finding in analysis.findings)
     mixed, guarded = command, set[tuple[str, ...]]()
-    for one in analysis.findings:
+    for number, one in enumerate(analysis.findings):
         reads = one.form_alone is not None and one.argv is not None and may_read_folders(one.argv)
         if reads and one.top and texts[one.part.text] == 1 and (at := _find_command(mixed, one, texts)) is not None:
             mixed = f"{mixed[:at]}{one.form_alone}{mixed[at + len(one.words) :]}"
             guarded.add(one.argv or ())
+            if one.rule is Rule.HISTORY and one.as_written is Rule.HISTORY:
+                analysis.findings[number] = replace(one, rule=Rule.READS)
     mixed = mixed if mixed != command and _is_understood(mixed) else ""
     for words in analysis.words:
-        if may_read_folders(words) and not (mixed and words in guarded):
+        if _may_show(words) and not (mixed and words in guarded):
             text = " ".join(words)
             analysis.unguarded = analysis.unguarded or f"{text[:MOST_SHOWN]} {UNGUARDED}"
             if os.path.basename(words[0]) == "git":
@@ -38,6 +44,13 @@ def mix_forms(command: str, analysis: Analysis) -> str:
                     Finding(make_part(text, Effect.READ_ONLY, analysis.unguarded), Rule.HISTORY, argv=words)
                 )
     return mixed
+
+
+def _may_show(words: tuple[str, ...]) -> bool:
+    """Return True if a command as written shows whole folders, or git shows what it gets by name only when it runs."""
+    sub = next((word for word in words[1:] if not word.startswith("-")), "")
+    fed = os.path.basename(words[0]) == "git" and any(map(is_unknown, words[1:])) if words else False
+    return may_read_folders(words) or (fed and sub not in GIT_SHOWS_NOTHING)
 
 
 def _find_command(text: str, one: Finding, texts: Counter[str]) -> int | None:

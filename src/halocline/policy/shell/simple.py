@@ -154,7 +154,7 @@ class SimpleCommands(ABC):
             return judge_assignments(simple, ground, forms), ground
         name = simple.words[0].value
         finding, after = self._by_name(name, simple, ground, forms)
-        if name and finding.rule in MILDER and (why := runs_elsewhere(name, ground)):
+        if name and finding.rule in (Rule.READS, *MILDER) and (why := runs_elsewhere(name, ground)):
             finding = Finding(make_part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
         if name in self.analysis.functions:
             after = after.merge(self.call(str(name), simple.words[1:], ground))

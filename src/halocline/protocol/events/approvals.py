@@ -12,7 +12,7 @@ class ApprovalRequested(Durable, frozen=True):
 
     `wider` is a more general grant on offer. `place` is where a command would run, if not in the workspace; `parts`
     are the commands found in it, and `sandbox` describes its sandbox. `grade` is how grave it is to allow it; `reason`
-    begins with the gravest reason.
+    begins with the gravest reason. `lost` are files that it may lose and no checkpoint holds; "." if there are none.
     """
 
     request: str
@@ -31,6 +31,7 @@ class ApprovalRequested(Durable, frozen=True):
     parts: tuple[CommandPart, ...] = ()
     sandbox: str = ""
     grade: Grade = Grade.ORDINARY
+    lost: tuple[str, ...] = ()
 
 
 class ApprovalResolved(Durable, frozen=True):

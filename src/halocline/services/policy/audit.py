@@ -56,7 +56,7 @@ def review_task(
     for event in log:
         if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
             # Use the state at the decision, not at the reply: rules may have been read in between.
-            facts = LoggedFacts(scripts_in(event), state.workspace)
+            facts = LoggedFacts(scripts_in(event), state.workspace, lost_in(event))
             is_typed = asked[0] is not calls[event.call][0]
             found = _review_call(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
             yield from [found] if found else []
@@ -79,6 +79,11 @@ def scripts_in(event: ev.Durable) -> tuple[str, ...]:
         case ev.ApprovalRequested(grant=Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
             return scripts
     return ()
+
+
+def lost_in(event: ev.Durable) -> tuple[str, ...]:
+    """Return what a command would have lost, as its request says."""
+    return event.lost if isinstance(event, ev.ApprovalRequested) else ()
 
 
 Outcomes = dict[str, tuple[Verdict, str, str]]

@@ -6,7 +6,7 @@ short too.
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from halocline.protocol.kinds import Grant
 from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.permission_rules import Effect, RuleBook
 from halocline.protocol.state.state import COMPACTION_CUT
-from halocline.services.policy.audit import scripts_in
+from halocline.services.policy.audit import lost_in, scripts_in
 from halocline.services.replay.cuts import is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
 
@@ -146,9 +146,20 @@ class RecordedFacts(LocalShellFacts):
             event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
         return event
 
+    @property
+    def has_checkpoints(self) -> bool:
+        return self._logged.has_checkpoints
+
+    def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+        return self._logged.find_unkept(paths, roots)
+
     def fingerprint(self, path: str, script: str) -> str:
+        return self._logged.fingerprint(path, script)
+
+    @property
+    def _logged(self) -> LoggedFacts:
         event = self._of_the_call
-        return LoggedFacts(scripts_in(event) if event else (), self._workspace).fingerprint(path, script)
+        return LoggedFacts(*((scripts_in(event), self._workspace, lost_in(event)) if event else ((), self._workspace)))
 
 
 def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:

@@ -123,6 +123,7 @@ def approval_requested(
         parts=_shorten_parts(decision.parts, run.summary.command),
         sandbox=must_hold(run.summary, sandbox),
         grade=decision.grade,
+        lost=decision.lost,
     )
 
 

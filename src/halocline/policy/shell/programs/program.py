@@ -167,7 +167,7 @@ def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground
     if after is not ground:
         return after
     operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
-    if simple.words[0].text != "cd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
+    if simple.words[0].text == "popd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
         return ground.with_folders(())
     if not operands:
         homes = ground.value("HOME")

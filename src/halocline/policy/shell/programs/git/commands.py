@@ -81,8 +81,11 @@ def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...
         else:
             paths = require_operands(spec, given)
         finding = judge_given(simple, spec, given, paths, ground)
-        form = operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
-        return replace(finding, canonical=form)
+        if finding.rule is not Rule.READS:
+            return replace(finding, canonical=None)
+        form = operands.render_git(name, spec, given, ground)
+        # As written, a name may stand for a file: only the form takes it for a commit.
+        return replace(finding, canonical=form, as_written=Rule.HISTORY if "^{commit}" in form else None)
     except (Unlisted, ToolFailure) as why:
         return refuse_words(simple, spec, why)
 
@@ -102,7 +105,10 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
         places += [one.path for one in ground.find(value)] if flag in ("-C", "--work-tree") and value else []
     if not rest:
         return None
-    if rest[0] == "clean" and (lost := next((one for one in places if _is_someones(one, ground)), "")):
+    set_by = [one.value.text for one in simple.assignments if one.name in ("GIT_WORK_TREE", "GIT_DIR")]
+    named = [text for text in (*rest[1:], *set_by) if not text.startswith("-")]
+    places += [one.path for text in named if rest[0] in ("clean", "rm") for one in ground.find(text)]
+    if rest[0] in ("clean", "rm") and (lost := next((one for one in places if _is_someones(one, ground)), "")):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes what is in {lost}"), Rule.FLOOR)
     if why := mutating.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
