@@ -256,7 +256,6 @@ LOSES = (
     *(
         "ln -sf a.txt app.log",
         "install a.txt app.log",
-        "gzip app.log",
         "git branch -D side",
         "git stash drop",
         "git stash clear",

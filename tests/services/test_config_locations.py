@@ -12,7 +12,7 @@ from halocline.context.instructions.places import Roots
 from halocline.context.user_files.agents import found_agents
 from halocline.context.user_files.commands import Places as CommandPlaces, found_words
 from halocline.context.user_files.skills import found_skills
-from halocline.hosts.sandbox.mounts import PROTECTED
+from halocline.hosts.sandbox.scan import PROTECTED
 from halocline.importers.mcp_servers import servers_elsewhere
 from halocline.policy.sensitive_names import fold_case, runs_later
 from halocline.protocol.config_locations import LOCATIONS, Row

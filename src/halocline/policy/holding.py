@@ -99,7 +99,7 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
 def why_edit_is_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
     """Say which file a program edits in place that no checkpoint holds; empty if checkpoints hold it."""
     edits = part.argv is not None and part.argv[:1] in (("sed",), ("/bin/sed",), ("/usr/bin/sed",))
-    return why_lost(part, facts, roots) if edits else ""
+    return why_lost(part, facts, roots) if edits and facts.has_checkpoints else ""
 
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:

@@ -65,10 +65,7 @@ class ReplyRow(Tagged, frozen=True):
 
 
 class Approval(Value, frozen=True):
-    """The approval of a call; `decision` is None until it is made, at `at` through a `client`.
-
-    `edited`: the row's title and arguments are those edited with the decision.
-    """
+    """The approval of a call; `decision` is None until it is made. If it is `edited`, so are title and arguments."""
 
     request: str
     reason: str

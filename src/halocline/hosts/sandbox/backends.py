@@ -58,7 +58,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What lies in the task's folders: the paths to protect, and those to hide."""
+    """The paths to protect in the task's folders, and those to hide."""
 
     protected: dict[Path, Identity]
     masked: list[Path]

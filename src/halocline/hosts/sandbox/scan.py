@@ -54,13 +54,13 @@ _SETTLED = 100_000_000
 
 
 class Listing(Struct, frozen=True):
-    """The entries of one folder that matter: what is hidden, secret or obeyed in it, and its folders."""
+    """The entries of one folder that matter: what is hidden or secret in it, or steers programs, and its folders."""
 
     stamp: tuple[int, int, int]
     key: object
     hidden: tuple[str, ...]
     secret: tuple[str, ...]
-    obeyed: tuple[str, ...]
+    steering: tuple[str, ...]
     below: tuple[str, ...]
 
 
@@ -78,7 +78,7 @@ class Scan(Struct):
         """Return paths in the roots that must not be changed, with their identities."""
         found: dict[Path, Identity] = {}
         for listing in self._walk(roots, None):
-            for path in listing.obeyed:
+            for path in listing.steering:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     status = os.lstat(path)
                     found[Path(path)] = (status.st_dev, status.st_ino)
@@ -119,8 +119,8 @@ def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None,
             below.append(entry.path)
         elif _SECRETS.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
             secret.append(os.path.realpath(entry.path))
-    obeyed = tuple(_list_obeyed(folder, entries, is_root=is_root))
-    return Listing(stamp, hides.key if hides else None, tuple(hidden), tuple(secret), obeyed, tuple(below))
+    steering = tuple(_list_steering(folder, entries, is_root=is_root))
+    return Listing(stamp, hides.key if hides else None, tuple(hidden), tuple(secret), steering, tuple(below))
 
 
 def _is_hidden(entry: "os.DirEntry[str]", hides: Hides, *, is_folder: bool) -> bool:
@@ -131,7 +131,7 @@ def _is_hidden(entry: "os.DirEntry[str]", hides: Hides, *, is_folder: bool) -> b
     return (bool(hides.key) or found.st_nlink > 1) and hides(entry.path, found)
 
 
-def _list_obeyed(folder: str, entries: "list[os.DirEntry[str]]", *, is_root: bool) -> Iterator[str]:
+def _list_steering(folder: str, entries: "list[os.DirEntry[str]]", *, is_root: bool) -> Iterator[str]:
     """Yield paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
     for entry in entries:
         name = fold_case(entry.name)

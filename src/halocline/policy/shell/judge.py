@@ -193,6 +193,10 @@ class Judge(Blocks):
         for item in chain.items[first:number]:
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
+        feeder = chain.items[first]
+        printed = self.expand(feeder, ground).words if isinstance(feeder, Simple) and number == first + 1 else ()
+        if printed and printed[0].text in ("echo", "printf") and all(word.value is not None for word in printed):
+            self.script(" ".join(word.text for word in printed[1:] if not word.text.startswith("-")), ground, [])
 
     def _names_fed(self, chain: Chain, number: int, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""

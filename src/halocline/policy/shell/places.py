@@ -13,8 +13,6 @@ from halocline.policy.shell.values.ground import Found, Ground, is_device
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
-SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
-"""Endings of files that are meant to be overwritten."""
 OWN = "tools may not touch Halocline's own files"
 
 
@@ -100,7 +98,7 @@ def judge_writing(source: str, found: Sequence[Found], does: str, ground: Ground
 
 def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
     """Judge a command that overwrites files; None if none of them exists."""
-    over = [one for one in found if facts.is_overwritten(one.path) and not one.path.endswith(SCRATCH)]
+    over = [one for one in found if facts.is_overwritten(one.path)]
     if not over:
         return None
     targets = tuple(dict.fromkeys(one.shown for one in over))

@@ -125,10 +125,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     sandbox_network: Annotated[bool, Says(description="Allow sandboxed commands to use the network.")] = False
     sandbox_git_writes: Annotated[
         bool,
-        Says(
-            description="Allow sandboxed commands to write to `.git`, except its hooks and configuration. With false, "
-            "`git add` and `git commit` fail in the sandbox."
-        ),
+        Says(description="Let sandboxed commands write to `.git` (`git commit`), except its hooks and configuration."),
     ] = True
     sandbox_writable: Annotated[
         tuple[str, ...],

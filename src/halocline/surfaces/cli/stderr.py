@@ -1,4 +1,4 @@
-"""What is printed outside the live screen: messages on standard error, results on standard output."""
+"""Printing outside the live screen: messages on standard error, results on standard output."""
 
 import sys
 from typing import TextIO
