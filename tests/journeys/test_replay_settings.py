@@ -58,7 +58,7 @@ OTHER = {
     "keep_deleted": 1,
     "sandbox": "require",
     "sandbox_network": True,
-    "sandbox_git_writes": True,
+    "sandbox_git_writes": False,
     "sandbox_writable": ("/tmp",),
     "sandbox_processes": 1,
     "sandbox_file_size": 1.0,

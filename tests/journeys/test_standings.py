@@ -53,7 +53,7 @@ ROWS = [
     # The rule, a command with it, and the answers without a full sandbox and with one.
     (Rule.READS, "cat a.txt", ALLOW, ALLOW),
     (Rule.READS, "grep -r KEY . | sort", ALLOW, ALLOW),
-    (Rule.READS, "git log -p", ALLOW, ALLOW),
+    (Rule.HISTORY, "git log -p", ALLOW, ALLOW),
     (Rule.SHELL, "export X=1", ALLOW, ALLOW),
     (Rule.WRITES, "touch new.txt", ALLOW, ALLOW),
     (Rule.UNKNOWN, "python3 tool.py", ASK, ALLOW),
