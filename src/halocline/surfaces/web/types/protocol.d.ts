@@ -133,7 +133,7 @@ export interface Answered {
   value?: any
 }
 
-/** The approval of a call; `decision` is None until it is made, at `at` through a `client`. */
+/** The approval of a call; `decision` is None until it is made. If it is `edited`, so are title and arguments. */
 export interface Approval {
   request: string
   reason: string
