@@ -116,10 +116,10 @@ def _faults_of(
     scratch: Scratch, text: str, allowed: list[tuple[ApprovalMode, Decision]], ran: Counter[str], *, guarded: bool
 ) -> Iterator[Fault]:
     """Those of one program. What runs in the same form in several modes is run once."""
-    forms: dict[str | None, list[ApprovalMode]] = {}
+    forms: dict[tuple[str | None, str], list[ApprovalMode]] = {}
     for mode, decision in allowed:
-        forms.setdefault(decision.canonical, []).append(mode)
-    for form, modes in forms.items():
+        forms.setdefault((decision.canonical, decision.mixed or text), []).append(mode)
+    for (form, line), modes in forms.items():
         ran["runs"] += 1
         if form is not None:
             ran["read"] += 1
@@ -131,13 +131,13 @@ def _faults_of(
                 yield Fault(modes[-1], text, form, fault)
             continue
         seconds = _FASTER if ApprovalMode.AUTO not in modes else 3.0
-        run = scratch.run(text, scratch.environment, seconds=seconds)
+        run = scratch.run(line, scratch.environment, seconds=seconds)
         fault = _fault_of_auto(run) if ApprovalMode.AUTO in modes else ""
         if guarded and ApprovalMode.AUTO in modes:
             ran["guarded"] += 1
             fault = fault or _fault_of_rules(run)
         if fault := fault or _fault_of_any(run):
-            yield Fault(modes[-1], text, text, fault)
+            yield Fault(modes[-1], text, line, fault)
 
 
 def _fault_of_rules(run: Run) -> str:

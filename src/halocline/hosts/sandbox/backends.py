@@ -19,7 +19,7 @@ _CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
 """Cache folders for builds when the settings name no other writable place; your own caches are read-only."""
 LANDLOCK_LACKS = (
     ".git and editor settings can be written",
-    ".env and other secret files of the workspace can be read",
+    "secret files of the workspace, and files that an ignore file or a rule hides, can be read",
     "permissions of files elsewhere can be changed",
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")

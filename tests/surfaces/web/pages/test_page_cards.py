@@ -73,7 +73,7 @@ async def test_a_command_shows_its_last_lines_while_it_runs_and_goes_on_as_a_job
     await server.start()
     screen = await opened(width=390)
     await screen.say("Run it.")
-    await screen.page.locator("[data-decides] .primary").click()
+    await screen.page.locator("[data-decides] :is(.primary, .approves)").click()
     await screen.sees("line 30", ".output")
     await screen.sees("18 lines before these", ".output")
     await screen.sees("The beginning is shown when the command ends.", ".output")

@@ -68,7 +68,7 @@ async def test_what_is_asked_is_whole_in_card_and_dock_at_every_width(server, op
     await server.start()
     screen = await opened(theme=theme)
     await screen.say("Do it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     for place in (".card.asks", ".dock"):
         for width in WIDTHS:
             await screen.page.set_viewport_size({"width": width, "height": 800})
@@ -96,7 +96,7 @@ async def test_the_dock_says_all_that_the_card_says_and_approves_once_it_was_sho
     await server.start()
     screen = await opened(width=320, height=560)
     await screen.say("Do it.")
-    await screen.page.locator(".card.asks[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator(".card.asks[data-decides] :is(.primary, .approves):enabled").wait_for()
     said = await screen.page.locator(".card.asks .explanation").text_content()
     assert "asks" in said or "invisible" in said or "→" in said, said
     await scroll_up(screen)
@@ -104,7 +104,7 @@ async def test_the_dock_says_all_that_the_card_says_and_approves_once_it_was_sho
     await told.wait_for()
     if command is SEVERAL:
         await asyncio.sleep(1)
-        await screen.page.locator(".dock .primary:enabled").click()
+        await screen.page.locator(".dock :is(.primary, .approves):enabled").click()
         await asyncio.sleep(1)
         assert decisions(server) == []  # its end had not been in view
     for width in (1280, 320):
@@ -112,12 +112,12 @@ async def test_the_dock_says_all_that_the_card_says_and_approves_once_it_was_sho
         assert await told.text_content() == said
         assert await told.evaluate(CLIPPED) == 0
         assert await screen.barriers() == []
-        foot = await screen.page.locator(".dock .primary").bounding_box()
+        foot = await screen.page.locator(".dock :is(.primary, .approves)").bounding_box()
         assert foot["y"] + foot["height"] < 560
     for _ in range(3):
         await asyncio.sleep(1)
         if not decisions(server):
-            await screen.page.locator(".dock .primary:enabled").click()
+            await screen.page.locator(".dock :is(.primary, .approves):enabled").click()
     await screen.sees("Done it.")
 
 
@@ -131,7 +131,7 @@ async def test_a_key_is_named_on_a_button_only_while_it_works_and_naming_it_move
     screen = await opened()
     await screen.say("Do it.")
     reject = screen.page.locator("[data-decides] button", has_text="Reject…")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await screen.composer.focus()
     place = await reject.bounding_box()
     assert await screen.page.evaluate(KEYS) == ["⏎"]
@@ -146,6 +146,23 @@ async def test_a_key_is_named_on_a_button_only_while_it_works_and_naming_it_move
     await screen.page.get_by_placeholder("What should the agent do instead?").wait_for()
     await screen.page.keyboard.press("Escape")
     await reject.wait_for()
+
+
+@pytest.mark.parametrize("focused", ["composer", "log", "card"])
+async def test_enter_approves_nothing_that_may_let_a_secret_out(server, opened, focused):
+    server.model({"call": [shell(UPLOAD)]}, {"text": "Done it."})
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
+    place = {"composer": screen.composer, "log": screen.page.locator(".log"), "card": screen.page.locator(".card.asks")}
+    assert await screen.page.locator(".card.asks .grade-grave").count() == 1
+    assert "⏎" not in await screen.page.evaluate(KEYS)
+    await place[focused].focus()
+    await asyncio.sleep(1)
+    await screen.page.keyboard.press("Enter")
+    await asyncio.sleep(0.5)
+    assert decisions(server) == []
 
 
 FOCUS = "() => document.activeElement.id || document.activeElement.tagName"
@@ -166,7 +183,7 @@ async def test_the_keyboard_goes_on_in_the_message_field_after_a_decision(server
         await scroll_up(screen)
     box = screen.page.locator(".dock" if place == "dock" else ".card.asks")
     await box.locator(
-        {"answer": ".option:enabled", "approve": ".primary:enabled", "reject": ".danger"}[how]
+        {"answer": ".option:enabled", "approve": ":is(.primary, .approves):enabled", "reject": ".danger"}[how]
     ).first.focus()
     await asyncio.sleep(1)
     await screen.page.keyboard.press("Space")
@@ -183,11 +200,11 @@ async def test_words_about_a_request_that_is_decided_in_another_tab_are_kept(ser
     await server.start()
     one, other = await opened(), await opened()
     await one.say("Do it.")
-    await one.page.locator("[data-decides] .primary:enabled").wait_for()
+    await one.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await other.go(one.page.url.partition("#/")[2])
     await one.page.locator("[data-decides] .danger").click()
     await one.page.get_by_placeholder("What should the agent do instead?").fill("Use the other folder")
-    await other.page.locator("[data-decides] .primary:enabled").click()
+    await other.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await one.sees("decided in another tab or browser", ".toasts")
     await one.page.wait_for_function("() => document.querySelector('#composer').value === 'Use the other folder'")
 
@@ -212,7 +229,7 @@ async def test_a_decision_has_one_place_and_keeps_what_was_begun_there(server, o
     screen = await opened(width=390)
     await screen.page.evaluate(WATCH_DOCKS)
     await screen.say("Do it.")
-    await screen.page.locator(".card.asks[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator(".card.asks[data-decides] :is(.primary, .approves):enabled").wait_for()
     assert await screen.page.evaluate("docks") == 0
     await screen.page.locator("[data-decides]").get_by_role("button", name="Reject").click()
     await screen.page.locator("[data-decides] input").fill("Not in this folder.")
@@ -244,7 +261,7 @@ async def test_what_was_never_in_view_is_shown_before_it_is_approved(server, ope
     await server.start()
     screen = await opened(width=390, height=640)
     await screen.say("Do it.")
-    approve = screen.page.locator("[data-decides] .primary:enabled")
+    approve = screen.page.locator("[data-decides] :is(.primary, .approves):enabled")
     await approve.wait_for()
     last = screen.page.locator("[data-decides] [data-end]").first
     for left in (1, 0):
@@ -318,7 +335,7 @@ async def test_no_key_of_the_browser_is_taken(server, opened):
     await server.start()
     screen = await opened()
     await screen.say("Do it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     keys = await screen.page.evaluate(
         "async () => (await import(early.base + 'static/js/state/shortcut-keys.js')).KEYS.map((row) => row.keys)"
     )
@@ -369,7 +386,7 @@ async def test_a_press_where_something_has_just_appeared_decides_nothing(server,
     await server.start()
     screen = await opened()
     await screen.say("Do it.")
-    button = screen.page.locator("[data-decides] .primary")
+    button = screen.page.locator("[data-decides] :is(.primary, .approves)")
     await button.wait_for()
     box = await button.bounding_box()
     await screen.page.mouse.dblclick(box["x"] + 5, box["y"] + 5)
@@ -397,7 +414,7 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     await server.start()
     screen = await opened()
     await screen.say("Do it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await screen.page.locator("[data-decides]").get_by_role("button", name="Edit").click()
     await screen.page.locator("[data-decides] textarea").fill("rm -rf /")
     await screen.page.locator("[data-decides]").get_by_role("button", name="Run command").click()
@@ -415,7 +432,7 @@ async def test_an_edit_is_approved_by_a_key_only_once_its_end_was_in_view(server
     await server.start()
     screen = await opened(width=width, height=height)
     await screen.say("Write it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await screen.page.keyboard.press("Enter")
     await screen.page.locator(".card.asks").get_by_text("line 600").wait_for()
     await screen.page.wait_for_function(
@@ -438,10 +455,10 @@ async def test_a_folded_card_is_opened_before_its_edit_is_approved(server, opene
     await screen.say("Write it.")
     await screen.page.locator(".card.asks .call-line").click()
     await screen.page.reload()
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await screen.page.locator(".card.asks .call-line").click()
     await screen.page.locator(".card.asks .diff").wait_for(state="detached")
-    await screen.page.locator("[data-decides] .primary").focus()
+    await screen.page.locator("[data-decides] :is(.primary, .approves)").focus()
     await screen.page.wait_for_timeout(SILENCE)
     await screen.page.keyboard.press("Enter")
     await screen.sees("Wrote it.")
@@ -473,7 +490,7 @@ async def test_the_sheet_of_the_modes_counts_what_was_done_without_asking(server
     await server.start()
     screen = await opened()
     await screen.say("Look.")
-    await screen.page.locator("[data-decides] .primary:enabled").click()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await screen.ended()
     await screen.page.locator(".composer-bar").get_by_role("button", name="Approvals:").click()
     assert "1 read, 2 commands." in await screen.page.locator(".unasked").inner_text()
@@ -484,6 +501,6 @@ async def test_what_is_asked_begins_with_one_verb(server, opened):
     await server.start()
     screen = await opened(width=320)
     await screen.say("Write.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     title = screen.page.locator("[data-decides] .call-title")
     assert (await title.inner_text()).split() == ["Write", "a.txt"]

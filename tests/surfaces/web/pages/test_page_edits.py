@@ -44,7 +44,7 @@ async def asked(server, opened, edit, **more: Any):
     screen = await opened(**more)
     await screen.say("Change it.")
     await screen.page.locator(".card.asks [data-hunk]").first.wait_for()
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     return screen
 
 
@@ -95,7 +95,7 @@ async def test_what_is_typed_into_a_form_counts_although_its_own_button_was_not_
     await card.locator(".words textarea").fill("Why a half?")
     await card.get_by_role("button", name="Edit", exact=True).nth(1).click()
     await retype(screen, "thirty", "three tens")
-    await screen.page.locator("[data-decides] .primary:enabled").click()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await screen.ended()
     [decided] = [event for event in server.halo.log() if isinstance(event, ev.ApprovalResolved)]
     assert "Why a half?" in decided.note

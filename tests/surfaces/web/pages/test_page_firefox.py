@@ -23,7 +23,7 @@ async def test_a_task_is_begun_approved_read_and_found_again(server, tmp_path):
         await page.press(".composer textarea")
         await page.type("Make it.\n")
         await page.until("document.querySelector('.primary:enabled')")
-        await page.press(".decision .primary:enabled")
+        await page.press(".decision :is(.primary, .approves):enabled")
         await page.until("document.querySelector('.turn-end')")
         assert (server.halo.folder / "made").exists()
         assert (await page.value("document.querySelector('.md strong').textContent"))["value"] == "made"

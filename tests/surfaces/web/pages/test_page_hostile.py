@@ -67,7 +67,7 @@ async def test_hostile_output_titles_and_paths_are_text(server, opened):
     await server.start()
     screen = await opened()
     await screen.say("Go.")
-    await screen.page.locator("[data-decides] .primary").click()
+    await screen.page.locator("[data-decides] :is(.primary, .approves)").click()
     await screen.ended()
     await screen.page.evaluate(
         "async () => { (await import(early.base + 'static/js/state/store.js')).allOpen.value = true }"

@@ -94,7 +94,7 @@ async def test_no_call_hides_what_it_does_and_none_is_approved_before_its_end_wa
     problems = []
     for number, command in enumerate(COMMANDS):
         dock = screen.page.locator("[data-decides]")
-        await dock.locator(".primary:enabled").wait_for()
+        await dock.locator(":is(.primary, .approves):enabled").wait_for()
         for width in WIDTHS:
             await screen.page.set_viewport_size({"width": width, "height": 640})
             problems += [f"{command!r} {width}: {what}" for what in await find_hidden(screen, command)]
@@ -134,7 +134,7 @@ async def test_a_call_whose_end_is_below_is_shown_first_and_approved_then(server
     await server.start()
     screen = await opened(width=width, height=480)
     await screen.say("Do it.")
-    approve = screen.page.locator("[data-decides] .primary:enabled")
+    approve = screen.page.locator("[data-decides] :is(.primary, .approves):enabled")
     await approve.wait_for()
     await asyncio.sleep(1)
     await approve.click()

@@ -30,7 +30,7 @@ async def asked(server, opened, *turns, width=1100, theme="light"):
     await server.start()
     screen = await opened(width=width, theme=theme)
     await screen.say("Do it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     return screen
 
 
@@ -55,7 +55,7 @@ async def test_what_is_queued_on_purpose_answers_nothing(server, opened):
     await screen.composer.fill("And later this.")
     await screen.page.get_by_role("button", name="Queue instead").click()
     await screen.page.locator(".queued", has_text="And later this.").wait_for()
-    await screen.page.locator("[data-decides] .primary:enabled").click()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await screen.sees("Later it is.")
     assert resolved(server) == [("allow_once", "user", "")]
     assert (server.halo.folder / "made").exists()

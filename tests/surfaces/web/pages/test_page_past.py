@@ -178,7 +178,7 @@ async def test_comments_say_before_they_are_sent_whether_they_reject_what_is_ask
     await server.start()
     screen = await opened()
     await screen.say("Do it.")
-    await screen.page.locator("[data-decides] .primary:enabled").wait_for()
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await screen.page.keyboard.press("Control+.")
     pane = screen.page.get_by_label("Changes", exact=True)
     await pane.locator("[data-hunk]").first.wait_for()
@@ -190,7 +190,7 @@ async def test_comments_say_before_they_are_sent_whether_they_reject_what_is_ask
     await pane.get_by_role("button", name=button).press("Enter")
     await pane.get_by_role("button", name=button).wait_for(state="detached")
     if decision == "allow_once":
-        await screen.page.locator("[data-decides] .primary:enabled").click()
+        await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").click()
     await screen.sees("Done it.")
     (made,) = [event for event in server.halo.log() if isinstance(event, ev.ApprovalResolved)]
     assert made.decision == decision

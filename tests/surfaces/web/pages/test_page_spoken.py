@@ -40,7 +40,7 @@ async def test_a_task_is_run_and_an_edit_approved_by_what_is_heard_alone(server,
     change = await edit.get_by_role("group", name="line 1").first.inner_text()
     assert "one" in change
     assert "two" in change
-    await page.locator("[data-decides] .primary:enabled").wait_for()
+    await page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
     await needed.get_by_role("button", name="Approve").press("Enter")
     await log.get_by_role("article", name="Agent").get_by_text("It says two now.").wait_for()
     await page.get_by_role("button", name="Follow up").press("Enter")

@@ -122,7 +122,7 @@ export function Decision({ task, row, docked = false }) {
       form === '' &&
       !meanwhile &&
       html`<div class="row">
-        <button class=${classes('button', !isGrave(row.approval) && 'primary')} disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
+        <button class=${classes('button', 'approves', !isGrave(row.approval) && 'primary')} disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
           ${approveWords(task, row)} ${isFirst && !isGrave(row.approval) && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
         </button>
         ${
