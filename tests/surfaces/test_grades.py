@@ -1,58 +1,176 @@
+"""What each surface shows of each grade of an approval, and what Enter does there; that of the page: its own tests."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
 import pytest
-from rich.console import Console
+from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, prompt
+from tests.surfaces.acp.test_acp import flags
+from tests.surfaces.cli.halo_process import Halo, shell
+from tests.surfaces.cli.live.conftest import Open, open_terminal
+from tests.surfaces.graded_calls import COMMANDS, NAMED, WORDS, fill_folder
+from tests.surfaces.tui.conftest import Begin, OpenBoard, begin, halo, open_board
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Grant, ToolKind
 from halocline.protocol.permission_rules import Grade
+from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.permissions import list_options
-from halocline.surfaces.cli.live.card import SAFE_KEYS
-from halocline.surfaces.cli.output.approval_card import approval_card
+from halocline.surfaces.cli.mcp.serve_forms import form_of
 from halocline.surfaces.figures import GRADES
-from halocline.surfaces.row_kinds import Approval, CallRow
+from halocline.testing.model_server import ModelServer
 
-CHOICES = (Choice.ALLOW_ONCE, Choice.ALLOW_ALWAYS, Choice.REJECT_ONCE)
+__all__ = ["begin", "halo", "open_board", "open_terminal"]
+
+EACH_GRADE = pytest.mark.parametrize("grade", Grade)
+DONE = {"text": "Done it."}
+SEEN = 1.5
+"""Seconds in which a key that decides has decided."""
 
 
-def request(grade):
+def is_decided(halo: Halo) -> bool:
+    return any(isinstance(event, ev.ApprovalResolved) for event in halo.log())
+
+
+def asked(grade: Grade) -> ev.ApprovalRequested:
+    grant = Grant(ToolKind.EXECUTE, "cat .env")
     return ev.ApprovalRequested(
-        request="r1",
-        call="c1",
-        name="execute_command",
-        title="cat .env",
-        kind=ToolKind.EXECUTE,
-        reason=".env may hold secrets",
-        options=CHOICES,
-        grant=Grant(ToolKind.EXECUTE, "cat .env"),
-        grade=grade,
+        "r1", "c1", "execute_command", "cat .env", ToolKind.EXECUTE, "why", tuple(Choice), grant=grant, grade=grade
     )
 
 
 def test_each_grade_but_the_ordinary_one_has_words():
-    assert set(GRADES) == set(Grade) - {Grade.ORDINARY}
+    assert {grade: GRADES.get(grade, ("", ""))[0] for grade in Grade} == WORDS
     assert [grade for grade in Grade if grade.is_grave] == [Grade.SECRET, Grade.FINAL]
 
 
-def _approval(grade):
-    asked = request(grade)
-    return Approval(asked.request, asked.reason, asked.detail, grade=asked.grade)
+@pytest.mark.slow
+@pytest.mark.process
+@EACH_GRADE
+def test_the_card_of_a_terminal_begins_with_its_grade_and_enter_does_nothing_where_it_is_grave(
+    halo: Halo, open_terminal: Open, grade: Grade
+):
+    fill_folder(halo.folder)
+    model = halo.script({"call": [shell(COMMANDS[grade])]}, DONE)
+    terminal = open_terminal(100, 30).starts("-m", model).says("go").sees("reject and stop", NAMED[grade])
+    words = WORDS[grade]
+    first = terminal.screen.split("❯ go")[1].strip().splitlines()[0]
+    assert first.startswith(f"│ {words}: " if words else "$ touch")
+    assert ("❯ n" in terminal.screen) is not grade.is_grave
+    assert (terminal.screen.index("n   reject") < terminal.screen.index("y   allow once")) is grade.is_grave
+    terminal.decides("Enter")
+    if not grade.is_grave:
+        terminal.sees("Reason")
+        return
+    time.sleep(SEEN)
+    assert "Reason" not in terminal.screen
+    terminal.decides("y").sees("Done it.")
+    assert (halo.folder / "made").exists()
 
 
-@pytest.mark.parametrize("grade", Grade)
-def test_the_card_of_a_terminal_begins_with_the_word_of_its_grade(grade):
-    row = CallRow("c1", "execute_command", "cat .env", ToolKind.EXECUTE, approval=_approval(grade))
-    console = Console(width=100, record=True, file=None, force_terminal=False)
-    with console.capture() as shown:
-        console.print(approval_card(row))
-    word, _ = GRADES.get(grade, ("", ""))
-    assert (f"{word}: .env may hold secrets" if word else "│ .env may hold secrets") in shown.get()
+@pytest.mark.slow
+@pytest.mark.process
+def test_arrows_and_enter_approve_what_is_grave_once_they_moved_there(halo: Halo, open_terminal: Open):
+    fill_folder(halo.folder)
+    model = halo.script({"call": [shell(COMMANDS[Grade.SECRET])]}, DONE)
+    terminal = open_terminal(100, 30).starts("-m", model).says("go").sees("reject and stop")
+    terminal.decides("Down").sees("❯ n").decides("Down").sees("❯ y").decides("Enter").sees("Done it.")
+    assert (halo.folder / "made").exists()
 
 
-@pytest.mark.parametrize("grade", Grade)
-def test_an_editor_gets_the_option_to_reject_first_where_it_is_grave(grade):
-    first, second, *_ = [option.kind for option in list_options(request(grade))]
-    assert (first == "reject_once") is grade.is_grave
-    assert {first, second} == {"allow_once", "reject_once"}
+@pytest.mark.slow
+@pytest.mark.process
+@EACH_GRADE
+def test_plain_lines_say_the_grade_and_enter_does_nothing(halo: Halo, grade: Grade):
+    fill_folder(halo.folder)
+    terminal = halo.terminal("-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go", columns=120)
+    terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "ask mode")
+    terminal.expect_exact("reject and stop")
+    time.sleep(SEEN)
+    terminal.send("\r")
+    time.sleep(SEEN)
+    assert not is_decided(halo)
+    terminal.send("y")
+    terminal.expect_exact("Done it.")
+    assert (halo.folder / "made").exists()
+    terminal.close(force=True)
 
 
-def test_enter_on_the_card_of_a_terminal_rejects_until_another_option_is_chosen():
-    assert SAFE_KEYS == ("n",)
+@pytest.mark.slow
+@pytest.mark.process
+@EACH_GRADE
+async def test_the_board_says_the_grade_and_enter_does_nothing_where_it_is_grave(
+    halo: Halo, begin: Begin, open_board: OpenBoard, grade: Grade
+):
+    fill_folder(halo.folder)
+    begin({"call": [shell(COMMANDS[grade])]}, DONE)
+    async with open_board() as board:
+        await board.sees("needs you (1)")
+        await board.presses("enter")
+        await board.sees("allow once", WORDS[grade], NAMED[grade])
+        assert ("❯ n" in board.text) is not grade.is_grave
+        await board.decides("enter")
+        if not grade.is_grave:
+            await board.sees("Reason (optional):")
+            return
+        assert "Reason" not in board.text
+        assert not is_decided(halo)
+        await board.decides("y")
+        await board.sees("Done it.")
+    assert (halo.folder / "made").exists()
+
+
+@pytest.mark.process
+@EACH_GRADE
+async def test_an_editor_is_told_the_grade_and_gets_the_option_to_reject_first_where_it_is_grave(
+    tmp_path: Path, grade: Grade
+):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    fill_folder(folder)
+    editor = Editor(choose("reject_once"))
+    command = Call("execute_command", {"command": COMMANDS[grade]})
+    async with (
+        ModelServer([Turn(calls=(command,)), Turn(text="Done.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin_session(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("go"))
+    ((call, options),) = editor.asked
+    words = WORDS[grade]
+    assert call.title == (f"{words}: {COMMANDS[grade]}" if grade.is_grave else COMMANDS[grade])
+    first = call.content[0].content.text
+    assert first.startswith(f"{words}: ") and NAMED[grade] in first if words else COMMANDS[grade] in first
+    assert (options[0].kind == "reject_once") is grade.is_grave
+
+
+@EACH_GRADE
+def test_every_option_of_an_editor_is_there_in_each_grade(grade: Grade):
+    kinds = [option.kind for option in list_options(asked(grade))]
+    assert sorted({*kinds}) == ["allow_always", "allow_once", "reject_always", "reject_once"]
+    assert kinds.index("allow_once") > kinds.index("reject_once") or not grade.is_grave
+
+
+@EACH_GRADE
+def test_a_form_of_an_mcp_client_says_the_grade_and_offers_no_first_where_it_is_grave(grade: Grade):
+    form = form_of(asked(grade))
+    first, *_ = [one["title"] for one in form.requested_schema["properties"]["decision"]["oneOf"]]
+    assert f"({WORDS[grade]}: why)" in form.message if WORDS[grade] else "(why)" in form.message
+    assert first == ("No" if grade.is_grave else "Yes, once")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@EACH_GRADE
+async def test_another_program_that_approves_reads_the_grade(halo: Halo, grade: Grade):
+    fill_folder(halo.folder)
+    desk = halo.home / "approvals" / "desk"
+    for place in (halo.home, halo.home / "approvals", desk):
+        place.mkdir(mode=0o700, exist_ok=True)
+    await halo.start("run", "--approvals", "desk", "-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go")
+    async with asyncio.timeout(30):
+        while not (found := [*desk.glob("*.request.json")]):
+            await asyncio.sleep(0.05)
+    assert json.loads(found[0].read_text())["grade"] == grade

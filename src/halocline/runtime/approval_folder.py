@@ -18,7 +18,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.json_input import Decoder
 from halocline.protocol.kinds import Diff, Grant, Scope
-from halocline.protocol.permission_rules import CommandPart
+from halocline.protocol.permission_rules import CommandPart, Grade
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
@@ -34,9 +34,9 @@ _WHOLE = "Write the file under another name in this folder, then rename it when 
 class FolderRequest(Value, frozen=True, omit_defaults=False):
     """The content of a request file. A decision repeats the `id` and the `token`.
 
-    `kind` is approval or question. An approval has the whole call, the reason and the rule, the `parts` of a command,
-    and the `diffs` of an edit; `choices` are allow, allow_always and deny, as far as they apply, and `always` and
-    `wider` say what allowing always would cover.
+    `kind` is approval or question. An approval has the whole call, the reason and the rule, the `grade` (how grave it
+    is to allow it), the `parts` of a command, and the `diffs` of an edit; `choices` are allow, allow_always and deny,
+    as far as they apply, and `always` and `wider` say what allowing always would cover.
     """
 
     id: str
@@ -52,6 +52,7 @@ class FolderRequest(Value, frozen=True, omit_defaults=False):
     place: str = ""
     reason: str = ""
     rule: str = ""
+    grade: Grade = Grade.ORDINARY
     parts: tuple[CommandPart, ...] = ()
     diffs: tuple[Diff, ...] = ()
     always: Grant | None = None
@@ -97,6 +98,7 @@ def make_approval_request(event: ApprovalRequested, state: State) -> FolderReque
         place=event.place,
         reason=event.reason,
         rule=event.rule,
+        grade=event.grade,
         parts=event.parts,
         diffs=event.diffs,
         always=event.grant if always else None,

@@ -7,8 +7,17 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.events.hooks import HookDecision, HookStatus
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
-from halocline.protocol.permission_rules import Effect, Grade
-from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
+from halocline.protocol.permission_rules import CommandPart, Effect, Grade
+from halocline.surfaces.row_kinds import (
+    Approval,
+    CompactionRow,
+    HookRow,
+    JobEndRow,
+    Lane,
+    RetryRow,
+    RulesRow,
+    TurnEndRow,
+)
 
 EFFECTS = {
     Effect.READ_ONLY: "read-only",
@@ -200,3 +209,9 @@ def name_grade(grade: Grade, reason: str) -> str:
     """Return a reason behind the word for its grade."""
     word, _ = GRADES.get(grade, ("", ""))
     return f"{word}: {reason}" if word and reason else word or reason
+
+
+def sort_parts(approval: Approval) -> list[CommandPart]:
+    """Return the parts of a command, those first whose reason makes it more than ordinary."""
+    is_graded = approval.grade is not Grade.ORDINARY
+    return sorted(approval.parts, key=lambda part: not (is_graded and part.reason and part.reason in approval.reason))

@@ -14,6 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
 from halocline.protocol.messages import ToolCall, ToolResult
+from halocline.protocol.permission_rules import Grade
 from halocline.surfaces.acp.content import ReadImage, ToolContent, list_result_content, make_content, make_text
 from halocline.surfaces.acp.diffs import split_hunks
 from halocline.surfaces.acp.permissions import explain_always
@@ -156,17 +157,19 @@ class CallUpdates:
     def _list_request_content(self, event: ev.ApprovalRequested) -> list[ToolContent]:
         """Return what a person has to see to decide on a call: all of it, and the reason why it is asked.
 
-        Characters that a reader would not see are spelled out.
+        Characters that a reader would not see are spelled out. A reason that is not an ordinary one comes first.
         """
-        found: list[ToolContent] = []
+        sandbox = f" {event.sandbox}" if event.sandbox else ""
+        reason = _make_prose(reveal(f"{name_grade(event.grade, event.reason)}{sandbox}"))
+        is_ordinary = event.grade is Grade.ORDINARY
+        found: list[ToolContent] = [] if is_ordinary else [reason]
         if event.kind is ToolKind.EXECUTE:
             place = f"\n(in {event.place})" if event.place else ""
             found.append(make_content(reveal(event.title + place), "console"))
         elif event.detail:
             found.append(make_content(reveal(event.detail), "text"))
         found += self._make_diffs(event.diffs)
-        sandbox = f" {event.sandbox}" if event.sandbox else ""
-        found.append(_make_prose(reveal(f"{name_grade(event.grade, event.reason)}{sandbox}")))
+        found += [reason] if is_ordinary else []
         if rule := explain_always(event):
             found.append(_make_prose(rule))
         return found

@@ -33,7 +33,7 @@ class CardMenu:
         options: Options,
         show_again: ShowAgain,
         on_card: Container[str] = (),
-        selected: str = "",
+        selected: str | None = "",
         *,
         takes_words: bool = False,
     ) -> str:

@@ -148,23 +148,6 @@ async def test_a_key_is_named_on_a_button_only_while_it_works_and_naming_it_move
     await reject.wait_for()
 
 
-@pytest.mark.parametrize("focused", ["composer", "log", "card"])
-async def test_enter_approves_nothing_that_may_let_a_secret_out(server, opened, focused):
-    server.model({"call": [shell(UPLOAD)]}, {"text": "Done it."})
-    await server.start()
-    screen = await opened()
-    await screen.say("Do it.")
-    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
-    place = {"composer": screen.composer, "log": screen.page.locator(".log"), "card": screen.page.locator(".card.asks")}
-    assert await screen.page.locator(".card.asks .grade-grave").count() == 1
-    assert "⏎" not in await screen.page.evaluate(KEYS)
-    await place[focused].focus()
-    await asyncio.sleep(1)
-    await screen.page.keyboard.press("Enter")
-    await asyncio.sleep(0.5)
-    assert decisions(server) == []
-
-
 FOCUS = "() => document.activeElement.id || document.activeElement.tagName"
 
 

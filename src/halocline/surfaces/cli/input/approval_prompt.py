@@ -52,13 +52,15 @@ class Asker:
         """Show the call and wait for a key. Nothing is allowed before all of it was shown.
 
         The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed.
+        Where it is grave, nothing is selected at first, and to reject is the first option.
         """
         row = self._screen.show_approval(event)
         self._menu.call_person(f"needs your approval: {event.title}")
         options, message = _list_options(event, row, edit), None
         while True:
             show_again = partial(self._screen.show_approval, event, again=True, whole=True)
-            key = await self._menu.choose(row.title, options, show_again)
+            selected = None if event.grade.is_grave else ""
+            key = await self._menu.choose(row.title, options, show_again, selected=selected)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
@@ -161,11 +163,12 @@ def _command_of(row: CallRow) -> str:
 
 def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | None) -> dict[str, str]:
     """List the keys with their labels."""
-    options = {"y": "allow once"}
+    reject = {"n": "reject, with a reason"}
+    options = {**(reject if event.grade.is_grave else {}), "y": "allow once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
         options["a"] = f"always allow {describe_grant(event.grant)}"
         options["s"] = "more permission options"
-    options["n"] = "reject, with a reason"
+    options |= reject
     options["t"] = "add a message to your decision"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"

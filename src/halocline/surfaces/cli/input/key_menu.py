@@ -35,7 +35,7 @@ class KeyMenu:
         options: Options,
         show_again: ShowAgain,
         on_card: Container[str] = (),
-        selected: str = "",
+        selected: str | None = "",
         *,
         takes_words: bool = False,
     ) -> str:

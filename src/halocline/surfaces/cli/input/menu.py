@@ -43,15 +43,15 @@ class Menu(Protocol):
         options: Options,
         show_again: ShowAgain,
         on_card: Container[str] = (),
-        selected: str = "",
+        selected: str | None = "",
         *,
         takes_words: bool = False,
     ) -> str:
         """Return the key of an option. `title` names the card above, which lists the options `on_card`.
 
-        `selected` is the option that is selected at first, in place of a safe one. `show_again` prints the card again
-        after the program was suspended. With `takes_words`, a typed line chooses too (`find_option`), and no other line
-        may be sent anywhere meanwhile.
+        `selected` is the option that is selected at first, in place of a safe one; with None, nothing is, so that Enter
+        does nothing. `show_again` prints the card again after the program was suspended. With `takes_words`, a typed
+        line chooses too (`find_option`), and no other line may be sent anywhere meanwhile.
         """
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:

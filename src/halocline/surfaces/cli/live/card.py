@@ -20,8 +20,8 @@ LONGEST_TITLE = 300
 class Card:
     """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame.
 
-    `selected` is the option that is selected at first, in place of a safe one. With `takes_words`, a line that is sent
-    while it waits is an answer to it and nothing else.
+    `selected` is the option that is selected at first, in place of a safe one; with None, nothing is. With
+    `takes_words`, a line that is sent while it waits is an answer to it and nothing else.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Card:
         title: str,
         options: Mapping[str, str],
         redraw: Callable[[], None],
-        selected: str = "",
+        selected: str | None = "",
         *,
         takes_words: bool = False,
     ) -> None:
@@ -37,7 +37,8 @@ class Card:
         self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
         self._options = dict(options)
         keys = list(self._options)
-        first = next((keys.index(key) for key in (selected, *SAFE_KEYS) if key in keys), NONE)
+        wanted = () if selected is None else (selected, *SAFE_KEYS)
+        first = next((keys.index(key) for key in wanted if key in keys), NONE)
         self._clock = CalmClock()
         self._keys = DecisionKeys(keys, first, self._clock.now())
         self.since = time.monotonic()

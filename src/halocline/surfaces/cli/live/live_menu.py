@@ -46,7 +46,7 @@ class LiveMenu:
         options: Options,
         show_again: ShowAgain,
         on_card: Container[str] = (),
-        selected: str = "",
+        selected: str | None = "",
         *,
         takes_words: bool = False,
     ) -> str:

@@ -12,6 +12,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice
 from halocline.protocol.state.state import State
+from halocline.surfaces.figures import name_grade
 
 Asked = ApprovalRequested | QuestionAsked
 
@@ -31,9 +32,11 @@ def form_of(asked: Asked) -> types.ElicitRequestFormParams:
     """Build the form of a question."""
     if isinstance(asked, ApprovalRequested):
         diffs = "".join(f"\n{diff.text}" for diff in asked.diffs)
-        text = f"Halocline asks for approval ({asked.reason}):\n{asked.detail or asked.title}{diffs}"
+        reason = name_grade(asked.grade, asked.reason)
+        text = f"Halocline asks for approval ({reason}):\n{asked.detail or asked.title}{diffs}"
         always = asked.grant is not None
-        titled = [(choice, label) for choice, label in _CHOICES.items() if always or choice is not Choice.ALLOW_ALWAYS]
+        order = sorted(_CHOICES, key=Choice.REJECT_ONCE.__ne__) if asked.grade.is_grave else _CHOICES
+        titled = [(choice, _CHOICES[choice]) for choice in order if always or choice is not Choice.ALLOW_ALWAYS]
         fields = {"decision": _choice_schema("Allow it?", titled), "note": _text_schema("Note to the agent")}
         return _build_form(text, fields, ["decision"])
     if not asked.options:

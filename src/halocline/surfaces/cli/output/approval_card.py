@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 
 from halocline.protocol.kinds import Choice
-from halocline.protocol.permission_rules import CommandPart, Effect
+from halocline.protocol.permission_rules import CommandPart, Effect, Grade
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.call_cards import DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.theme import Wide, marked, wrapped
-from halocline.surfaces.figures import EFFECTS, GRADES, name_grade
+from halocline.surfaces.figures import EFFECTS, GRADES, name_grade, sort_parts
 from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.sanitize import reveal
 
@@ -18,7 +18,10 @@ _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effe
 
 
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
-    """An approval: exactly what would happen, and which rule asks. Nothing is hidden or cut within a line."""
+    """An approval: exactly what would happen, and which rule asks. Nothing is hidden or cut within a line.
+
+    It begins with the reason if that is not an ordinary one.
+    """
     approval = row.approval or r.Approval("", "")
     head = marked(
         draw_headline(reveal(approval.detail or row.title), approval.diffs), MARKS.get(row.kind, "•"), "accent"
@@ -29,7 +32,8 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     shown = reveal(name_grade(approval.grade, approval.reason) + where)
     reason = marked(wrapped(shown, style), "│", style, "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
-    body = Group(head, reason, *_draw_parts(approval.parts), *indent_cards(diffs))
+    first = (head, reason) if approval.grade is Grade.ORDINARY else (reason, head)
+    body = Group(*first, *_draw_parts(sort_parts(approval)), *indent_cards(diffs))
     return Wide(body) if diffs else body
 
 

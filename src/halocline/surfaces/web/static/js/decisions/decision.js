@@ -8,7 +8,7 @@ import { choicesOf, DIVISIBLE } from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
 import { approve, approveWords, draft, draftOf, editable, openForm, others, send, standing } from './approve.js'
 import { Foot } from './decision-foot.js'
-import { Explanation, isGrave } from './explanation.js'
+import { Explanation, gradeOf, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
 import { isSeen } from './whole-call.js'
 import { InView, isInView } from './in-view.js'
@@ -61,6 +61,8 @@ export function Decision({ task, row, docked = false }) {
   useFocusAfter(box)
   /** It is decided here: the dock shows only while the card is out of view. */
   const isHere = docked || isInView(request)
+  const grave = isGrave(row.approval)
+  const [word] = gradeOf(row.approval)
   const isFirst = task.facts.waiting[0]?.request === request
   const isPlace = isFirst && isHere && !docked // the dock is a region itself
   // "Always" applies to the call as it came, so it is not offered once the diff was changed.
@@ -92,7 +94,10 @@ export function Decision({ task, row, docked = false }) {
       deeds[e.key]()
     }
   }
-  const close = () => (draft(request, { form: '', text: null }), box.current?.querySelector('.primary')?.focus())
+  const close = () => (
+    draft(request, { form: '', text: null }),
+    box.current?.querySelector('.primary, .danger')?.focus()
+  )
   const onEscape = (e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), close())
   const reject = () => decide('reject_once', { note: [note, now.note].filter(Boolean).join('\n\n') })
   return html`<div
@@ -100,7 +105,7 @@ export function Decision({ task, row, docked = false }) {
     ref=${box}
     onKeyDown=${pressed}
     role=${isPlace ? 'region' : 'group'}
-    aria-label=${isPlace ? 'Approval needed' : `Approve: ${row.title}`}
+    aria-label=${[isPlace ? 'Approval needed' : `Approve: ${row.title}`, word].filter(Boolean).join('. ')}
   >
     <div class="explanation" tabindex=${docked ? 0 : null} role="group" aria-label="What it does">
       <${Explanation} row=${row} />
@@ -122,8 +127,12 @@ export function Decision({ task, row, docked = false }) {
       form === '' &&
       !meanwhile &&
       html`<div class="row">
-        <button class=${classes('button', 'approves', !isGrave(row.approval) && 'primary')} disabled=${busy || !armed} onClick=${() => meant(() => once(() => approve(task, row)))}>
-          ${approveWords(task, row)} ${isFirst && !isGrave(row.approval) && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
+        <button
+          class=${classes('button', 'approves', !grave && 'primary')}
+          disabled=${busy || !armed}
+          onClick=${() => meant(() => once(() => approve(task, row)))}
+        >
+          ${approveWords(task, row)} ${isFirst && !grave && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
         </button>
         ${
           grant &&
@@ -174,7 +183,7 @@ export function Decision({ task, row, docked = false }) {
           onInput=${(e) => draft(request, { text: e.target.value })}
           spellcheck="false"
         ></textarea>
-        <button class="button primary" type="submit">${whole[2]}</button>
+        <button class=${classes('button', !grave && 'primary')} type="submit">${whole[2]}</button>
         <button class="button quiet" type="button" onClick=${close}>Back</button>
       </form>`
     }
@@ -187,15 +196,18 @@ export function Decision({ task, row, docked = false }) {
   </div>`
 }
 
-function Always({ approval: { request, grant, wider: more }, decide, close, onEscape }) {
+function Always({ approval, decide, close, onEscape }) {
+  const { request, grant, wider: more } = approval
+  const grave = isGrave(approval) // then Enter in a field does not allow it
   const armed = useArmed(request)
   const [scope, setScope] = useState('task')
   const [wider, setWider] = useState(false)
+  const allow = () => armed && isMeant() && decide('allow_always', { scope, wider })
   const offers = [[false, grant], ...(more ? [[true, more]] : [])]
   return html`<form
     class="decision-form column"
     onKeyDown=${onEscape}
-    onSubmit=${(e) => (e.preventDefault(), armed && isMeant() && decide('allow_always', { scope, wider }))}
+    onSubmit=${(e) => (e.preventDefault(), !grave && allow())}
   >
     <fieldset>
       <legend>Always allow</legend>
@@ -215,7 +227,14 @@ function Always({ approval: { request, grant, wider: more }, decide, close, onEs
       )}
     </div>
     <div class="row">
-      <button class="button primary" disabled=${!armed} type="submit">Allow</button>
+      <button
+        class=${classes('button', !grave && 'primary')}
+        disabled=${!armed}
+        type=${grave ? 'button' : 'submit'}
+        onClick=${() => grave && allow()}
+      >
+        Allow
+      </button>
       <button class="button quiet" type="button" onClick=${close}>Back</button>
     </div>
   </form>`

@@ -51,9 +51,9 @@ function useKeys(task, first, armed) {
       const inComposer = event.target.closest?.('.composer textarea')
       if (first.kind === 'approval') {
         const row = task.call(first.call)
-        if (event.key === 'Enter' && isGrave(row?.approval)) event.preventDefault()
-        else if (event.key === 'Enter' && !event.shiftKey) approve(task, row)
-        else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
+        if (event.key === 'Enter' && !event.shiftKey) {
+          if (!isGrave(row?.approval)) approve(task, row)
+        } else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
           openForm(task.call(first.call), FORMS[event.key])
         else return
       } else {

@@ -18,12 +18,17 @@ const GRADES = {
   final: ['Cannot be undone', 'grade-grave'],
 }
 
+/** The words for the grade of an approval and the class of its reason; no words for an ordinary one. */
+export const gradeOf = (approval) => GRADES[approval?.grade] ?? ['', 'soft']
+
 /** True for what only a deliberate click or key approves: Enter does not. */
 export const isGrave = (approval) => approval?.grade === 'secret' || approval?.grade === 'final'
 
 export function Explanation({ row }) {
-  const { request, reason, place, sandbox, parts, grade } = row.approval
-  const [word, tone] = GRADES[grade] ?? ['', 'soft']
+  const { request, reason, place, sandbox, parts = [] } = row.approval
+  const [word, tone] = gradeOf(row.approval)
+  const isNamed = (part) => Boolean(word && part.reason && reason.includes(part.reason))
+  const sorted = [...parts].sort((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
   return html`
     ${reason && html`<p class=${classes('small', tone)}>${word && html`<strong>${word}.</strong>${' '}`}${shown(asSentence(reason))}</p>`}
     ${place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
@@ -33,7 +38,7 @@ export function Explanation({ row }) {
     ${
       showsParts(row.approval) &&
       html`<ul class="plain parts">
-        ${parts.map((part, at) => html`<${Part} key=${at} part=${part} />`)}
+        ${sorted.map((part, at) => html`<${Part} key=${at} part=${part} />`)}
       </ul>`
     }
     ${isExplained(row.approval) && html`<${End} key=${request} of=${endOf(request, 'explanation')} />`}

@@ -10,6 +10,7 @@ import { openFile } from '../files/open-file.js'
 import { Approvable } from '../decisions/hunks.js'
 import { BrowserBody } from './browser-card.js'
 import { Decision } from '../decisions/decision.js'
+import { gradeOf } from '../decisions/explanation.js'
 import { isInView } from '../decisions/in-view.js'
 import { revealed, Whole, wholeOf } from '../decisions/whole-call.js'
 import { CommandFoot, JobFoot } from './command-actions.js'
@@ -38,7 +39,10 @@ const SAID = {
 }
 
 function Status({ row, cutOff }) {
-  if (row.approval && !row.approval.decision && !row.status) return html`<span class="state warn">needs approval</span>`
+  if (row.approval && !row.approval.decision && !row.status) {
+    const [word, tone] = row.approval.diffs?.length ? gradeOf(row.approval) : [] // else the reason is the next line
+    return html`<span class=${classes('state', word ? tone : 'warn')}>${word || 'needs approval'}</span>`
+  }
   if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> interrupted</span>`
   if (!row.status)
     return html`<span class="state run">
