@@ -47,6 +47,11 @@ def facts():
     return LocalShellFacts({"PATH": os.environ["PATH"]}, partial(find_unkept, largest=MOST_BYTES))
 
 
+@pytest.fixture(autouse=True)
+def _home(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/somebody")  # not below /tmp, which the sandbox has its own of
+
+
 def verdicts(workspace, facts, command):
     """The answers of ask, accept-edits and auto mode, and of auto mode with a full sandbox."""
     full = SandboxChecked(standing=SandboxStanding.FULL)
