@@ -10,15 +10,19 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.journeys.conftest import Journey
+from tests.journeys.conftest import NO_SERVERS, Journey
 from tests.journeys.test_reading import PIXEL
+from tests.journeys.test_standings import MachineWith, is_there
 from tests.swapping import renaming, swapping
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.client import Client
+from halocline.protocol.events import ToolCallEnded
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
-from halocline.runtime.controller import TaskOptions
+from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.settings.settings import Settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="names are swapped in one step")]
 
@@ -159,18 +163,24 @@ def spell(command: str, number: int) -> str:
     return f"{command}{' ' * (number % 7)}# {number}"
 
 
-@pytest.mark.xfail(
-    reason="a program opens the names that were judged when it runs, without a sandbox as any program", strict=False
-)
-@pytest.mark.parametrize("flip", [*FLIPS, HARD])
+@pytest.mark.parametrize("flip", FLIPS)
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_no_command_that_reads_shows_what_lies_outside(journey, ground, tmp_path, command, flip):
+async def test_no_sandboxed_command_that_reads_shows_what_lies_outside(journey, ground, tmp_path, command, flip):
+    """Without a sandbox, a program may be led outside in those milliseconds, as the page on security says."""
+    if not is_there("bubblewrap", tmp_path):
+        pytest.skip("this machine has no bubblewrap")
     journey.longest = 900
     spelt = [Call("execute_command", {"command": spell(command, n)}, id=f"c{n}") for n in range(READS)]
     script = [Turn(calls=tuple(spelt[at : at + AT_ONCE])) for at in range(0, READS, AT_ONCE)]
+    settings = Settings(sandbox="auto", language_servers=NO_SERVERS, max_failures=100_000)
+    assembly = MachineWith(journey.home, settings, (*script, Turn(text="done")), {"PATH": os.environ["PATH"]})
+    assembly.backend = "bubblewrap"
+    options = TaskOptions(approval_mode=ApprovalMode.AUTO, attended=False)
     with flipping(flip, ground, tmp_path / "outside"):
-        await journey.run(*script, Turn(text="done"), options=ASK, max_failures=100_000)
-    assert_nothing_came_from_outside(journey)
+        await journey.run(client=Client(Controller(assembly), "test"), options=options)
+    said = "".join(str(one.result) for one in journey.events if isinstance(one, ToolCallEnded))
+    assert INSIDE in said
+    assert_not_logged(journey)
 
 
 @pytest.mark.parametrize("flip", [*FLIPS[1:], HARD])

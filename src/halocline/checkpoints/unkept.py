@@ -1,15 +1,17 @@
-"""Find what a change may lose because no checkpoint holds it: ignored and large files, other repositories, git."""
+"""Find what a change may lose because no checkpoint holds it: ignored, hidden and large files, and git's own.
+
+What git does with the store decides; this says the same of one path, without a store. A test compares the two.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
-from halocline.checkpoints.store.layout import read_excludes
+from halocline.checkpoints.store.layout import list_excludes
 from halocline.files.regular import read_beginning
 from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within
-from halocline.policy.patterns import matches_any
+from halocline.policy.patterns import find_match
 
 MOST_ENTRIES = 5_000
 MOST_NAMED = 3
@@ -19,59 +21,77 @@ _MOST_RULES = 1 << 20
 def find_unkept(paths: Iterable[str], roots: Sequence[str], largest: int) -> tuple[str, ...]:
     """Return the first existing files at or below these absolute paths that no checkpoint of the roots holds.
 
-    Checkpoints leave out what the project or we ignore, files over `largest` bytes, and other repositories. A folder
-    with too many files to look at is returned itself.
+    Checkpoints leave out what the project or we ignore, what is hidden, files over `largest` bytes, and git's
+    own folders. A folder with too many files to look at is returned itself.
     """
     found: list[str] = []
     for path in dict.fromkeys(paths):
         if not os.path.lexists(path):
             continue
         root = next((root for root in roots if is_within(path, root) and path != root), "")
-        found += [path] if not root else _list_unkept(path, root, largest)
+        found += [path] if not root else _Kept(root, largest).list_unkept(path)
         if len(found) >= MOST_NAMED:
             break
     return tuple(found[:MOST_NAMED])
 
 
-def _list_unkept(path: str, root: str, largest: int) -> Iterator[str]:
-    waiting, left = [path], MOST_ENTRIES
-    while waiting:
-        here = waiting.pop()
-        is_folder = os.path.isdir(here) and not os.path.islink(here)
-        if _is_ignored(here, root) or (is_folder and here != root and os.path.lexists(os.path.join(here, ".git"))):
-            yield here
-        elif is_folder:
-            entries = list_entries(here)
-            left -= len(entries)
-            if left < 0:
-                yield path
-                return
-            waiting += [entry.path for entry in entries]
-        elif not os.path.islink(here) and os.path.getsize(here) > largest:
-            yield here
+class _Kept:
+    """What checkpoints of a root hold. `rules` keeps the patterns of each folder while one path is looked at."""
 
+    def __init__(self, root: str, largest: int) -> None:
+        self._root = root
+        self._largest = largest
+        self._ours = tuple(list_excludes(Path(root)).splitlines())
+        self._rules: dict[str, tuple[str, ...]] = {}
 
-def _is_ignored(path: str, root: str) -> bool:
-    """Return True if the project's ignore rules or ours leave a path out of checkpoints."""
-    inside = os.path.relpath(path, root)
-    if ".git" in inside.split("/") or matches_any(_read_ours(), inside):
-        return True
-    folder = os.path.dirname(path)
-    while is_within(folder, root):
-        lines = _read_rules(os.path.join(folder, ".gitignore"))
-        if lines and matches_any(lines, os.path.relpath(path, folder)):
+    def list_unkept(self, path: str) -> Iterator[str]:
+        """Yield what is not held at or below a path, or the path if that is too much to look at."""
+        above = self._list_above(path)
+        if any(map(self._is_left_out, above)):
+            yield path
+            return
+        waiting, left = [path], MOST_ENTRIES
+        while waiting:
+            here = waiting.pop()
+            if self._is_left_out(here):
+                yield here
+            elif _is_folder(here):
+                entries = list_entries(here)
+                left -= len(entries)
+                if left < 0:
+                    yield path
+                    return
+                waiting += [entry.path for entry in entries]
+            elif not os.path.islink(here) and os.path.getsize(here) > self._largest:
+                yield here
+
+    def _list_above(self, path: str) -> Iterator[str]:
+        folder = os.path.dirname(path)
+        while folder != self._root:
+            yield folder
+            folder = os.path.dirname(folder)
+
+    def _is_left_out(self, path: str) -> bool:
+        """Return True for an ignored path and for git's own folder, if the folders above it are not left out."""
+        if os.path.basename(path) == ".git":
             return True
-        folder = os.path.dirname(folder)
-    return False
+        end = "/" if _is_folder(path) else ""
+        folder = os.path.dirname(path)
+        while is_within(folder, self._root):
+            if (found := find_match(self._read_rules(folder), os.path.relpath(path, folder) + end)) is not None:
+                return found
+            folder = os.path.dirname(folder)
+        return bool(find_match(self._ours, os.path.relpath(path, self._root) + end))
+
+    def _read_rules(self, folder: str) -> tuple[str, ...]:
+        if folder not in self._rules:
+            try:
+                text = read_beginning(Path(folder, ".gitignore"), _MOST_RULES).decode("utf-8", "replace")
+            except OSError:
+                text = ""
+            self._rules[folder] = tuple(text.splitlines())
+        return self._rules[folder]
 
 
-def _read_rules(file: str) -> tuple[str, ...]:
-    try:
-        return tuple(read_beginning(Path(file), _MOST_RULES).decode("utf-8", "replace").splitlines())
-    except OSError:
-        return ()
-
-
-@cache
-def _read_ours() -> tuple[str, ...]:
-    return tuple(read_excludes().splitlines())
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)

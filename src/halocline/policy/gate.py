@@ -45,7 +45,7 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     grade, gravest = grade_acts(acts, context) if strictest.verdict is Verdict.ASK else (Grade.ORDINARY, "")
     if gravest:
-        more = [reason for reason in reasons if gravest not in reason and reason not in gravest]
+        more = [one for one in reasons if gravest not in one and one.rpartition(": ")[2] not in gravest]
         reasons = dict.fromkeys((gravest, *more))
     return replace(
         _of_command(acts[0], strictest, context),

@@ -59,7 +59,7 @@ def _grade_part(part: JudgedPart, context: PolicyContext) -> tuple[Grade, str]:
 
 def find_lost(act: Act, context: PolicyContext) -> tuple[str, ...]:
     """Return what a command may lose that no checkpoint holds, for the log; "." if there are no checkpoints."""
-    parts = [part for part in act.judged.simple if part.rule in (Rule.DESTROYS, Rule.WRITES)] if act.judged else []
+    parts = [part for part in act.judged.simple if part.rule is Rule.DESTROYS] if act.judged else []
     paths = [touch.path.path for part in parts for touch in part.touches if touch.use in LOSES]
     if not context.facts.has_checkpoints:
         return (".",)

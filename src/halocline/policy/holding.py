@@ -77,8 +77,6 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
             return part.reason if any(map(is_of_tools, made)) else ""
         case Rule.NETWORK:
             return part.reason if checked.network else ""
-        case Rule.WRITES:
-            return why_edit_is_lost(part, facts, roots)
         case Rule.DISCARDS:
             return "" if facts.has_checkpoints else part.reason
         case Rule.DESTROYS:
@@ -94,12 +92,6 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
     unkept = facts.find_unkept(lost, roots)
     shown = ", ".join(_show_path(path, roots) for path in unkept)
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
-
-
-def why_edit_is_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
-    """Say which file a program edits in place that no checkpoint holds; empty if checkpoints hold it."""
-    edits = part.argv is not None and part.argv[:1] in (("sed",), ("/bin/sed",), ("/usr/bin/sed",))
-    return why_lost(part, facts, roots) if edits and facts.has_checkpoints else ""
 
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:

@@ -6,11 +6,11 @@ from functools import partial
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import STRICTNESS, Rule as Reason
+from halocline.policy.commands import STRICTNESS
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.destinations import Net
 from halocline.policy.grades import list_roots
-from halocline.policy.holding import why_edit_is_lost, why_not_held
+from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
@@ -179,11 +179,6 @@ def _private_network(act: Act, context: PolicyContext) -> Decision | None:
 def _by_command(act: Act, context: PolicyContext) -> Decision | None:
     if act.judged is None:
         return None
-    if act.judged.decision is Verdict.ALLOW and context.approval_mode is ApprovalMode.AUTO:
-        roots = list_roots(context)
-        lost = (why for part in act.judged.simple if (why := why_edit_is_lost(part, context.facts, roots)))
-        if why := next(lost, ""):
-            return Decision(Verdict.ASK, Reason.DESTROYS.value, why)
     return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
 
 

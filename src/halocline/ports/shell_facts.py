@@ -121,7 +121,7 @@ class LoggedFacts(NoFacts):
         self._workspace = os.path.realpath(workspace)
 
     def hidden_below(self, folder: str, hides: Hides, *, deep: bool) -> tuple[tuple[str, ...], frozenset[str]] | None:
-        return (), frozenset()  # nobody knows which files there were
+        return (), frozenset()  # the log does not say which files there were
 
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         given = [path.rstrip("/") for path in paths]

@@ -67,8 +67,8 @@ def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
 def _is_reached(words: Sequence[str], wanted: Wanted, known: str | None) -> bool:
     """Return True if the wanted words come in their order, and only options with their values between them.
 
-    If no options are `known`, any words may come between them, as nobody knows which of those are values. A word that
-    is known only when it runs may be any words.
+    If no options are `known`, any words may come between them, since each may be the value of an option. A word that
+    is known only when it runs may stand for any words.
     """
     reached, after_option, anywhere, before = {0}, False, known is None, ""
     for word in words:

@@ -116,7 +116,7 @@ def _does_more(text: str) -> bool:
 
 
 def _judge_editing(simple: Simple, ground: Ground) -> Finding:
-    """Judge `sed -i`: an edit of its files if its script only edits and its backup is a file beside each."""
+    """Judge `sed -i`: an edit of its files, if its script only edits and checkpoints hold what is there now."""
     try:
         given = sort_words(_SED, simple.words[1:])
         scripts = [*given.programs]
@@ -127,7 +127,12 @@ def _judge_editing(simple: Simple, ground: Ground) -> Finding:
     except Unlisted as why:
         return unknown_finding(simple.source, str(why))
     edits = Actor(Effect.WRITES_INSIDE, "edits")
-    return _on_targets(simple, given.operands, edits, ground) or unknown_finding(simple.source, "it edits no file")
+    judged = _on_targets(simple, given.operands, edits, ground) or unknown_finding(simple.source, "it edits no file")
+    paths = [one.path for one in all_targets(given.operands, ground)] if judged.rule is Rule.WRITES else []
+    if paths and ground.facts.has_checkpoints and ground.facts.find_unkept(paths, ground.real_roots):
+        part = make_part(simple.source, Effect.DESTRUCTIVE, judged.part.reason, judged.part.targets)
+        return Finding(part, Rule.DESTROYS)
+    return judged
 
 
 def _names_below(simple: Simple) -> list[Word]:
@@ -185,7 +190,7 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
 
 
 def _find_unlisted(simple: Simple, actor: Actor) -> str:
-    """Return a flag with which nobody knows what a program writes; empty if there is none."""
+    """Return the first flag that makes it unknown what a program writes; empty if there is none."""
     known = actor.flags.split()
     texts = [word.text for word in simple.words[1:] if re.match(r"-[^-]|--\w", word.text)] if known else []
     names = (name.partition("=")[0] for name in texts if name not in known)

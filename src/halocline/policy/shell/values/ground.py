@@ -55,8 +55,8 @@ class Ground(Value, frozen=True):
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
-    PATH if earlier commands changed it. `left` are those that the last `cd`
-    left, `stack` those that `popd` goes back to. `fed` are names that come through a pipe or a redirection, as in
+    PATH if earlier commands changed it. `left` are the folders that the last `cd` left, `stack` those that `popd` goes
+    back to. `fed` are names that come through a pipe or a redirection, as in
     `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
     `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
     `classifiers` and `hidden` keep what was found for this text.
