@@ -36,7 +36,7 @@ def find_unkept(paths: Iterable[str], roots: Sequence[str], largest: int) -> tup
 
 
 class _Kept:
-    """What checkpoints of a root hold. `rules` keeps the patterns of each folder while one path is looked at."""
+    """The files of a root that checkpoints hold. `rules` keeps the patterns of each folder while it is looked at."""
 
     def __init__(self, root: str, largest: int) -> None:
         self._root = root

@@ -30,7 +30,7 @@ def goes_through(name: str, spec: Spec, given: Given) -> bool:
     return name in LEAVES_OUT and (not spec.recursive or spec.reads_folders(given.names))
 
 
-def build_hiding_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:
+def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:
     """Return the flags that leave out hidden names below these folders; Raises Unlisted if none do exactly that."""
     deep = name != "ls" or bool({"-R", "--recursive"} & set(given.names))
     hidden, shown = _find_hidden([one.path for one in found], ground, deep=deep)
@@ -49,7 +49,7 @@ def build_hiding_flags(name: str, given: Given, found: Sequence[Found], ground: 
     return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in names), *folders))
 
 
-def build_hiding_tests(starts: Iterable[str], ground: Ground) -> str:
+def build_exclusion_tests(starts: Iterable[str], ground: Ground) -> str:
     """Return the tests with which `find` leaves out hidden names below these folders. Raises Unlisted."""
     tests: list[str] = []
     for start in starts:
@@ -68,7 +68,7 @@ def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])
     starts = [given.operands[part].text for part in front if isinstance(part, int)] or ["."]
     words = [part if isinstance(part, str) else operands[part] for part in front]
-    tests = build_hiding_tests(starts, ground)
+    tests = build_exclusion_tests(starts, ground)
     condition = ["'('", *(part if isinstance(part, str) else operands[part] for part in rest), "')'"] if rest else []
     return " ".join(("find", *words, tests, *condition) if tests else ("find", *words, *condition[1:-1]))
 

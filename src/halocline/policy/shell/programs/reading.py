@@ -11,7 +11,7 @@ from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.leaving_out import build_hiding_flags, goes_through, render_find
+from halocline.policy.shell.programs.leaving_out import build_exclusion_flags, goes_through, render_find
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -155,7 +155,7 @@ def _build_form(name: str, spec: Spec, given: Given, paths: list[Word], ground: 
     if ground.hides and (goes_through(name, spec, given) or spec.reads_folders(given.names)):
         if name == "find":
             return render_find(given, operands, ground)
-        added = (*added, *build_hiding_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))
+        added = (*added, *build_exclusion_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))
     if spec.ordered:
         return " ".join((name, *added, *(part if isinstance(part, str) else operands[part] for part in given.order)))
     end = ["--"] if spec.ends and operands else []
