@@ -30,7 +30,7 @@ from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Decision, PolicyContext, decide_call
+from halocline.policy.gate import Decision, PolicyContext, decide_call, make_hider
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
@@ -39,7 +39,8 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
-HIDDEN, GUARDED = "zq7hiddeneddih7qz", "zq7guarddraug7qz"
+HIDDEN, GUARDED, HISTORY = "zq7hiddeneddih7qz", "zq7guarddraug7qz", "zq7historyyrotsih7qz"
+CERTIFICATE = "zq7certtrec7qz"
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO
 OFF, FULL = SandboxChecked(), SandboxChecked(standing=SandboxStanding.FULL)
 DENIES = RuleBook(
@@ -59,6 +60,9 @@ MODES = {
 }
 HELD = "auto with a full sandbox"
 CANARIES = {"outside": OUTSIDE, "secret": SECRET, "hidden": HIDDEN, "guarded": GUARDED}
+HELD_CANARIES = dict(CANARIES)
+"""What the sandbox hides; it leaves certificates readable for tests and builds, and knows nothing of git's objects."""
+CANARIES |= {"history": HISTORY, "certificate": CERTIFICATE}
 PLANTED = (
     ".git/hooks",
     ".git/config",
@@ -72,8 +76,9 @@ PLANTED = (
 )
 REACHING = ("curl", "wget", "nc", "ssh", "scp", "ping", "pip", "npm")
 RUNNING = ("canary", "python3", "make", "perl")
-LOST = "lost what no checkpoint holds"
-"""What programs that nobody knows do to files that only exist here is counted apart: the sandbox cannot know it."""
+LOST, TOLD = "lost what no checkpoint holds", "showed an older version of what is hidden"
+APART = (TOLD, LOST)
+"""What the sandbox cannot hold, as the guides say: what unknown programs delete, or find in git's objects."""
 TOGETHER = 16
 """Commands that run in one sandbox, one after another."""
 SECONDS = 0.7
@@ -87,6 +92,7 @@ class PromiseWorld(Scratch):
         super()._fill()
         texts = {
             "private/n.txt": f"KEY {HIDDEN}\n",
+            "id.pem": f"KEY {CERTIFICATE}\n",
             "lost.log": "lost\n",
             ".gitignore": "*.log\n",
             ".clineignore": "private/\n",
@@ -102,20 +108,31 @@ class PromiseWorld(Scratch):
         for name in {*REACHING, *RUNNING} - {"canary", "python3", "make"}:
             (self.base / "bin" / name).write_text(f"#!/bin/sh\necho {RAN}\n")
             (self.base / "bin" / name).chmod(0o755)
+        hidden = {
+            name: (self.workspace / name).read_text() for name in (".env", "id.pem", "private/n.txt", "sub/c.txt")
+        }
+        for name in hidden:
+            (self.workspace / name).write_text(f"KEY {HISTORY}\n")
         who = {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         for words in (["add", "-Af"], ["commit", "-qm", "one"], ["tag", "TAG", "HEAD:.env"]):
             subprocess.run(["git", *words], cwd=self.workspace, check=True, env=os.environ | who)
+        for name, text in hidden.items():
+            (self.workspace / name).write_text(text)
 
     @cached_property
     def facts(self) -> LocalShellFacts:
         return LocalShellFacts(self.environment, _list_unkept)
 
     def decide(self, text: str, name: str) -> Decision:
-        mode, approves, box = MODES[name]
-        place = {"workspace": self.workspace, "home": self.state, "facts": self.facts}
-        context = PolicyContext(**place, mode=mode, approval_mode=approves, book=DENIES, sandbox=box)
+        box = MODES[name][2]
+        context = _make_context(name, self.workspace, self.state, self.facts)
         call = Summary(text, ToolKind.EXECUTE, command=text, tool="execute_command", in_sandbox=box is FULL or None)
         return decide_call(call, context)
+
+
+def _make_context(name: str, workspace: Path, home: Path, facts: LocalShellFacts) -> PolicyContext:
+    mode, approves, box = MODES[name]
+    return PolicyContext(workspace, home, mode, approves, book=DENIES, sandbox=box, facts=facts)
 
 
 def _list_unkept(paths, roots):
@@ -139,6 +156,7 @@ class HeldWorld:
         self._sandbox = Sandbox(replace(built.request, home=home))
         standing = self._sandbox.examine().checked.standing
         self.is_full = standing is SandboxStanding.FULL
+        self._hides = make_hider(_make_context(HELD, workspace, state.root, world.facts), "execute_command")
         self._environment = {"PATH": f"{self.base / 'bin'}:/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}
 
     async def prepare(self) -> None:
@@ -148,7 +166,9 @@ class HeldWorld:
         """Run commands in one sandbox, and return an effect that it promises to hold; empty for none."""
         lines = [f"timeout -k 1 {SECONDS} bash --noprofile --norc -c {_quote(text)} < /dev/null" for text in texts]
         script = "\n".join([f"cd {_quote(str(self.base / 'w'))}", *lines, "true"])
-        held = self._sandbox.hold(["/bin/bash", "--noprofile", "--norc", "-c", script], str(self.base / "w"))
+        held = self._sandbox.hold(
+            ["/bin/bash", "--noprofile", "--norc", "-c", script], str(self.base / "w"), self._hides
+        )
         assert held is not None
         with held.passing() as fds:
             words = [word if word != str(FILTER_FD) or not fds else str(fds[0]) for word in held.words]
@@ -179,11 +199,13 @@ def _quote(text: str) -> str:
 
 
 def _fault_of_held(said: str, changes: dict[str, str], planted: list[str]) -> str:
-    shown = [what for what, canary in CANARIES.items() if canary in said]
+    shown = [what for what, canary in HELD_CANARIES.items() if canary in said]
     out = [path for path in changes if not f"{path}/".startswith(("w/", "home/.halocline/")) and path]
     found = {"showed": shown, "changed": out, "planted": planted}
-    lost = LOST if changes.get("w/lost.log") in ("gone", "changed") else ""
-    return next((f"{how} {', '.join(what)}" for how, what in found.items() if what), lost)
+    apart = {TOLD: HISTORY in said, LOST: changes.get("w/lost.log") in ("gone", "changed")}
+    return next((f"{how} {', '.join(what)}" for how, what in found.items() if what), "") or next(
+        (what for what, is_so in apart.items() if is_so), ""
+    )
 
 
 def _fault_of_free(name: str, kind: str, text: str, form: str | None, run: Run, world: Scratch) -> str:
@@ -234,12 +256,12 @@ class Count:
     judged: int = 0
     allowed: Counter[str] = field(default_factory=Counter)
     faults: list[tuple[str, str, str, str]] = field(default_factory=list)
-    lost: int = 0
+    apart: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
         bad = Counter(mode for mode, *_ in self.faults)
         lines = [f"{mode:26} {self.allowed[mode]:6} allowed {bad[mode]:4} outside the promise" for mode in MODES]
-        return "\n".join([*lines, f"{HELD}: {self.lost} lost what no checkpoint holds"])
+        return "\n".join([*lines, *(f"{HELD}: {self.apart[what]} {what}" for what in APART)])
 
 
 def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: None) -> Count:
@@ -249,8 +271,8 @@ def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: 
     asyncio.run(held.prepare())
 
     def note(mode: str, kind: str, text: str, fault: str) -> None:
-        if fault == LOST:
-            count.lost += 1
+        if fault in APART:
+            count.apart[fault] += 1
             return
         count.faults.append((mode, kind, text, fault))
         tell(count.faults[-1])
@@ -264,7 +286,7 @@ def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: 
                 continue
             count.allowed[mode] += 1
             if mode == HELD and decision.canonical is None:
-                waiting.append((kind, text))
+                waiting.append((kind, decision.mixed or text))
                 continue
             form = decision.canonical
             if form not in ran:

@@ -7,12 +7,14 @@ from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Redirect, Word
-from halocline.policy.shell.values.ground import Ground, is_free
+from halocline.policy.shell.values.ground import Found, Ground, is_free
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
+_KNOWN_NAME = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.SECRET})
+"""Reasons that hold if any name that a target may have gives them."""
 
 
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
@@ -46,10 +48,16 @@ def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
         found = ground.find(text, quoted=target.quoted)
     except ToolFailure as why:
         return Finding(make_part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
-    if operator == "<":
+    return _judge_found(redirect, source, found, ground, form)
+
+
+def _judge_found(
+    redirect: Redirect, source: str, found: list[Found], ground: Ground, form: str | None = None
+) -> Finding:
+    if redirect.operator not in _WRITES:
         return judge_reading(source, found, form, ground)
     written = judge_writing(source, found, "writes to", ground)
-    if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
+    if written.rule is not Rule.WRITES or redirect.operator not in _OVERWRITES:
         return written
     return judge_overwriting(source, found, ground.facts) or written
 
@@ -77,16 +85,16 @@ def _quote_text(redirect: Redirect, text: str) -> str:
 def _judge_unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """Judge a target that is known only when it runs, as far as it is known."""
     writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
-    written = judge_writing(source, found, "writes to", ground) if found and writes else None
-    if written and written.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
-        return written
+    judged = _judge_found(redirect, source, found, ground) if found else None
+    if judged and (judged.rule in _KNOWN_NAME or (writes and judged.rule is Rule.DESTROYS)):
+        return judged
     could = [one.text for one in redirect.target.could] if redirect.target else []
     if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
         reason = f"the target of {redirect.operator} may be a protected file; spell out the path"
         return Finding(make_part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
     if not writes or redirect.target is None:
         return Finding(make_part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
-    if written:
-        return written
+    if judged:
+        return judged
     reason = f"it writes to {redirect.target.source}, which is known only when it runs"
     return Finding(make_part(source, Effect.WRITES_OUTSIDE, reason, (redirect.target.source,)), Rule.OUTSIDE)

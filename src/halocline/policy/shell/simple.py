@@ -13,7 +13,7 @@ from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule,
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
-from halocline.policy.shell.places import judge_listing
+from halocline.policy.shell.places import judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.mutating import SHELLS
@@ -179,7 +179,9 @@ class SimpleCommands(ABC):
         if wrapped and name == "find" and not ground.rebinds and (form := executed_form(simple, ground)):
             return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
-            return self._judge_wrapped(wrapped, simple, ground)
+            own = Simple(simple.source, tuple(one for one in simple.words if one not in wrapped.words))
+            touching = judge_touching(own, ground, Use.READ) if name not in _FINDS else None
+            return (touching, ground) if touching else self._judge_wrapped(wrapped, simple, ground)
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
