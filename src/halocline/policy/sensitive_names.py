@@ -37,7 +37,8 @@ SECRET_PATHS = (
 """Path suffixes, for names that mean nothing on their own."""
 SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".secrets", ".config/gcloud", ".config/op")
 """Folders in which everything counts as secret."""
-_KEYS = compile_later(r".*\.(pem|key|ppk|p8|p12|pfx|pkcs12|jks|bks|keystore|kdbx?|keytab|agekey)")
+KEY_FILES = r".*\.(pem|key|ppk|p8|p12|pfx|pkcs12|jks|bks|keystore|kdbx?|keytab|agekey)"
+_KEYS = compile_later(KEY_FILES)
 _EXAMPLE = compile_later(
     r"(.*[._-])?(examples?|samples?|template|tmpl|tpl|dist|defaults?|schema)"
     r"(\.(env|json|ya?ml|toml|xml|ini|txt|csv|properties|tfvars|php))?"
@@ -136,6 +137,11 @@ def is_secret(path: str) -> bool:
         or any(f"/{folder}/" in around for folder in SECRET_FOLDERS)
     )
     return may_be and not (_EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name))
+
+
+def is_secret_folder(path: str) -> bool:
+    """Return True if everything in a folder counts as secret."""
+    return f"/{fold_case(path).strip('/')}".endswith(tuple(f"/{folder}" for folder in SECRET_FOLDERS))
 
 
 @lru_cache(maxsize=20_000)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
-from halocline.hosts.sandbox.scan import GIT_OBEYS
 from halocline.hosts.shell.keeper import FILTER_FD
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
@@ -51,9 +50,7 @@ def _keep_path(path: Path, request: SandboxRequest) -> Iterator[str]:
     if path.parent.name == ".github":  # or the folder around it could be renamed
         yield from (*_bind_path("--bind", target.parent), *_bind_path("--ro-bind", target))
     elif path.name == ".git" and request.git_writes and target.is_dir():
-        yield from _bind_path("--bind", target)
-        for name in existing_paths(target / name for name in GIT_OBEYS):
-            yield from _bind_path("--ro-bind", name)
+        yield from _bind_path("--bind", target)  # its parts that git obeys are protected as well
     else:
         yield from _bind_path("--ro-bind", target)
 

@@ -5,6 +5,7 @@ new `.git` or `.vscode`; the audit afterwards sets it aside before another progr
 """
 
 import os
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from halocline.hosts.sandbox.scan import Identity, Scan
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.private_files import make_private_folder
 
 CREDENTIALS = (
@@ -36,6 +38,12 @@ TOO_MANY = (
     "Nothing was run: an ignore file or a rule hides {count} files and folders here, more than the sandbox can hide. "
     "Ask the user to hide whole folders instead, or to let it run outside the sandbox."
 )
+_PLAIN_SETTING = compile_later(
+    r"""\s*(\[(core|user|init|branch "[^"]*"|remote "[^"]*")\]|(repositoryformatversion|filemode|bare|name|email"""
+    r"""|logallrefupdates|ignorecase|precomposeunicode|symlinks|defaultbranch|remote|merge|url|fetch)\s*=.*)?\s*""",
+    re.IGNORECASE,
+)
+"""Lines of a repository's configuration that run nothing."""
 MOST_MASKED = 400
 """Mounts that hide files; more slow each command down, and the system refuses too many."""
 
@@ -107,11 +115,26 @@ def list_masked(
 
 
 def audit_protected(request: SandboxRequest, before: dict[Path, Identity], scan: Scan) -> tuple[str, ...]:
-    """Set aside new protected paths; returns a message for each."""
+    """Set aside new protected paths; returns a message for each. A repository that runs nothing may stay."""
     known = set(before.values())
     new = [path for path, identity in scan.find_protected(request.folders).items() if identity not in known]
-    allowed = ".git" if request.git_writes else ""
-    return tuple(_put_aside(path, request) for path in new if path.name != allowed)
+    made = {path for path in new if path.name == ".git"}
+    stays = {path for path in made if request.git_writes and _is_plain_repository(path)}
+    return tuple(_put_aside(path, request) for path in new if path not in stays and path.parent not in made)
+
+
+def _is_plain_repository(path: Path) -> bool:
+    """Return True for a repository as `git init` and `git clone` make it: no setting or hook in it runs a program."""
+    if path.is_symlink() or any((path / name).exists() for name in ("commondir", "config.worktree", "modules")):
+        return False
+    try:
+        lines = (path / "config").read_text(encoding="utf-8").splitlines()
+        inside = [*(path / "info").glob("*"), *(path / "hooks").glob("*"), *(path / "worktrees").glob("*")]
+    except (OSError, ValueError):
+        return False
+    return all(map(_PLAIN_SETTING.fullmatch, lines)) and all(
+        one.name == "exclude" or one.name.endswith(".sample") for one in inside
+    )
 
 
 def _put_aside(path: Path, request: SandboxRequest) -> str:

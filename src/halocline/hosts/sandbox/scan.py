@@ -5,48 +5,27 @@ listed again only if it changed, so an unchanged tree costs one `stat` for each 
 """
 
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISLNK
 
 from msgspec import Struct, field
 
 from halocline.policy.hard_links import list_entries
-from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold_case
+from halocline.policy.holding import is_of_tools
+from halocline.policy.sensitive_names import KEY_FILES, fold_case, is_secret, is_secret_folder, runs_later
 from halocline.ports.shell_facts import Hides
-from halocline.protocol.config_locations import NESTED_ROWS, OBEYED
+from halocline.protocol.patterns import compile_later
 
-Identity = tuple[int, int]
-PROTECTED = (
-    frozenset(
-        {fold_case(place.partition("/")[0]) for place in OBEYED}
-        | {".github"}
-        | {place.strip("/") for place in RUNS_LATER if place.count("/") == 2}
-    )
-    - MADE_BY_TOOLS
-)
-"""Case-folded names in the root of a folder whose content other programs run or obey."""
-ANYWHERE = frozenset({".git", *(fold_case(row.path.partition("/")[0]) for row in NESTED_ROWS)})
-"""Names that are obeyed below the root as well."""
+Identity = tuple[int, int, int]
+"""Device and inode, and for a link when it last changed: a file in the place of a link is another one."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
-"""Parts of `.git` that stay read-only where a command may write the rest."""
+"""Parts of a repository that stay read-only where a command may write the rest."""
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
-_OBEYED_WITHIN = {
-    ".github": (
-        "workflows",
-        "actions",
-        "dependabot.yml",
-        *(place[8:] for place in OBEYED if place.startswith(".github/")),
-    )
-}
-"""Folders of which only some parts are obeyed."""
-_SECRETS = re.compile(
-    r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
-)
-"""Secret files that the work does not need. Certificates and `.npmrc` stay readable for tests and builds."""
-_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
+_NEEDED = compile_later(rf"{KEY_FILES}|\.npmrc|wp-config\.php|local\.settings\.json")
+"""Secret files that tests and builds read: certificates, and the settings of tools."""
 _OF_TOOLS = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox"})
 """Folders of packages, which hold no secrets of the person's; they are looked at only for what rules hide."""
 _SETTLED = 100_000_000
@@ -81,8 +60,13 @@ class Scan(Struct):
             for path in listing.steering:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     status = os.lstat(path)
-                    found[Path(path)] = (status.st_dev, status.st_ino)
+                    found[Path(path)] = (status.st_dev, status.st_ino, status.st_ctime_ns * S_ISLNK(status.st_mode))
         return found
+
+    def find_hidden(self, roots: Sequence[Path], hides: Hides | None) -> Iterator[Path]:
+        """Yield existing paths in the roots that the person's rules hide."""
+        for listing in self._walk(roots, hides):
+            yield from map(Path, listing.hidden)
 
     def _walk(self, roots: Sequence[Path], hides: Hides | None) -> Iterator[Listing]:
         for root in map(os.fspath, roots):
@@ -90,23 +74,23 @@ class Scan(Struct):
             while waiting:
                 folder = waiting.pop()
                 with suppress(OSError):
-                    listing = self._list_folder(folder, hides, is_root=folder == root)
+                    listing = self._list_folder(folder, hides, root)
                     yield listing
                     waiting += listing.below
 
-    def _list_folder(self, folder: str, hides: Hides | None, *, is_root: bool) -> Listing:
+    def _list_folder(self, folder: str, hides: Hides | None, root: str) -> Listing:
         status = os.stat(folder)
-        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns)
+        stamp = (status.st_dev, status.st_ino, status.st_ctime_ns)  # no program can set this time back
         known = self.listings.get(folder)
         if known and known.stamp == stamp and (hides is None or known.key == hides.key):
             return known
-        listing = _list_entries(folder, stamp, hides, is_root=is_root)
-        if time.time_ns() - status.st_mtime_ns > _SETTLED:
+        listing = _list_entries(folder, stamp, hides, root)
+        if time.time_ns() - status.st_ctime_ns > _SETTLED:
             self.listings[folder] = listing
         return listing
 
 
-def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None, *, is_root: bool) -> Listing:
+def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None, root: str) -> Listing:
     entries = list_entries(folder)
     hidden: list[str] = []
     secret: list[str] = []
@@ -115,11 +99,13 @@ def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None,
         is_folder = entry.is_dir(follow_symlinks=False)
         if hides and _is_hidden(entry, hides, is_folder=is_folder):
             hidden.append(entry.path)
+        elif is_folder and is_secret_folder(entry.path[len(root) :]):
+            secret.append(entry.path)
         elif is_folder and entry.name != ".git" and (entry.name not in _OF_TOOLS or (hides and hides.key)):
             below.append(entry.path)
-        elif _SECRETS.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
+        elif is_secret(entry.name) and entry.is_file() and not _NEEDED.fullmatch(fold_case(entry.name)):
             secret.append(os.path.realpath(entry.path))
-    steering = tuple(_list_steering(folder, entries, is_root=is_root))
+    steering = tuple(_list_steering(folder, entries, root))
     return Listing(stamp, hides.key if hides else None, tuple(hidden), tuple(secret), steering, tuple(below))
 
 
@@ -131,12 +117,17 @@ def _is_hidden(entry: "os.DirEntry[str]", hides: Hides, *, is_folder: bool) -> b
     return (bool(hides.key) or found.st_nlink > 1) and hides(entry.path, found)
 
 
-def _list_steering(folder: str, entries: "list[os.DirEntry[str]]", *, is_root: bool) -> Iterator[str]:
+def _list_steering(folder: str, entries: "list[os.DirEntry[str]]", root: str) -> Iterator[str]:
     """Yield paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
-    for entry in entries:
-        name = fold_case(entry.name)
-        if name in ANYWHERE or (is_root and name in PROTECTED):
-            yield from (f"{entry.path}/{part}".rstrip("/") for part in _OBEYED_WITHIN.get(entry.name, ("",)))
+    if not steers(folder[len(root) :]):  # or the folder around is protected as a whole
+        for entry in entries:
+            if steers(entry.path[len(root) :]):
+                yield from (entry.path, *(f"{entry.path}/{part}" for part in GIT_OBEYS if entry.name == ".git"))
     names = {entry.name for entry in entries}
     if any(names >= needed for needed in _REPOSITORIES):
         yield from (os.path.join(folder, name) for name in GIT_OBEYS)
+
+
+def steers(path: str) -> bool:
+    """Return True for a place below a root that a sandbox protects, because other programs run or obey it."""
+    return runs_later(path) and not is_of_tools(path) and "/site-packages/" not in path

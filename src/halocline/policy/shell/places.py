@@ -145,7 +145,7 @@ def judge_touching(simple: Simple, ground: Ground, use: Use = Use.READ) -> Findi
 def _find_named(word: Word, ground: Ground) -> list[Found]:
     """Return where a word leads that is a path, or an option with one."""
     if word.dynamic:
-        return []
+        return [place for one in word.could for place in _find_named(one, ground)]
     texts = [home_of(word)]
     if word.text.startswith("-"):
         name, equals, value = word.text.partition("=")
