@@ -133,16 +133,11 @@ def holds_kept(path: str, ground: Ground) -> bool:
     """Return True if something below a path is protected."""
     if ground.holds_own_state(path) or is_within(path, find_real_path(ground.home)) or is_history(path):
         return True
-    if any(f"{path}/".startswith(f"{place}/") for place in _histories_above(path)):
+    head, git, _ = path.partition("/.git/")
+    if git and any(is_within(path, f"{head}{git}{name}") for name in HISTORY):
         return True
     below = (*(root for root in ground.real_roots if is_within(root, path)), path)
     return any(ground.facts.matches(pattern, one) for one in below for pattern in (".git", "*/.git"))
-
-
-def _histories_above(path: str) -> list[str]:
-    """Return the parts of a Git history that a path may be in."""
-    head, git, _ = path.partition("/.git/")
-    return [f"{head}{git}{name}" for name in HISTORY] if git else []
 
 
 def places_of(text: str, ground: Ground) -> list[Found]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Touch, Use
-from halocline.policy.paths import Classifier, Resolved
+from halocline.policy.paths import Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
@@ -248,21 +248,17 @@ class Ground(Value, frozen=True):
         """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
         user = find_real_path(os.path.expanduser("~"))
         folders = [find_real_path(self.workspace), *(root.path for root in self.roots)]
-        if any(_does_hold(path, kept) for kept in (user, *folders)) or path in _ROOTS:
+        if any(is_within(kept, path) for kept in (user, *folders)) or path in _ROOTS:
             return True
         depth = path.strip("/").count("/")
-        inside = any(_does_hold(folder, path) for folder in folders)
+        inside = any(is_within(path, folder) for folder in folders)
         if depth == 0 and not inside and path != "/tmp":
             return True
         folder, name = os.path.split(path)
         return inside and (name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY))
 
     def holds_own_state(self, path: str) -> bool:
-        return _does_hold(path, find_real_path(self.home))
-
-
-def _does_hold(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+        return is_within(find_real_path(self.home), path)
 
 
 def is_free(path: str) -> bool:
