@@ -18,21 +18,18 @@ from halocline.policy.shell.syntax.tree import (
     every_node,
     words_of,
 )
+from halocline.policy.shell.syntax.words import DECLARES
 from halocline.policy.shell.values.name_patterns import names_hidden_switch
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
 _RUNS_TEXT = compile_later(
-    r"(PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE))"
+    r"PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE)"
+    r"|GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS"
 )
-_RUNS_TEXT_TOO = compile_later(r"(GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS)")
 _REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
-_SUBSCRIPTED = set_of(
-    """
-    let declare typeset local export readonly unset read printf test [ mapfile readarray getopts wait
-    """
-)
+_SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray getopts wait")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
 _WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen": "-C", "bind": "-x", "fc": ""}
 _BY_FLAG = {"hash": "-p", "enable": ""}
@@ -104,7 +101,7 @@ def _of_expansion(part: Expansion) -> str:
 def _of_assignment(one: Assignment) -> str:
     if one.name in _REBINDS:
         return "it changes what command names mean"
-    if _RUNS_TEXT.fullmatch(one.name) or _RUNS_TEXT_TOO.fullmatch(one.name):
+    if _RUNS_TEXT.fullmatch(one.name):
         return f"the text of {one.name} is run as a command"
     return ""
 
