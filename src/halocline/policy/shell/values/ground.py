@@ -20,19 +20,15 @@ from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import OtherRoot, Place
-from halocline.protocol.values import Value
+from halocline.protocol.values import Value, set_of
 
 MOST_FOLDERS = 8
 Hidden = tuple[tuple[str, ...], frozenset[str]]
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
-_ROOTS = frozenset(
-    {
-        *("/", "/home", "/Users", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec"),
-        *("/usr/local", "/usr/share", "/var/lib", "/System/Library"),
-    }
-)
+_ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/share")
+_ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
 
@@ -212,13 +208,8 @@ class Ground(Value, frozen=True):
         found: list[Found] = []
         for one in word.could if word.dynamic else (word,):
             head, star, rest = one.text.partition("*")
-            if (
-                not star
-                or not one.is_pattern
-                or UNKNOWN in one.text
-                or rest.strip("*/.")
-                or (head and not head.endswith(("/", "/.")))
-            ):
+            whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
+            if not whole or UNKNOWN in one.text:
                 continue
             try:
                 found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)

@@ -84,13 +84,10 @@ def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
 
 
 def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
-    kept = [one for one in dict.fromkeys(found) if one.startswith("-") or _leads_to_either(one, ground)]
+    names = dict.fromkeys(found)
+    kept = [one for one in names if one[:1] == "-" or leads_to_kept(one, ground) or leads_to_precious(one, ground)]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
-
-
-def _leads_to_either(name: str, ground: Ground) -> bool:
-    return leads_to_kept(name, ground) or leads_to_precious(name, ground)
 
 
 def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
@@ -203,11 +200,9 @@ def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
     end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
     simple = Simple(simple.source, simple.words[:end])
     hidden = any(map(_HIDDEN_TOO.fullmatch, texts[:end]))
-    return (
-        [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
-        if hidden
-        else _names_of_search(simple, ground)
-    )
+    if not hidden:
+        return _names_of_search(simple, ground)
+    return [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
 
 
 def _names_of_search(simple: Simple, ground: Ground) -> list[str]:
