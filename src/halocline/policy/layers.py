@@ -6,10 +6,10 @@ from functools import partial
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import STRICTNESS
+from halocline.policy.commands import STRICTNESS, Rule as Reason
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.destinations import Net
-from halocline.policy.grades import list_roots
+from halocline.policy.grades import list_roots, why_careful
 from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
@@ -138,19 +138,11 @@ def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
-    path = act.path
-    match act.place:
-        case Place.SECRET if path:
-            return Decision(Verdict.ASK, "secret", f"{path.shown} may hold secrets")
-        case Place.OUTSIDE if path:
-            return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
-        case _ if path and path.linked and act.kind in CHANGES:
-            return Decision(
-                Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too"
-            )
-        case Place.RUNS_LATER if path and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
-    return None
+    rule, reason = why_careful(act)
+    if act.path and act.path.linked and act.kind in CHANGES and rule in (None, Reason.LATER):
+        reason = f"{act.path.shown} is a hard link, so the file changes under its other names too"
+        return Decision(Verdict.ASK, "hard-link", reason)
+    return Decision(Verdict.ASK, rule.value, reason) if rule else None
 
 
 def _private_network(act: Act, context: PolicyContext) -> Decision | None:
