@@ -3,8 +3,7 @@
 Nothing is judged harmless because it is missing here.
 """
 
-from collections.abc import Iterator
-
+from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.syntax.tree import (
     Assignment,
     Block,
@@ -19,7 +18,7 @@ from halocline.policy.shell.syntax.tree import (
     words_of,
 )
 from halocline.policy.shell.syntax.words import DECLARES
-from halocline.policy.shell.values.name_patterns import names_hidden_switch
+from halocline.policy.shell.values.name_patterns import has_extended_pattern, names_hidden_switch
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
@@ -55,6 +54,12 @@ def find_hazard(simple: Simple) -> str:
         case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
             return "an array subscript in it may run commands"
     return ""
+
+
+def find_extended(text: str) -> list[Finding]:
+    """Return the finding for a text with a pattern such as `@(a|b)`, where such patterns may be on."""
+    reason = "what its extended patterns match is known only when it runs"
+    return [unknown_finding(text, reason, Rule.LEADS_ANYWHERE)] if has_extended_pattern(text) else []
 
 
 def runs_subscripts(tree: Node) -> str:
@@ -114,10 +119,5 @@ def splits_oddly(simple: Simple) -> bool:
 
 def matches_hidden(simple: Simple) -> bool:
     """Return True if a command may make patterns match names with a leading dot."""
-    return any(names_hidden_switch(text) for text in (*(one.name for one in simple.assignments), *_list_texts(simple)))
-
-
-def _list_texts(simple: Simple) -> Iterator[str]:
-    for word in simple.words:
-        yield word.text
-        yield from (one.text for one in word.could)
+    texts = [one.text for word in simple.words for one in (word, *word.could)]
+    return any(map(names_hidden_switch, (*(one.name for one in simple.assignments), *texts)))

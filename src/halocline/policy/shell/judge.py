@@ -9,10 +9,9 @@ import re
 from msgspec.structs import replace
 
 from halocline.policy.shell.blocks import Blocks
-from halocline.policy.shell.extended_patterns import find_extended
 from halocline.policy.shell.findings import MOST_ANALYSED, TOO_LONG, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import with_guards
-from halocline.policy.shell.hazards import runs_subscripts
+from halocline.policy.shell.hazards import find_extended, runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
-from halocline.policy.shell.extended_patterns import enter_shell
 from halocline.policy.shell.findings import (
     STRICTNESS,
     Analysis,
@@ -20,7 +19,7 @@ from halocline.policy.shell.findings import (
 )
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
-from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
@@ -36,6 +35,7 @@ from halocline.policy.shell.texts import Forms, with_target, with_texts
 from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.listed_names import names_found, names_printed
+from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.permission_rules import Effect
@@ -212,7 +212,9 @@ class SimpleCommands(ABC):
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
-            ground = enter_shell(simple, wrapped.script, ground, found)
+            if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
+                found += find_extended(wrapped.script)
+                ground = replace(ground, matches_oddly=True)
             canonical = self.script(wrapped.script, ground, found)
             canonical = None if canonical is None else with_guards(canonical, ground)
         else:
