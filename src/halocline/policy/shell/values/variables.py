@@ -11,17 +11,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import field
 from msgspec.structs import replace
 
-from halocline.policy.shell.syntax.tree import (
-    Assignment,
-    Block,
-    Chain,
-    Expansion,
-    Node,
-    Simple,
-    Word,
-    every_node,
-    words_of,
-)
+from halocline.policy.shell.syntax.tree import Assignment, Block, Expansion, Node, Simple, Word, every_node, words_of
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value, set_of
@@ -239,6 +229,4 @@ def names_set(node: Node) -> list[str]:
                 names += [here.name] if here.name else []
                 names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
                 names += _NAME.findall(here.words[0].source) if here.name == "((" else []
-            case Chain():
-                continue
     return names
