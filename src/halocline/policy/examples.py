@@ -49,9 +49,8 @@ def _example_act(rule: Rule, example: str, workspace: Path) -> Act:
     if rule.mcp:
         return Act(kind, tool, mcp=example, read_only=bool(rule.read_only), agent=agent)
     if rule.hosts:
-        return Act(
-            kind, tool, server=parse_destination(example if "://" in example else f"https://{example}"), agent=agent
-        )
+        server = parse_destination(example if "://" in example else f"https://{example}")
+        return Act(kind, tool, server=server, agent=agent)
     if rule.paths or rule.places:
         return Act(kind, tool, path=resolve_path(example, workspace, Path("/nowhere-home")), agent=agent)
     summary = Summary(example, kind, command=example, tool=tool, agent=agent)

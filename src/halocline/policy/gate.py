@@ -8,26 +8,28 @@ allowed without asking.
 """
 
 import os
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy.acts import Act, acts_of
+from halocline.policy.acts import Act, acts_of, path_grant
 from halocline.policy.commands import Circumstances, Use
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.grades import find_lost, grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
-from halocline.policy.path_guards import build_guard
 from halocline.policy.paths import Classifier, Resolved
-from halocline.policy.rules import changed_scripts, guarded_uses
+from halocline.policy.rules import changed_scripts, guarded_uses, is_granted, rule_covers
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
-from halocline.protocol.permission_rules import Grade, Place, Verdict
+from halocline.protocol.permission_rules import Grade, Place, Rule, Source, Verdict
 
 __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find_places", "find_scripts", "make_hider"]
 
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
+_READS = (ToolKind.READ, ToolKind.SEARCH)
 
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
@@ -73,8 +75,41 @@ def build_classifier(context: PolicyContext, call: Summary | None = None) -> Cla
         outputs=context.outputs,
         ignored=context.book.ignored,
         roots=context.roots,
-        guard=build_guard(context, call.tool, call.agent, places),
+        guard=_build_guard(context, call.tool, call.agent, places),
     )
+
+
+def _build_guard(
+    context: PolicyContext, tool: str, agent: str, places: Sequence[Resolved]
+) -> Callable[[Resolved], Place | None] | None:
+    """Return the guard for files that a call reaches without naming them; None if no rule needs one.
+
+    Ask rules about the call's own `places` are left out: they were answered.
+    """
+    reading = Act(ToolKind.READ, tool, kinds=_READS, agent=agent)
+    strict = [rule for rule in context.book.rules if rule.paths and rule.decision is not Verdict.ALLOW]
+    named = [replace(reading, path=place) for place in places]
+    answered = [
+        rule for rule in strict if any(rule_covers(rule, act, context.workspace, context.mode) for act in named)
+    ]
+    rules = [rule for rule in strict if rule.decision is Verdict.DENY or rule not in answered]
+    return partial(_guard_place, rules, reading, context) if rules else None
+
+
+def _guard_place(rules: Sequence[Rule], reading: Act, context: PolicyContext, place: Resolved) -> Place | None:
+    act = replace(reading, path=place)
+    covering = [rule for rule in rules if rule_covers(rule, act, context.workspace, context.mode)]
+    if any(rule.decision is Verdict.DENY for rule in covering):
+        return Place.IGNORED
+    asking = [rule for rule in covering if rule.source is Source.MANAGED or not _is_allowed(act, context)]
+    return Place.SECRET if asking else None
+
+
+def _is_allowed(act: Act, context: PolicyContext) -> bool:
+    """Return True if the user allowed reading there for the rest of the task."""
+    place = act.path
+    grants = [Act(kind, act.tool, place, grant=path_grant(kind, place)) for kind in _READS] if place else []
+    return any(is_granted(one, context.grants) for one in grants)
 
 
 def find_scripts(summary: Summary, context: PolicyContext) -> tuple[str, ...]:

@@ -25,16 +25,23 @@ def grade_acts(acts: list[Act], context: PolicyContext) -> tuple[Grade, str]:
 def _grade_act(act: Act, context: PolicyContext) -> tuple[Grade, str]:
     if act.judged is not None:
         return _grade_parts(act.judged.simple, context)
+    rule, reason = why_careful(act)
+    grade = Grade.SECRET if rule is Rule.SECRET else Grade.OUTSIDE if rule else Grade.ORDINARY
+    if not rule and act.server and act.server.net is not Net.PUBLIC:
+        return Grade.OUTSIDE, f"{act.server.exactly} is on this machine or a private network"
+    return grade, reason
+
+
+def why_careful(act: Act) -> tuple[Rule | None, str]:
+    """Say why the place of an act needs care, with the rule; None for any other place."""
     match act.place:
         case Place.SECRET if act.path:
-            return Grade.SECRET, f"{act.path.shown} may hold secrets"
+            return Rule.SECRET, f"{act.path.shown} may hold secrets"
         case Place.OUTSIDE if act.path:
-            return Grade.OUTSIDE, f"{act.path.path} is outside the workspace"
+            return Rule.OUTSIDE, f"{act.path.path} is outside the workspace"
         case Place.RUNS_LATER if act.path and act.kind in CHANGES:
-            return Grade.OUTSIDE, f"other programs run {act.path.shown} or read it as configuration"
-    if act.server and act.server.net is not Net.PUBLIC:
-        return Grade.OUTSIDE, f"{act.server.exactly} is on this machine or a private network"
-    return Grade.ORDINARY, ""
+            return Rule.LATER, f"other programs run {act.path.shown} or read it as configuration"
+    return None, ""
 
 
 def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple[Grade, str]:

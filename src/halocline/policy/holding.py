@@ -31,20 +31,7 @@ NO_SANDBOX = (
     "project, and all that the task itself writes."
 )
 """Why auto mode asks so often, and what would change that; told once."""
-_OF_SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib64",
-    "/etc",
-    "/opt",
-    "/nix",
-    "/snap",
-    "/proc",
-    "/sys",
-    "/dev",
-)
+_OF_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys", "/dev")
 _OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
 SHOWS_SECRETS = frozenset({Rule.SECRET, Rule.SENDS})
 """Rules by which a person lets a command read secret files."""

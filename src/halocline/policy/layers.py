@@ -1,15 +1,15 @@
 """The layers of the gate in their order (`LAYERS`): each has an opinion on an act, or leaves it to the next one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import STRICTNESS
+from halocline.policy.commands import STRICTNESS, Rule as Reason
 from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.destinations import Net
-from halocline.policy.grades import list_roots
+from halocline.policy.grades import list_roots, why_careful
 from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
@@ -33,10 +33,6 @@ def _by_ignore_file(act: Act, context: PolicyContext) -> Decision | None:
         reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
-
-
-def _by_denial(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, context, Verdict.DENY, *Source)
 
 
 def _by_bound(act: Act, context: PolicyContext) -> Decision | None:
@@ -69,10 +65,6 @@ def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
     return None
 
 
-def _by_managed(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_asking(act, context, Source.MANAGED)
-
-
 def _by_sandbox_rule(act: Act, context: PolicyContext) -> Decision | None:
     """Apply a required sandbox. Leaving the sandbox asks every time, in every mode."""
     box = context.sandbox
@@ -101,7 +93,7 @@ def _by_memory(act: Act, context: PolicyContext) -> Decision | None:
 def _by_grant(act: Act, context: PolicyContext) -> Decision | None:
     if is_granted(act, context.grants):
         return Decision(Verdict.ALLOW, "granted", "the user allowed this for the rest of the task")
-    return _allowed_by(act, context, Source.GRANT)
+    return _by_allowing_rule(act, context, sources=(Source.GRANT,))
 
 
 def _link_local(act: Act, context: PolicyContext) -> Decision | None:
@@ -118,21 +110,13 @@ def _another_tool(act: Act, context: PolicyContext) -> Decision | None:
     return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
 
 
-def _by_asking_rule(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_asking(act, context, Source.USER, Source.PROJECT)
-
-
-def _by_asking(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
+def _by_asking_rule(act: Act, context: PolicyContext, *, sources: Sequence[Source]) -> Decision | None:
     """Find an ask rule, or a deny rule about places that the call may change: nobody knows, so it asks."""
-    if found := _by_strict_rule(act, context, Verdict.ASK, *sources, possibly=True):
+    if found := _by_strict_rule(act, context, Verdict.ASK, sources, possibly=True):
         return found
-    denied = _by_strict_rule(act, context, Verdict.DENY, *sources, possibly=True)
+    denied = _by_strict_rule(act, context, Verdict.DENY, sources, possibly=True)
     reason = f"the command may change what a rule guards: {denied.reason}" if denied else ""
     return replace(denied, verdict=Verdict.ASK, reason=reason) if denied else None
-
-
-def _by_allowing_rule(act: Act, context: PolicyContext) -> Decision | None:
-    return _allowed_by(act, context, Source.MANAGED, Source.USER, Source.PROJECT)
 
 
 def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
@@ -154,19 +138,11 @@ def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
-    path = act.path
-    match act.place:
-        case Place.SECRET if path:
-            return Decision(Verdict.ASK, "secret", f"{path.shown} may hold secrets")
-        case Place.OUTSIDE if path:
-            return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
-        case _ if path and path.linked and act.kind in CHANGES:
-            return Decision(
-                Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too"
-            )
-        case Place.RUNS_LATER if path and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
-    return None
+    rule, reason = why_careful(act)
+    if act.path and act.path.linked and act.kind in CHANGES and rule in (None, Reason.LATER):
+        reason = f"{act.path.shown} is a hard link, so the file changes under its other names too"
+        return Decision(Verdict.ASK, "hard-link", reason)
+    return Decision(Verdict.ASK, rule.value, reason) if rule else None
 
 
 def _private_network(act: Act, context: PolicyContext) -> Decision | None:
@@ -183,14 +159,12 @@ def _by_command(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _by_preset(act: Act, context: PolicyContext) -> Decision | None:
-    rules = PRESETS[context.approval_mode]
-    return _rule_decision(
-        next((rule for rule in rules if rule_covers(rule, act, context.workspace, context.mode)), None)
-    )
+    covering = (one for one in PRESETS[context.approval_mode] if rule_covers(one, act, context.workspace, context.mode))
+    return _rule_decision(next(covering, None))
 
 
 def _by_strict_rule(
-    act: Act, context: PolicyContext, verdict: Verdict, *sources: Source, possibly: bool = False
+    act: Act, context: PolicyContext, verdict: Verdict, sources: Sequence[Source], *, possibly: bool = False
 ) -> Decision | None:
     """Find a deny or ask rule; it may match any part of a command, and the places that it uses or `possibly` uses."""
     for rule in context.book.rules:
@@ -201,7 +175,7 @@ def _by_strict_rule(
     return None
 
 
-def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
+def _by_allowing_rule(act: Act, context: PolicyContext, *, sources: Sequence[Source]) -> Decision | None:
     """Find allow rules; together they must cover every part of a command that does more than read."""
     rules = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
     may_edit = partial(_may_edit, context=context)
@@ -225,18 +199,18 @@ def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:
 LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
     _own_state,
     _by_ignore_file,
-    _by_denial,
+    partial(_by_strict_rule, verdict=Verdict.DENY, sources=tuple(Source)),
     _by_bound,
     _plan_mode,
     _by_refusal,
-    _by_managed,
+    partial(_by_asking_rule, sources=(Source.MANAGED,)),
     _by_sandbox_rule,
     _by_memory,
     _another_tool,
     _by_grant,
     _link_local,
-    _by_asking_rule,
-    _by_allowing_rule,
+    partial(_by_asking_rule, sources=(Source.USER, Source.PROJECT)),
+    partial(_by_allowing_rule, sources=(Source.MANAGED, Source.USER, Source.PROJECT)),
     _by_yolo,
     _by_sandbox,
     _careful_place,

@@ -11,6 +11,7 @@ from functools import cache
 
 import msgspec
 
+from halocline.policy.mcp import matches_pattern
 from halocline.policy.shell.findings import Analysis
 from halocline.protocol import json_input
 from halocline.protocol.patterns import compile_later
@@ -73,10 +74,6 @@ def _of_segment(segment: tuple[str, str], given: CommandPermissions, *, redirect
 
 
 def _first_match(patterns: Sequence[str], texts: Sequence[str]) -> str:
-    return next((pattern for pattern in patterns for text in texts if _compile_pattern(pattern).fullmatch(text)), "")
-
-
-@cache
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    parts = (".*" if char == "*" else "." if char == "?" else re.escape(char) for char in pattern)
-    return re.compile("".join(parts), re.DOTALL)
+    """Return the first pattern that matches one of the texts. Unlike in those of MCP tools, a backslash is itself."""
+    literal = {pattern: pattern.replace("\\", r"\\") for pattern in patterns}
+    return next((one for one, pattern in literal.items() for text in texts if matches_pattern(text, pattern)), "")

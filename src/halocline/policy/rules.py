@@ -6,7 +6,7 @@ tools, it covers no MCP tools.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -27,7 +27,22 @@ CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """Return True if all conditions of a rule are met."""
-    return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
+    return (
+        (not rule.kinds or any(kind in rule.kinds for kind in act.kinds or (act.kind,)))
+        and (not rule.tools or is_among(act.tool, rule.tools))
+        and (not rule.modes or mode in rule.modes)
+        and _is_of_workspace(rule, workspace)
+        and (not rule.places or act.place in rule.places)
+        and _matches_path(rule, act, workspace)
+        and _matches_argv(rule, act)
+        and (not rule.command or act.command == rule.command)
+        and _matches_scripts(rule, act)
+        and (not rule.effects or act.effect in rule.effects)
+        and _matches_host(rule, act)
+        and (not rule.mcp or _mcp_tool(rule, act))
+        and (rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only))
+        and _matches_agent(rule, act)
+    )
 
 
 def find_covered(rule: Rule, act: Act, workspace: Path, mode: Mode, *, possibly: bool = False) -> Act | None:
@@ -74,13 +89,13 @@ def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
 
 def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
     """Return the tools that a rule denies unconditionally, as it names them; they need not be offered to a model."""
-    whole = (rule for rule in rules if _is_whole(rule) and _matches_workspace(rule, None, Path(workspace), Mode.ACT))
+    whole = (rule for rule in rules if _is_whole(rule) and _is_of_workspace(rule, Path(workspace)))
     return frozenset(name for rule in whole for name in rule.tools)
 
 
-def is_among(tool: str, names: frozenset[str]) -> bool:
+def is_among(tool: str, names: Iterable[str]) -> bool:
     """Return True if a tool matches any of these names, written as in rules."""
-    return any(_matches_name(pattern, tool) for pattern in names)
+    return any(tool.startswith(name[:-1]) if name.endswith("*") else tool == name for name in names)
 
 
 def _is_whole(rule: Rule) -> bool:
@@ -127,31 +142,11 @@ def _is_of(command: str, argv: Sequence[object], act: Act, words: Sequence[tuple
     return command == act.command if command else bool(argv) and any(one[: len(argv)] == tuple(argv) for one in words)
 
 
-def _matches_kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.kinds or any(kind in rule.kinds for kind in act.kinds or (act.kind,))
-
-
-def _matches_tool(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.tools or any(_matches_name(pattern, act.tool) for pattern in rule.tools)
-
-
-def _matches_name(pattern: str, name: str) -> bool:
-    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
-
-
-def _matches_mode(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.modes or mode in rule.modes
-
-
-def _matches_workspace(rule: Rule, act: Act | None, workspace: Path, mode: Mode) -> bool:
+def _is_of_workspace(rule: Rule, workspace: Path) -> bool:
     return not rule.workspace or os.path.realpath(workspace) == os.path.realpath(os.path.expanduser(rule.workspace))
 
 
-def _matches_place(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.places or act.place in rule.places
-
-
-def _matches_path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_path(rule: Rule, act: Act, workspace: Path) -> bool:
     if not rule.paths:
         return True
     if act.path is None:
@@ -170,7 +165,7 @@ def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
     return inside != ".." and not inside.startswith("../") and matches_any((full,), inside)
 
 
-def _matches_argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_argv(rule: Rule, act: Act) -> bool:
     if not rule.argv:
         return True
     if act.argv is None:
@@ -199,39 +194,23 @@ def _ends_as(rule: Rule, rest: Sequence[str]) -> bool:
             return True
 
 
-def _matches_command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.command or act.command == rule.command
-
-
-def _matches_scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_scripts(rule: Rule, act: Act) -> bool:
     """Match scripts: a grant covers a script as it was when granted; a hand-written rule covers any version."""
     if act.mcp and not rule.scripts:
         return True
     return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
 
 
-def _matches_mcp(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.mcp or _mcp_tool(rule, act)
-
-
 def _mcp_tool(rule: Rule, act: Act) -> bool:
     return bool(rule.mcp) and bool(act.mcp) and mcp.is_one_of(act.mcp, rule.mcp)
 
 
-def _read_only(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only)
-
-
-def _matches_agent(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_agent(rule: Rule, act: Act) -> bool:
     names = (rule.agent,) if isinstance(rule.agent, str) else rule.agent
     return not any(names) or (bool(act.agent) and any(mcp.matches_pattern(act.agent, name) for name in names))
 
 
-def _matches_effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.effects or act.effect in rule.effects
-
-
-def _matches_host(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_host(rule: Rule, act: Act) -> bool:
     if not rule.hosts:
         return True
     server = act.server
@@ -244,21 +223,3 @@ def _is_host(host: str, server: Destination) -> bool:
     if host.startswith("*."):
         return server.hostname.endswith(host[1:])
     return host in (server.hostname, server.exactly)
-
-
-_CONDITIONS: tuple[Callable[[Rule, Act, Path, Mode], bool], ...] = (
-    _matches_kind,
-    _matches_tool,
-    _matches_mode,
-    _matches_workspace,
-    _matches_place,
-    _matches_path,
-    _matches_argv,
-    _matches_command,
-    _matches_scripts,
-    _matches_effect,
-    _matches_host,
-    _matches_mcp,
-    _read_only,
-    _matches_agent,
-)

@@ -6,7 +6,7 @@ A loop over known names is run unrolled, with each name written out.
 from msgspec.structs import replace
 
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
@@ -34,7 +34,7 @@ class Blocks(SimpleCommands):
         for script in inner(block):
             forms[id(script)], _ = self.node(script, ground)
         if why := hazard_of_words(block.words):
-            self.analysis.findings.append(Finding(make_part(block.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
+            self.analysis.findings.append(unknown_finding(block.source, why, Rule.LEADS_ANYWHERE))
         redirects = [expand_redirect(one, ground) for one in block.redirects]
         fed = self.names_behind(redirects, ground) or ground.fed
         form, after = self._by_kind(block, replace(ground, fed=fed), forms)
@@ -43,7 +43,9 @@ class Blocks(SimpleCommands):
     def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         match block.kind:
             case "function":
-                self._check_function(block)
+                if _calls_itself(block):
+                    shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts copies of itself without end")
+                    self.analysis.findings.append(Finding(shown, Rule.FLOOR))
                 return None, ground
             case "subshell" | "group" | "negation" | "time":
                 return self._around(block, ground)
@@ -131,8 +133,9 @@ class Blocks(SimpleCommands):
         words = [one for given in block.words for one in expand_word(given, ground)]
         if listed := judge_listing(block.source, words, ground):
             self.analysis.findings.append(listed)
-        names = self._names(words, ground)
-        if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
+        named = [ground.names(word) for word in words]
+        names = [name for some in named for name in some or ()]
+        if None in named or len(names) > MOST_ROUNDS or block.kind == "select":
             return self._each_unknown(block, words, ground, forms)
         rendered: list[str] = []
         here = ground
@@ -145,16 +148,6 @@ class Blocks(SimpleCommands):
         form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merge(here)
 
-    def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
-        """Return the values of a loop's variable in order; None if unknown."""
-        found: list[str] = []
-        for word in words:
-            names = ground.names(word)
-            if names is None:
-                return None
-            found += names
-        return found
-
     def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         could = tuple(value for word in block.words for one in expand_word(word, ground) for value in values_of(one))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
@@ -163,13 +156,8 @@ class Blocks(SimpleCommands):
         if after.folders != here.folders:
             form, _ = self.node(block.items[0], here.merge(after))
         rendered = _listed_form(block, words, forms)
-        if (
-            not form
-            or not rendered
-            or not OWN_VARIABLE.fullmatch(block.name)
-            or block.kind == "select"
-            or ground.rebinds
-        ):
+        runs = OWN_VARIABLE.fullmatch(block.name) and block.kind != "select" and not ground.rebinds
+        if not (form and rendered and runs):
             return None, here.merge(after)
         return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merge(after)
 
@@ -183,18 +171,9 @@ class Blocks(SimpleCommands):
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(
-                make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.SHELL
-            )
+            finding = unknown_finding(block.source, "it uses a test that is not analyzed", Rule.SHELL)
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
-
-    # Functions.
-
-    def _check_function(self, block: Block) -> None:
-        if _calls_itself(block):
-            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts copies of itself without end")
-            self.analysis.findings.append(Finding(shown, Rule.FLOOR))
 
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """Judge a function as called with these words (None: nothing calls it); return the ground after it."""
@@ -207,13 +186,11 @@ class Blocks(SimpleCommands):
         if not known:
             variables = variables.perhaps(["@"], tuple(text for word in given for text in values_of(word)))
         self.calls.append(name)
-        ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in self._bodies(name)]
+        bodies = self.analysis.functions.get(name, [])
+        ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in bodies]
         self.calls.pop()
         after = ground.merge(*ends)
         return after.with_variables(replace(after.variables, arguments=ground.variables.arguments))
-
-    def _bodies(self, name: str) -> list[Block]:
-        return self.analysis.functions.get(name, [])
 
 
 def _unroll(block: Block, rendered: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 import shlex
 
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding
 from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.render import render
@@ -11,7 +11,6 @@ from halocline.policy.shell.texts import Forms, render_text
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Effect
 from halocline.protocol.values import set_of
 
 _OF_FILES = set_of("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")
@@ -41,10 +40,8 @@ def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, gr
         return None
     if not ground.folders and test.paths:
         return None
-    finding = judge_reading(
-        source, found, f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}", ground, names_only=True
-    )
-    return finding if words else Finding(make_part(source, Effect.READ_ONLY), Rule.UNKNOWN)
+    form = f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}"
+    return judge_reading(source, found, form, ground, names_only=True)
 
 
 def judge_brackets(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:

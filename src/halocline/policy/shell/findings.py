@@ -58,18 +58,10 @@ class Analysis(Struct):
     unguarded: str = ""
 
     @property
-    def parts(self) -> tuple[CommandPart, ...]:
-        return tuple(finding.part for finding in self.findings)
-
-    @property
     def reads(self) -> bool:
         """True if it only reads, only where that needs no approval, and can be run in a form that does no more."""
-        return (
-            bool(self.findings)
-            and not self.problem
-            and self.canonical is not None
-            and all(f.reads for f in self.findings)
-        )
+        clear = bool(self.findings) and not self.problem and self.canonical is not None
+        return clear and all(finding.reads for finding in self.findings)
 
     def run_as_written(self) -> None:
         """Raise the rules of findings that only their form makes harmless."""

@@ -25,11 +25,9 @@ from halocline.policy.shell.values.listed_names import list_operands, names_foun
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
+from halocline.protocol.values import set_of
 
-_NARROWS = frozenset(
-    {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin"}
-    | {"-size"}
-)
+_NARROWS = set_of("-name -iname -path -ipath -wholename -regex -iregex -empty -newer -mtime -mmin -size")
 """Tests that make `find` match only some names."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
@@ -230,10 +228,9 @@ def _is_kept(word: Word, ground: Ground) -> bool:
     """Return True if a word leads to files that must not be deleted, or that no command may touch."""
     if not ground.folders and any(leads_to_kept(text, ground) for text in (word.text, *_possible_names(word, ground))):
         return True
-    return any(
-        one.place in _UNTOUCHED or ground.is_precious(one.path) or ground.holds_own_state(one.path)
-        for one in ground.targets(word)
-    )
+    found = ground.targets(word)
+    kept = any(ground.is_precious(one.path) or ground.holds_own_state(one.path) for one in found)
+    return kept or any(one.place in _UNTOUCHED for one in found)
 
 
 def _find_deletes(find: Simple, ground: Ground) -> bool:

@@ -3,8 +3,7 @@
 Nothing is judged harmless because it is missing here.
 """
 
-from collections.abc import Iterator
-
+from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.syntax.tree import (
     Assignment,
     Block,
@@ -18,21 +17,18 @@ from halocline.policy.shell.syntax.tree import (
     every_node,
     words_of,
 )
-from halocline.policy.shell.values.name_patterns import names_hidden_switch
+from halocline.policy.shell.syntax.words import DECLARES
+from halocline.policy.shell.values.name_patterns import has_extended_pattern, names_hidden_switch
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
 _RUNS_TEXT = compile_later(
-    r"(PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE))"
+    r"PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE)"
+    r"|GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS"
 )
-_RUNS_TEXT_TOO = compile_later(r"(GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS)")
 _REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
-_SUBSCRIPTED = set_of(
-    """
-    let declare typeset local export readonly unset read printf test [ mapfile readarray getopts wait
-    """
-)
+_SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray getopts wait")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
 _WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen": "-C", "bind": "-x", "fc": ""}
 _BY_FLAG = {"hash": "-p", "enable": ""}
@@ -58,6 +54,12 @@ def find_hazard(simple: Simple) -> str:
         case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
             return "an array subscript in it may run commands"
     return ""
+
+
+def find_extended(text: str) -> list[Finding]:
+    """Return the finding for a text with a pattern such as `@(a|b)`, where such patterns may be on."""
+    reason = "what its extended patterns match is known only when it runs"
+    return [unknown_finding(text, reason, Rule.LEADS_ANYWHERE)] if has_extended_pattern(text) else []
 
 
 def runs_subscripts(tree: Node) -> str:
@@ -104,7 +106,7 @@ def _of_expansion(part: Expansion) -> str:
 def _of_assignment(one: Assignment) -> str:
     if one.name in _REBINDS:
         return "it changes what command names mean"
-    if _RUNS_TEXT.fullmatch(one.name) or _RUNS_TEXT_TOO.fullmatch(one.name):
+    if _RUNS_TEXT.fullmatch(one.name):
         return f"the text of {one.name} is run as a command"
     return ""
 
@@ -117,10 +119,5 @@ def splits_oddly(simple: Simple) -> bool:
 
 def matches_hidden(simple: Simple) -> bool:
     """Return True if a command may make patterns match names with a leading dot."""
-    return any(names_hidden_switch(text) for text in (*(one.name for one in simple.assignments), *_list_texts(simple)))
-
-
-def _list_texts(simple: Simple) -> Iterator[str]:
-    for word in simple.words:
-        yield word.text
-        yield from (one.text for one in word.could)
+    texts = [one.text for word in simple.words for one in (word, *word.could)]
+    return any(map(names_hidden_switch, (*(one.name for one in simple.assignments), *texts)))

@@ -9,10 +9,9 @@ import re
 from msgspec.structs import replace
 
 from halocline.policy.shell.blocks import Blocks
-from halocline.policy.shell.extended_patterns import find_extended
 from halocline.policy.shell.findings import MOST_ANALYSED, TOO_LONG, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import with_guards
-from halocline.policy.shell.hazards import runs_subscripts
+from halocline.policy.shell.hazards import find_extended, runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS
@@ -194,7 +193,7 @@ class Judge(Blocks):
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
         feeder = chain.items[first]
-        printed = self.expand(feeder, ground).words if isinstance(feeder, Simple) and number == first + 1 else ()
+        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and number == first + 1 else ()
         if printed and printed[0].text in ("echo", "printf") and all(word.value is not None for word in printed):
             self.script(" ".join(word.text for word in printed[1:] if not word.text.startswith("-")), ground, [])
 
@@ -214,7 +213,7 @@ class Judge(Blocks):
         feeder = chain.items[first]
         if not isinstance(feeder, Simple) or not feeder.words:
             return
-        words = self.expand(feeder, ground).words
+        words = expand_simple(feeder, ground).words
         found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
         if words[0].text in ("echo", "printf"):
             names = [literal(text) for word in words[1:] for text in word.text.split()]
@@ -225,7 +224,7 @@ class Judge(Blocks):
             self.analysis.findings.append(found)
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
-        return tuple(word.source if word.dynamic else word.text for word in self.expand(simple, ground).words)
+        return tuple(word.source if word.dynamic else word.text for word in expand_simple(simple, ground).words)
 
 
 def _begin_of_pipeline(chain: Chain, number: int) -> int:

@@ -5,6 +5,7 @@ Names that appear while a command runs are texts like the values of variables: a
 
 import glob
 import os
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from halocline.files.real_paths import find_real_path
@@ -20,6 +21,8 @@ BENEATH = f"**{UNKNOWN}"
 INSIDE = f"found{UNKNOWN}"
 """Names that lead to no protected place."""
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
+_TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
+_OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
 _BETWEEN_NAMES = compile_later(r"[\s'\"`;&|<>(){},=:+]+")
 _HOME = compile_later(r"\$(HOME\b|\{HOME\})")
 _OWN_HOME = compile_later(r"\$\{?HALOCLINE_HOME")
@@ -133,16 +136,47 @@ def holds_kept(path: str, ground: Ground) -> bool:
     """Return True if something below a path is protected."""
     if ground.holds_own_state(path) or is_within(path, find_real_path(ground.home)) or is_history(path):
         return True
-    if any(f"{path}/".startswith(f"{place}/") for place in _histories_above(path)):
+    head, git, _ = path.partition("/.git/")
+    if git and any(is_within(path, f"{head}{git}{name}") for name in HISTORY):
         return True
     below = (*(root for root in ground.real_roots if is_within(root, path)), path)
     return any(ground.facts.matches(pattern, one) for one in below for pattern in (".git", "*/.git"))
 
 
-def _histories_above(path: str) -> list[str]:
-    """Return the parts of a Git history that a path may be in."""
-    head, git, _ = path.partition("/.git/")
-    return [f"{head}{git}{name}" for name in HISTORY] if git else []
+def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
+    """Return True if tests of `find` exclude every Git history. Without `starts` it starts inside one."""
+    choices = [list[tuple[str, str, str]]()]
+    for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
+        if test in ("-o", "-or", ","):
+            choices.append([])
+        else:
+            choices[-1].append((before, test, value))
+    pruned = [one for one in choices if any(test == "-prune" for _, test, _ in one)]
+    if any(_names_history(value, starts) for tests in pruned for _, test, value in tests if test in _TESTS_NAME):
+        return True
+    return all(_leaves_out(one, starts) for one in choices if one not in pruned)
+
+
+def _names_history(pattern: str, starts: Sequence[str]) -> bool:
+    """Return True if a pattern matches every `.git`, or everything in it."""
+    plain = pattern.replace("\\", "")
+    return bool(starts) and (
+        plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
+    )
+
+
+def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
+    """Return True if one of several tests, all of which must hold, excludes a Git history."""
+    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
+        return True
+    for before, test, value in tests:
+        plain = value.replace("\\", "")
+        if test in _TESTS_NAME and before in ("!", "-not"):
+            if starts and all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
+                return True
+        elif test in _TESTS_NAME and not any(fnmatchcase(one.lower(), plain.lower()) for one in _OF_A_HISTORY):
+            return True
+    return False
 
 
 def places_of(text: str, ground: Ground) -> list[Found]:

@@ -25,24 +25,20 @@ def judge_reading(
 ) -> Finding:
     """Judge a command that only reads these paths."""
     ground.note(found, Use.READ)
-    if own := _first_of(found, Place.OWN_STATE):
-        return Finding(make_part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
-    if hidden := _first_of(found, Place.IGNORED):
-        return _ignored_finding(source, Effect.READ_ONLY, hidden)
-    secret = None if names_only else _first_of(found, Place.SECRET)
-    if secret:
-        return Finding(
-            make_part(source, Effect.READ_ONLY, f"{secret.shown} may hold secrets", (secret.shown,)), Rule.SECRET
-        )
-    aliased = None if names_only else next((one for one in found if one.aliased), None)
-    if aliased:
-        reason = f"{aliased.shown} is a hard link, and an ignore file may hide its other name"
-        return Finding(make_part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
-    outside = next((one for one in found if _is_outside(one)), None)
-    if outside:
-        reason = f"{outside.path} is outside the workspace"
-        return Finding(make_part(source, Effect.READ_ONLY, reason, (outside.shown,)), Rule.OUTSIDE)
-    return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, form)
+    contents = () if names_only else found
+    if one := _first_of(found, Place.OWN_STATE):
+        rule, reason = Rule.OWN_STATE, OWN
+    elif one := _first_of(found, Place.IGNORED):
+        return _ignored_finding(source, Effect.READ_ONLY, one)
+    elif one := _first_of(contents, Place.SECRET):
+        rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
+    elif one := next((one for one in contents if one.aliased), None):
+        rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
+    elif one := next(filter(_is_outside, found), None):
+        rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"
+    else:
+        return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, form)
+    return Finding(make_part(source, Effect.READ_ONLY, reason, (one.shown,)), rule)
 
 
 def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
@@ -83,13 +79,12 @@ def judge_writing(source: str, found: Sequence[Found], does: str, ground: Ground
         return Finding(make_part(source, Effect.WRITES_OUTSIDE, OWN, targets), Rule.OWN_STATE)
     if hidden := _first_of(found, Place.IGNORED):
         return _ignored_finding(source, Effect.WRITES_INSIDE, hidden)
-    if outside := next((one for one in found if _is_outside(one)), None):
+    if outside := next(filter(_is_outside, found), None):
         reason = f"it {does} {outside.path}, outside the workspace"
         return Finding(make_part(source, Effect.WRITES_OUTSIDE, reason, targets), Rule.OUTSIDE)
     if secret := _first_of(found, Place.SECRET):
-        return Finding(
-            make_part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET
-        )
+        reason = f"{secret.shown} may hold secrets"
+        return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.SECRET)
     if later := _first_of(found, Place.RUNS_LATER):
         reason = f"other programs run {later.shown} or read it as configuration"
         return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
@@ -154,7 +149,5 @@ def _find_named(word: Word, ground: Ground) -> list[Found]:
         texts.append(word.text.partition("=")[2])
     plain = [text for text in texts if text and "\0" not in text and len(text) <= LONGEST_PATH]
     matched = ground.targets(word) if word.is_pattern else []
-    matched = [
-        one for one in matched if one.place is not Place.OWN_STATE
-    ]  # `floors` judge patterns that may lead there
+    matched = [one for one in matched if one.place is not Place.OWN_STATE]  # `floors` judge patterns that lead there
     return [*matched, *(one for text in plain for one in ground.find(text))]

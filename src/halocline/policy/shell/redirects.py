@@ -2,17 +2,17 @@
 
 import shlex
 
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Redirect, Word
+from halocline.policy.shell.syntax.tree import Redirect
 from halocline.policy.shell.values.ground import Found, Ground, is_free
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
-_OVERWRITES = frozenset({">", ">|", "&>", ">&"})
+_OVERWRITES = frozenset({">", ">|", "&>", ">&", "<>"})
 _KNOWN_NAME = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.SECRET})
 """Reasons that hold if any name that a target may have gives them."""
 
@@ -27,10 +27,9 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
 
 def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
-    if target is not None and operator[:2] != "<<" and _has_braces(target):
-        return Finding(
-            make_part(source, Effect.UNKNOWN, "braces in its redirect make several file names"), Rule.DYNAMIC
-        )
+    braces = target and any("{" in piece.text and not piece.quoted for piece in target.pieces)
+    if braces and operator[:2] != "<<":
+        return unknown_finding(source, "braces in its redirect make several file names", Rule.DYNAMIC)
     if operator in (">&-", "<&-"):
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
@@ -47,7 +46,7 @@ def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
     try:
         found = ground.find(text, quoted=target.quoted)
     except ToolFailure as why:
-        return Finding(make_part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
+        return unknown_finding(source, why.text, Rule.DYNAMIC)
     return _judge_found(redirect, source, found, ground, form)
 
 
@@ -62,10 +61,6 @@ def _judge_found(
     return judge_overwriting(source, found, ground.facts) or written
 
 
-def _has_braces(target: Word) -> bool:
-    return any("{" in piece.text and not piece.quoted for piece in target.pieces)
-
-
 def _judge_heredoc(redirect: Redirect, source: str) -> Finding:
     """Return a text that the program reads, in the form of a here-string (`<<<`), which adds a newline."""
     shown = make_part(source, Effect.READ_ONLY)
@@ -73,13 +68,10 @@ def _judge_heredoc(redirect: Redirect, source: str) -> Finding:
     if text is None or (redirect.fd and not redirect.fd.isdecimal()):
         return Finding(shown, Rule.READS)
     if redirect.operator == "<<<":
-        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {_quote_text(redirect, text)}")
+        quoted = redirect.target.source if redirect.target and redirect.target.verbatim else shlex.quote(text)
+        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {quoted}")
     form = f"<<< {shlex.quote(text[:-1])}" if text else "< /dev/null"
     return Finding(shown, Rule.READS, f"{redirect.fd}{form}")
-
-
-def _quote_text(redirect: Redirect, text: str) -> str:
-    return redirect.target.source if redirect.target and redirect.target.verbatim else shlex.quote(text)
 
 
 def _judge_unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
@@ -91,9 +83,9 @@ def _judge_unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     could = [one.text for one in redirect.target.could] if redirect.target else []
     if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
         reason = f"the target of {redirect.operator} may be a protected file; spell out the path"
-        return Finding(make_part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
+        return unknown_finding(source, reason, Rule.LEADS_ANYWHERE)
     if not writes or redirect.target is None:
-        return Finding(make_part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
+        return unknown_finding(source, "what it reads is known only when it runs", Rule.DYNAMIC)
     if judged:
         return judged
     reason = f"it writes to {redirect.target.source}, which is known only when it runs"

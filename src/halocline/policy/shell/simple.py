@@ -8,11 +8,18 @@ from msgspec.structs import replace
 from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
-from halocline.policy.shell.extended_patterns import enter_shell
-from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule, make_part, why_too_long
+from halocline.policy.shell.findings import (
+    STRICTNESS,
+    Analysis,
+    Finding,
+    Rule,
+    make_part,
+    unknown_finding,
+    why_too_long,
+)
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
-from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.places import judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
@@ -28,6 +35,7 @@ from halocline.policy.shell.texts import Forms, with_target, with_texts
 from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.listed_names import names_found, names_printed
+from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.permission_rules import Effect
@@ -63,17 +71,13 @@ class SimpleCommands(ABC):
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """Judge a function called with these words; return the ground after it."""
 
-    def expand(self, simple: Simple, ground: Ground) -> Simple:
-        """Return the command as the shell would expand it, as far as that is known."""
-        return expand_simple(simple, ground)
-
     def simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a simple command if it only reads, and the ground after it."""
         if not (simple.words or simple.assignments or simple.redirects):
             return "", ground
         noted = len(ground.touches)
         forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
-        expanded = self.expand(simple, ground)
+        expanded = expand_simple(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
@@ -85,9 +89,8 @@ class SimpleCommands(ABC):
         before = len(ground.touches)
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
         written = tuple(one for one in ground.touches[before:] if one.use is Use.CHANGE)
-        elements = [
-            made for one in simple.assignments for value in one.values or () for made in expand_word(value, ground)
-        ]
+        values = (value for one in simple.assignments for value in one.values or ())
+        elements = (made for value in values for made in expand_word(value, ground))
         found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
@@ -134,12 +137,10 @@ class SimpleCommands(ABC):
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
         """Record the words of a command for matching rules."""
-        raw = " ".join(
-            (*(f"{one.name}={one.value.source}" for one in simple.assignments), *(w.source for w in simple.words))
-        )
-        plain = " ".join(word.source if word.dynamic else word.text for word in expanded.words)
-        self.analysis.segments.append((raw, plain))
+        assigned = (f"{one.name}={one.value.source}" for one in simple.assignments)
+        raw = " ".join((*assigned, *(word.source for word in simple.words)))
         words = tuple(word.source if word.dynamic else word.text for word in expanded.words)
+        self.analysis.segments.append((raw, " ".join(words)))
         self.analysis.words.append(words)
         self.analysis.scripts |= scripts_of(words, ground)
         if reads_script(words):
@@ -149,7 +150,7 @@ class SimpleCommands(ABC):
 
     def _judge_expanded(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         if why := find_hazard(simple):
-            return Finding(make_part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
+            return unknown_finding(simple.source, why, Rule.LEADS_ANYWHERE), ground
         if not simple.words:
             return judge_assignments(simple, ground, forms), ground
         name = simple.words[0].value
@@ -192,9 +193,7 @@ class SimpleCommands(ABC):
         found: list[Finding] = []
         text = simple.words[1].value
         if text is None:
-            return Finding(
-                make_part(simple.source, Effect.UNKNOWN, "what it runs later is not known"), Rule.NOT_ANALYSED
-            )
+            return unknown_finding(simple.source, "what it runs later is not known", Rule.NOT_ANALYSED)
         if text not in ("", "-", "--"):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
@@ -215,7 +214,9 @@ class SimpleCommands(ABC):
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
-            ground = enter_shell(simple, wrapped.script, ground, found)
+            if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
+                found += find_extended(wrapped.script)
+                ground = replace(ground, matches_oddly=True)
             canonical = self.script(wrapped.script, ground, found)
             canonical = None if canonical is None else with_guards(canonical, ground)
         else:
@@ -267,7 +268,7 @@ class SimpleCommands(ABC):
             if not unjudged:
                 type(self)(inside, self._depth + 1).judge_partly(text, why.before, ground)
             rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
-            inside.findings.append(Finding(make_part(text, Effect.UNKNOWN, str(why)), rule))
+            inside.findings.append(unknown_finding(text, str(why), rule))
         self.analysis.segments += inside.segments
         self.analysis.words += inside.words
         self.analysis.scripts |= inside.scripts

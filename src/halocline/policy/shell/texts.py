@@ -63,9 +63,8 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
         case Kind.VARIABLE:
             return _render_variable(part, ground)
         case Kind.ARITHMETIC:
-            rendered = (
-                None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
-            )
+            plain = not part.scripts and part.source.startswith("$((")
+            rendered = guard_arithmetic(part.source[3:-2]) if plain else None
             return f"$(({rendered}))" if rendered else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
@@ -91,26 +90,8 @@ def _is_short(script: Node) -> bool:
     return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
-def with_outputs(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """Return a program that reads, with the commands in its words, which only read, in their forms.
-
-    Words known only by their form are checked as it runs.
-    """
-    if not simple.words or simple.words[0].value not in READERS or simple.words[0].value in _CHECKS_ITSELF:
-        return simple
-    words = tuple(_with_output(word, forms, ground) for word in simple.words)
-    return simple if words == simple.words else Simple(simple.source, words, simple.assignments, simple.redirects)
-
-
-def with_revisions(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """Return a git command with revisions that are known only when it runs resolved to commits by git itself."""
-    if ground.rebinds:
-        return simple
-    words = tuple(_with_revision(word, forms, ground) for word in simple.words)
-    return Simple(simple.source, words, simple.assignments, simple.redirects)
-
-
 def _with_revision(word: Word, forms: Forms, ground: Ground) -> Word:
+    """Return a word of a git command; a revision that is known only when it runs is resolved to a commit by git."""
     parts = [part for part in word.parts if not isinstance(part, Piece) or part.text]
     if not word.dynamic or not parts or not isinstance(parts[0], Expansion):
         return word
@@ -129,8 +110,7 @@ def with_target(redirect: Redirect, forms: Forms, ground: Ground) -> Redirect:
     if redirect.operator == "<":
         found = _with_output(target, forms, ground)
         return replace(redirect, target=as_name(found) if found.checked else found)
-    text = render_text(target, forms, ground, splits=False)
-    return replace(redirect, target=Word(text, (Piece("text"),), quoted=True, verbatim=True)) if text else redirect
+    return replace(redirect, target=_as_text(target, forms, ground, splits=False))
 
 
 def _with_output(word: Word, forms: Forms, ground: Ground) -> Word:
@@ -146,21 +126,26 @@ def _with_output(word: Word, forms: Forms, ground: Ground) -> Word:
 
 
 def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """Return a command that only prints, with its text words in their forms."""
+    """Return a command that only prints or reads, with the commands and texts in its words in their forms.
+
+    Words of a program that reads, if they are known only by their form, are checked as it runs.
+    """
     name = simple.words[0].value if simple.words else None
-    if name == "git":
-        return with_revisions(simple, forms, ground)
-    if name not in PRINTERS:
-        return with_outputs(simple, forms, ground)
-    if ground.rebinds:
+    words, begin = simple.words, 2 if name == "printf" else 1
+    if ground.rebinds and (name == "git" or name in PRINTERS):
         return simple
-    begin = 2 if name == "printf" else 1
-    words = [
-        Word(form, (Piece("text"),), quoted=True, verbatim=True) if form else word
-        for word in simple.words[begin:]
-        for form in (render_text(word, forms, ground),)
-    ]
-    return Simple(simple.source, (*simple.words[:begin], *words), simple.assignments, simple.redirects)
+    if name == "git":
+        words = tuple(_with_revision(word, forms, ground) for word in words)
+    elif name in PRINTERS:
+        words = (*words[:begin], *(_as_text(word, forms, ground) for word in words[begin:]))
+    elif name in READERS and name not in _CHECKS_ITSELF:
+        words = tuple(_with_output(word, forms, ground) for word in words)
+    return simple if words == simple.words else replace(simple, words=words)
+
+
+def _as_text(word: Word, forms: Forms, ground: Ground, *, splits: bool = True) -> Word:
+    text = render_text(word, forms, ground, splits=splits)
+    return Word(text, (Piece("text"),), quoted=True, verbatim=True) if text else word
 
 
 def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:

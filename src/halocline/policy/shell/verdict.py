@@ -60,10 +60,10 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
     )
     mixed = mix_forms(command, analysis) if not analysis.reads and not where.typed else ""
-    judged = judged or _by_mode(mixed or command, analysis, where)
+    judged = judged or _by_mode(analysis, where)
     touches = tuple(dict.fromkeys(ground.touches))
     judged = replace(judged, only_form=_only_form(analysis, where), touches=touches, mixed=mixed)
-    return _with_parts(judged, analysis, MOST_COMMANDS)
+    return _with_parts(judged, analysis)
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
@@ -76,7 +76,7 @@ def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
     return analysis.canonical if _judge_floor(written, where) else None
 
 
-def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> CommandJudgement:
+def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgement:
     canonical = analysis.canonical if judged.decision is Verdict.ALLOW and analysis.reads else None
     worst = _worst_finding(analysis)
     effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
@@ -86,7 +86,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> Comm
         simple.append(JudgedPart(None, Effect.DESTRUCTIVE, Rule.NOT_ANALYSED, analysis.problem))
     return replace(
         judged,
-        parts=analysis.parts[:most],
+        parts=tuple(finding.part for finding in analysis.findings[:MOST_COMMANDS]),
         canonical=canonical,
         simple=tuple(simple),
         within=tuple(analysis.words),
@@ -118,16 +118,11 @@ def _effect_of(finding: Finding) -> Effect:
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
-    finding = analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED)
-    if finding is None:
-        return _judge_unsure(analysis) if where.approval_mode is ApprovalMode.YOLO else None
-    reason = finding.part.reason if finding.rule is not Rule.FLOOR else f"{finding.part.reason}: no mode allows that"
-    return CommandJudgement(Verdict.DENY, finding.rule.value, reason, binding=True)
-
-
-def _judge_unsure(analysis: Analysis) -> CommandJudgement | None:
-    """Ask, even in yolo mode, about what may turn out to be something that no mode allows."""
-    finding = analysis.first(Rule.LEADS_ANYWHERE)
+    """Deny what no mode allows; ask, even in yolo mode, about what may turn out to be that."""
+    if finding := analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
+        more = ": no mode allows that" if finding.rule is Rule.FLOOR else ""
+        return CommandJudgement(Verdict.DENY, finding.rule.value, f"{finding.part.reason}{more}", binding=True)
+    finding = analysis.first(Rule.LEADS_ANYWHERE) if where.approval_mode is ApprovalMode.YOLO else None
     if finding is None:
         return None
     return CommandJudgement(Verdict.ASK, finding.rule.value, finding.part.reason, binding=True)
@@ -149,14 +144,11 @@ def _judge_in_plan(analysis: Analysis, where: Circumstances) -> CommandJudgement
     if where.mode is not Mode.PLAN or analysis.reads:
         return None
     worst = None if analysis.problem else _worst_finding(analysis)
-    if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
+    looks = all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
+    if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and looks:
         return None
     why = analysis.problem or (worst.part.reason if worst else "it is not known to be read-only")
     return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode is read-only: {why}", binding=True)
-
-
-def _only_looks(analysis: Analysis) -> bool:
-    return all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
 
 
 def _worst_finding(analysis: Analysis) -> Finding | None:
@@ -164,7 +156,7 @@ def _worst_finding(analysis: Analysis) -> Finding | None:
     return max(bound, key=lambda finding: STRICTNESS[finding.rule], default=None)
 
 
-def _by_mode(command: str, analysis: Analysis, where: Circumstances) -> CommandJudgement:
+def _by_mode(analysis: Analysis, where: Circumstances) -> CommandJudgement:
     """Judge by the approval mode what nothing forbids."""
     mode = where.approval_mode
     if analysis.reads and not where.risky:
@@ -173,15 +165,13 @@ def _by_mode(command: str, analysis: Analysis, where: Circumstances) -> CommandJ
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     worst = _worst_finding(analysis)
     if mode is not ApprovalMode.AUTO:
-        why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
-        why = f": {analysis.problem}" if analysis.problem else why
-        return CommandJudgement(
-            Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before commands that do more than read{why}"
-        )
-    return _judge_in_auto(command, analysis, worst, risky=where.risky)
+        why = analysis.problem or (worst.part.reason if worst else "")
+        reason = f"{mode} mode asks before commands that do more than read{': ' if why else ''}{why}"
+        return CommandJudgement(Verdict.ASK, f"mode-{mode}", reason)
+    return _judge_in_auto(analysis, worst, risky=where.risky)
 
 
-def _judge_in_auto(command: str, analysis: Analysis, worst: Finding | None, *, risky: bool) -> CommandJudgement:
+def _judge_in_auto(analysis: Analysis, worst: Finding | None, *, risky: bool) -> CommandJudgement:
     if analysis.problem:
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
     if worst and worst.rule not in _FREE:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
+from halocline.policy.shell.kept_places import is_narrowed
 from halocline.policy.shell.places import (
     judge_deleting,
     judge_reading,
@@ -31,7 +32,6 @@ from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect

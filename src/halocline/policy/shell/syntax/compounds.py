@@ -1,4 +1,4 @@
-"""Parse the compound commands of bash: groups, conditions, `case`, tests, functions; loops are in `loops`."""
+"""Parse the compound commands of bash: groups, conditions, `case`, tests, functions; loops are in `grammar`."""
 
 import re
 from abc import abstractmethod
@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from halocline.policy.shell.syntax.cursor import DEEPEST, NotUnderstood
 from halocline.policy.shell.syntax.expansions import NAME
-from halocline.policy.shell.syntax.grammar import CASE_END
-from halocline.policy.shell.syntax.loops import Loops
+from halocline.policy.shell.syntax.grammar import CASE_END, Grammar
 from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, chain_of
 from halocline.policy.shell.syntax.words import Unit, make_word
 from halocline.protocol.patterns import compile_later
@@ -18,7 +17,7 @@ _FUNCTION_WORD = compile_later(r"([^\s;&|<>()$`'\"\\]+)[ \t]*(\([ \t]*\))?")
 _TEST_OPERATOR = compile_later(r"(&&|\|\||[()<>])")
 
 
-class Compounds(Loops):
+class Compounds(Grammar):
     """Reads compound commands; lists and simple commands are read by `parse`."""
 
     @abstractmethod
@@ -127,7 +126,7 @@ class Compounds(Loops):
         found: list[Word] = []
         while True:
             self._skip()
-            found.append(self._some_word(extended=True))
+            found.append(self._some_word())
             self._skip()
             following = self._peek()
             if following not in ("|", ")") or not following:
@@ -149,7 +148,7 @@ class Compounds(Loops):
             elif words and words[-1].source == "=~":
                 words.append(self._regex())
             else:
-                words.append(self._some_word(extended=True))
+                words.append(self._some_word())
             self._skip(lines=True)
         self._at += 2
         return Block("test", "", (), tuple(words))

@@ -1,10 +1,15 @@
-"""The parts of all compound commands: lists of commands between reserved words, words, redirections."""
+"""The parts of all compound commands, such as lists of commands between reserved words, and the loops of bash."""
 
+import re
 from abc import abstractmethod
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.syntax.cursor import NotUnderstood
+from halocline.policy.shell.syntax.expansions import NAME
 from halocline.policy.shell.syntax.scanner import Scanner
 from halocline.policy.shell.syntax.tree import Block, Node, Redirect, Word
+from halocline.policy.shell.syntax.words import EXPANDS
 from halocline.protocol.patterns import compile_later
 
 _RESERVED = compile_later(
@@ -16,7 +21,7 @@ CASE_END = compile_later(r";;&|;;|;&")
 
 
 class Grammar(Scanner):
-    """Finds reserved words and the ends of lists; lists and simple commands are read by `parse`."""
+    """Finds reserved words and the ends of lists, and reads loops; lists and simple commands are read by `parse`."""
 
     @abstractmethod
     def _list(self, *, among_heredocs: bool = False) -> Node: ...
@@ -31,7 +36,7 @@ class Grammar(Scanner):
     def _more_words(self) -> list[Word]: ...
 
     @abstractmethod
-    def _some_word(self, *, extended: bool = False) -> Word: ...
+    def _some_word(self) -> Word: ...
 
     def _ends(self) -> bool:
         if self._at >= len(self._text) or self._text[self._at] == ")" or CASE_END.match(self._text, self._at):
@@ -53,3 +58,61 @@ class Grammar(Scanner):
         scripts = self._arithmetic("))")
         word = Word(self._text[begin : self._at - 2])
         return Block("arithmetic", "", scripts, (word,), heads=("",) * len(scripts))
+
+    def _while(self, kind: str = "while") -> Block:
+        test = self._list()
+        self._take("do")
+        body = self._list()
+        self._take("done")
+        return Block("loop", "", (test, body), heads=(kind, "do"))
+
+    def _until(self) -> Block:
+        return self._while("until")
+
+    def _for(self) -> Block:
+        self._skip()
+        if self._peek(2) == "((":
+            self._at += 2
+            head = self._arithmetic_block()
+            self._skip()
+            if self._peek() == ";":
+                self._at += 1
+            return replace(head, kind="loop", items=(*head.items, self._body()), heads=(*head.heads, "do"), name="((")
+        return self._each("loop")
+
+    def _select(self) -> Block:
+        self._skip()
+        return self._each("select")
+
+    def _each(self, kind: str) -> Block:
+        """`NAME [in WORDS]; do …; done`."""
+        name = NAME.match(self._text, self._at)
+        if not name:
+            raise NotUnderstood("a loop has no variable")
+        self._at = name.end()
+        self._skip(lines=True)
+        words: list[Word] | None = None
+        if re.compile(r"in(?=[\s;]|$)").match(self._text, self._at):
+            self._at += 2
+            words = []
+            self._skip()
+            while self._peek() not in (";", "\n", ""):
+                words += self._more_words()
+                self._skip()
+        if self._peek() == ";":
+            self._at += 1
+        body = self._body()
+        everything = (Word('"$@"', dynamic=EXPANDS),) if words is None else tuple(words)
+        return Block(kind, "", (body,), everything, heads=("do",), name=name.group())
+
+    def _body(self) -> Node:
+        self._skip(lines=True)
+        if self._peek_reserved() == "{":
+            self._take("{")
+            found = self._list()
+            self._take("}")
+            return found
+        self._take("do")
+        found = self._list()
+        self._take("done")
+        return found

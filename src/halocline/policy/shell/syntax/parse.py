@@ -9,7 +9,7 @@ import re
 from halocline.policy.shell.syntax.compounds import Compounds
 from halocline.policy.shell.syntax.cursor import DEEPEST, NotUnderstood
 from halocline.policy.shell.syntax.tree import Assignment, Node, Piece, Redirect, Simple, Word, chain_of
-from halocline.policy.shell.syntax.words import EXPANDS, make_declared_word, make_word
+from halocline.policy.shell.syntax.words import DECLARES, EXPANDS, make_declared_word, make_word
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
@@ -18,7 +18,6 @@ __all__ = ["NotUnderstood", "parse_command"]
 _ASSIGNED = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECT = compile_later(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>)|(&>>|&>)")
 _BACKSLASH = compile_later(r"(?<!\\)(\\\\)*\\$")
-_DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _JOINT = compile_later(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
 
@@ -169,7 +168,7 @@ class _Parser(Compounds):
                 break
             elif not words and (assignment := self._assignment()):
                 assignments.append(assignment)
-            elif words and words[0].source in _DECLARES and (assignment := self._assignment()):
+            elif words and words[0].source in DECLARES and (assignment := self._assignment()):
                 words.append(make_declared_word(assignment, self._text[before : self._at]))
             else:
                 words += self._more_words()
@@ -180,16 +179,16 @@ class _Parser(Compounds):
         return Simple(self._text[begin:end], tuple(words), tuple(assignments), tuple(redirects))
 
     def _more_words(self) -> list[Word]:
-        """Parse the words written here as one. Extended patterns are read even if the shell has them switched off."""
+        """Parse the words written here as one."""
         begin = self._at
-        found = self.words(extended=True)
+        found = self.words()
         if self._at == begin:
             raise NotUnderstood("it is not valid shell syntax")
         return found
 
-    def _some_word(self, *, extended: bool = False) -> Word:
+    def _some_word(self) -> Word:
         begin = self._at
-        found = self.word(extended=extended)
+        found = self.word(extended=True)
         if self._at == begin:
             raise NotUnderstood("a word is missing")
         return found
@@ -235,7 +234,7 @@ class _Parser(Compounds):
         begin, self._at = self._at, found.end()
         operator, fd = found[2] or found[3], found[1] or ""
         self._skip_blanks()
-        target = self._some_word(extended=True)
+        target = self._some_word()
         if operator in ("<<", "<<-"):
             return self._heredoc(begin, operator, fd, target)
         if operator in (">&", "<&") and target.source == "-":

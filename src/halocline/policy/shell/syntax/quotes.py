@@ -1,13 +1,6 @@
 """Decode the text of `$'…'` as bash does."""
 
-_PLAIN = {
-    **dict(zip("abefnrtv", "\a\b\x1b\f\n\r\t\v", strict=True)),
-    "E": "\x1b",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "?": "?",
-}
+_PLAIN = dict(zip("abefnrtvE\\'\"?", "\a\b\x1b\f\n\r\t\v\x1b\\'\"?", strict=True))
 _OCTAL = frozenset("01234567")
 _HEX = frozenset("0123456789abcdefABCDEF")
 _LENGTHS = {"x": 2, "u": 4, "U": 8}

@@ -19,12 +19,15 @@ _SIMPLE = compile_later(r"[A-Za-z0-9_./,:=@%+-]+")
 class Scanner(Expansions):
     """Reads a text from start to end."""
 
-    def words(self, *, extended: bool = False, braces: bool = True) -> list[Word]:
-        """Read the word that starts here, or the words that its braces expand to."""
+    def words(self) -> list[Word]:
+        """Read the word that starts here, or the words that its braces expand to.
+
+        Extended patterns are read even if the shell has them switched off.
+        """
         begin = self._at
-        units = self._units(extended=extended)
+        units = self._units(extended=True)
         source = self._text[begin : self._at]
-        if not braces or "{" not in source:
+        if "{" not in source:
             return [make_word(source, units)]
         try:
             found = expand_braces(tuple(text for text, _ in units))
@@ -32,44 +35,42 @@ class Scanner(Expansions):
             return [make_unexpanded_word(source, units)]
         if len(found) == 1:
             return [make_word(source, units)]
-        return [self._reread("".join(one), extended=extended) for one in found if one]
+        return [self._reread("".join(one)) for one in found if one]
 
-    def _reread(self, text: str, *, extended: bool) -> Word:
+    def _reread(self, text: str) -> Word:
         """Read a word produced by braces, which work on text: `$a{b,c}` is `$ab` and `$ac`."""
         scanner = type(self)(text, self._depth + 1)
-        word = scanner.word(extended=extended)
+        word = scanner.word(extended=True)
         if scanner._at < len(text):
             raise NotUnderstood("its braces do not expand to plain words")
         return word
 
     def word(self, *, extended: bool = False) -> Word:
         """Read the word that starts here, with literal braces."""
-        return self.words(extended=extended, braces=False)[0]
+        begin = self._at
+        units = self._units(extended=extended)
+        return make_word(self._text[begin : self._at], units)
 
-    def _units(self, *, extended: bool = False, end: str = "") -> list[Unit]:
-        """Read the parts of a word. It ends at a blank or an operator or, with `end`, only at that character."""
+    def _units(self, *, extended: bool) -> list[Unit]:
+        """Read the parts of a word, which ends at a blank or an operator."""
         units: list[Unit] = []
         while self._at < len(self._text):
             begin, char = self._at, self._text[self._at]
-            if end and char == end:
-                return units
             if self._continues():
                 continue
-            if char in "<>" and self._peek(2)[1:] == "(" and not end:
+            if char in "<>" and self._peek(2)[1:] == "(":
                 parts: tuple[Part, ...] = (self._process(),)
             elif extended and char in "?*+@!" and self._peek(2)[1:] == "(":
                 parts = (self._read_extended_pattern(),)
-            elif char in META and not end:
+            elif char in META:
                 return units
-            elif not end and (plain := _SIMPLE.match(self._text, self._at)):
+            elif plain := _SIMPLE.match(self._text, self._at):
                 self._at = plain.end()
                 units += ((one, (Piece(one),)) for one in plain.group())
                 continue
             else:
                 parts = self._unit(char)
             units.append((self._text[begin : self._at], parts))
-        if end:
-            raise NotUnderstood("a bracket is not closed")
         return units
 
     def _unit(self, char: str) -> tuple[Part, ...]:
@@ -129,14 +130,12 @@ class Scanner(Expansions):
                 if not self._continues():
                     chars.append(self._backslash(end))
             elif char in "`$":
-                found = (
-                    (self._read_backquotes(quoted=True, within=bool(end)),)
-                    if char == "`"
-                    else self._dollar(quoted=True)
-                )
                 parts += [Piece("".join(chars), quoted=True)] if chars else []
                 chars = []
-                parts += found
+                within = bool(end)
+                parts += (
+                    [self._read_backquotes(quoted=True, within=within)] if char == "`" else self._dollar(quoted=True)
+                )
             else:
                 chars.append(char)
                 self._at += 1

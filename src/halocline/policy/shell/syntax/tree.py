@@ -95,10 +95,6 @@ class Assignment(Value, frozen=True):
     subscript: Word | None = None
     values: tuple[Word, ...] | None = None
 
-    def __iter__(self) -> Iterator["str | Word"]:
-        yield self.name
-        yield self.value
-
 
 class Simple(Value, frozen=True):
     """A program with its words. The first word is its name; there are no words if only variables are set."""

@@ -7,6 +7,8 @@ from msgspec.structs import replace
 from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Word
 from halocline.protocol.patterns import compile_later
 
+DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
+"""Builtins whose words may be assignments."""
 EXPANDS = "its value is known only when it runs"
 BRACES = "its braces expand to too many words"
 BRACES_ANYWHERE = "its braces expand to too many words, which may lead anywhere"

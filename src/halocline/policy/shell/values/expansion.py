@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import translate
 from itertools import islice, product
+from math import prod
 
 from msgspec.structs import replace
 
@@ -26,9 +27,6 @@ _ODD_TILDE = compile_later(r"[=:]~|^~[^/]*:")
 _LONGEST_TRIMMED = 300
 _EVERYTHING = (["$@"], ["$*"])
 
-Fragment = Piece
-"""A part of one possible result: its text, whether it is a pattern, and whether it is quoted."""
-
 
 def expand_simple(simple: Simple, ground: Ground) -> Simple:
     """Return a simple command with its words, assignments and redirections expanded."""
@@ -36,11 +34,8 @@ def expand_simple(simple: Simple, ground: Ground) -> Simple:
     assignments = []
     for one in simple.assignments:
         value = expand_value(one.value, ground) if one.values is None else one.value
-        values = (
-            None
-            if one.values is None
-            else with_names((made for word in one.values for made in expand_word(word, ground)), ground)
-        )
+        elements = (made for word in one.values or () for made in expand_word(word, ground))
+        values = None if one.values is None else with_names(elements, ground)
         expanded = Assignment(one.name, value, one.adds, one.subscript, values)
         assignments.append(expanded)
         ground = ground.with_variables(assign_value(expanded, ground.variables))
@@ -50,14 +45,11 @@ def expand_simple(simple: Simple, ground: Ground) -> Simple:
 
 def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
     """Return expanded words with patterns replaced by the names they match, as far as those are known."""
-    named = [(one, ground.names(one) if one.is_pattern else None) for one in words]
-    return tuple(
-        made for one, names in named for made in ([_word_of_name(name, one) for name in names] if names else [one])
-    )
-
-
-def _word_of_name(name: str, word: Word) -> Word:
-    return _known_word((Piece(name, quoted=True),), word)
+    found: list[Word] = []
+    for one in words:
+        names = ground.names(one) if one.is_pattern else None
+        found += [_known_word((Piece(name, quoted=True),), one) for name in names] if names else [one]
+    return tuple(found)
 
 
 def expand_word(word: Word, ground: Ground) -> list[Word]:
@@ -69,14 +61,10 @@ def expand_word(word: Word, ground: Ground) -> list[Word]:
         return [_known_word(word.pieces, word)]
     if (arguments := _all_arguments(word, ground)) is not None:
         return [_known_word((Piece(text, quoted=True),), word) for text in arguments]
-    alternatives = _list_alternatives(word.parts, ground, tilde=True)
+    alternatives = _list_alternatives(word.parts, ground)
     fields = [_split_fields(one, ground) for one in alternatives]
-    if (
-        len(fields) == 1
-        and not _reads_oddly(word)
-        and word.dynamic in ("", EXPANDS)
-        and not any(_is_unknown(one) for one in fields[0])
-    ):
+    certain = len(fields) == 1 and not any(map(_is_unknown, fields[0]))
+    if certain and not _reads_oddly(word) and word.dynamic in ("", EXPANDS):
         return [_known_word(one, word) for one in fields[0]]
     fields += [_split_unknown(one, ground) for one in alternatives]
     could = tuple(dict.fromkeys(_known_word(one, word) for some in fields for one in some))
@@ -92,10 +80,9 @@ def _all_arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
 
 def expand_value(word: Word, ground: Ground) -> Word:
     """Expand the value of an assignment or a heredoc: one word, without splitting or globbing."""
-    alternatives = _list_alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
-    could = tuple(
-        _known_word((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives
-    )
+    alternatives = _list_alternatives(word.parts, ground, assigned_tilde=True)
+    texts = ("".join(piece.text for piece in one) for one in alternatives)
+    could = tuple(_known_word((Piece(text, quoted=True),), word) for text in texts)
     if len(could) == 1 and UNKNOWN not in could[0].text and word.dynamic in ("", EXPANDS):
         return could[0]
     return replace(word, dynamic=word.dynamic or EXPANDS, could=could)
@@ -135,36 +122,30 @@ def _is_unknown(pieces: tuple[Piece, ...]) -> bool:
 
 
 def _list_alternatives(
-    parts: tuple[Part, ...], ground: Ground, *, tilde: bool = False, assigned_tilde: bool = False
-) -> list[tuple[Fragment, ...]]:
-    choices: list[list[tuple[Fragment, ...]]] = []
+    parts: tuple[Part, ...], ground: Ground, *, assigned_tilde: bool = False
+) -> list[tuple[Piece, ...]]:
+    choices: list[list[tuple[Piece, ...]]] = []
     for number, part in enumerate(parts):
         if isinstance(part, Expansion):
-            choices.append([_make_fragment(value, part) for value in _values_of_part(part, ground)])
-        elif tilde and not number and not part.quoted and part.text.startswith("~"):
+            # `active` and `quoted` together mark a value as unquoted, to be split later.
+            values = _values_of_part(part, ground)
+            choices.append([(Piece(value, active=not part.quoted, quoted=True),) for value in values])
+        elif not number and not part.quoted and part.text.startswith("~"):
             whole = len(parts) == 1 or "/" in part.text
             choices.append([(one,) for one in _expand_tilde(part, ground)] if whole else [(part,)])
         elif assigned_tilde and not part.quoted and ":~" in part.text:
             choices.append([(Piece(UNKNOWN),)])
         else:
             choices.append([(part,)])
-    count = 1
-    for some in choices:
-        count *= max(1, len(some))
-    if count > MOST_VALUES:
+    if prod(max(1, len(some)) for some in choices) > MOST_VALUES:
         choices = [some if len(some) == 1 else _limit_choices(some) for some in choices]
     return [tuple(piece for some in one for piece in some) for one in product(*choices)]
 
 
-def _limit_choices(choices: list[tuple[Fragment, ...]]) -> list[tuple[Fragment, ...]]:
+def _limit_choices(choices: list[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
     """Return one partly known choice, if there is one, and an unknown one."""
-    partly = (one for one in choices if any(UNKNOWN in piece.text for piece in one))
+    partly = filter(_is_unknown, choices)
     return [*islice(partly, 1), (Piece(UNKNOWN),)]
-
-
-def _make_fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
-    """Return the value of an expansion. `active` and `quoted` together mark it as unquoted, to be split later."""
-    return (Piece(value, active=not part.quoted, quoted=True),)
 
 
 def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
@@ -183,7 +164,7 @@ def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
     return [Piece(value + part.text[found.end() :], quoted=True) for value in values]
 
 
-def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+def _split_fields(pieces: tuple[Piece, ...], ground: Ground) -> list[tuple[Piece, ...]]:
     """Split one possible result into fields."""
     fields: list[list[Piece]] = []
     begun = False
@@ -203,7 +184,7 @@ def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Pi
     return [tuple(one) for one in fields]
 
 
-def _split_unknown(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+def _split_unknown(pieces: tuple[Piece, ...], ground: Ground) -> list[tuple[Piece, ...]]:
     """Return further fields of a result whose splitting is unknown: names apart from what stands before and after them.
 
     A list of names is more than one field: only the first has the text before it.
@@ -264,7 +245,7 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
 
 
 def _values_of_argument(word: Word, ground: Ground) -> Values:
-    found = _list_alternatives(word.parts, ground, tilde=True)
+    found = _list_alternatives(word.parts, ground)
     return tuple("".join(piece.text for piece in one) for one in found)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Touch, Use
-from halocline.policy.paths import Classifier, Resolved
+from halocline.policy.paths import Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
@@ -20,19 +20,15 @@ from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import OtherRoot, Place
-from halocline.protocol.values import Value
+from halocline.protocol.values import Value, set_of
 
 MOST_FOLDERS = 8
 Hidden = tuple[tuple[str, ...], frozenset[str]]
 _HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
-_ROOTS = frozenset(
-    {
-        *("/", "/home", "/Users", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec"),
-        *("/usr/local", "/usr/share", "/var/lib", "/System/Library"),
-    }
-)
+_ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/share")
+_ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
 
@@ -212,13 +208,8 @@ class Ground(Value, frozen=True):
         found: list[Found] = []
         for one in word.could if word.dynamic else (word,):
             head, star, rest = one.text.partition("*")
-            if (
-                not star
-                or not one.is_pattern
-                or UNKNOWN in one.text
-                or rest.strip("*/.")
-                or (head and not head.endswith(("/", "/.")))
-            ):
+            whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
+            if not whole or UNKNOWN in one.text:
                 continue
             try:
                 found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)
@@ -248,21 +239,17 @@ class Ground(Value, frozen=True):
         """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
         user = find_real_path(os.path.expanduser("~"))
         folders = [find_real_path(self.workspace), *(root.path for root in self.roots)]
-        if any(_does_hold(path, kept) for kept in (user, *folders)) or path in _ROOTS:
+        if any(is_within(kept, path) for kept in (user, *folders)) or path in _ROOTS:
             return True
         depth = path.strip("/").count("/")
-        inside = any(_does_hold(folder, path) for folder in folders)
+        inside = any(is_within(path, folder) for folder in folders)
         if depth == 0 and not inside and path != "/tmp":
             return True
         folder, name = os.path.split(path)
         return inside and (name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY))
 
     def holds_own_state(self, path: str) -> bool:
-        return _does_hold(path, find_real_path(self.home))
-
-
-def _does_hold(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+        return is_within(find_real_path(self.home), path)
 
 
 def is_free(path: str) -> bool:

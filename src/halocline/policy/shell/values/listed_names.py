@@ -6,12 +6,11 @@ Only flags and names that lead to protected places are kept apart. All others co
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
+from halocline.policy.shell.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
-from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 from halocline.protocol.patterns import compile_later
@@ -84,13 +83,10 @@ def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
 
 
 def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
-    kept = [one for one in dict.fromkeys(found) if one.startswith("-") or _leads_to_either(one, ground)]
+    names = dict.fromkeys(found)
+    kept = [one for one in names if one[:1] == "-" or leads_to_kept(one, ground) or leads_to_precious(one, ground)]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
-
-
-def _leads_to_either(name: str, ground: Ground) -> bool:
-    return leads_to_kept(name, ground) or leads_to_precious(name, ground)
 
 
 def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
@@ -203,11 +199,9 @@ def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
     end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
     simple = Simple(simple.source, simple.words[:end])
     hidden = any(map(_HIDDEN_TOO.fullmatch, texts[:end]))
-    return (
-        [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
-        if hidden
-        else _names_of_search(simple, ground)
-    )
+    if not hidden:
+        return _names_of_search(simple, ground)
+    return [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
 
 
 def _names_of_search(simple: Simple, ground: Ground) -> list[str]:

@@ -11,17 +11,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import field
 from msgspec.structs import replace
 
-from halocline.policy.shell.syntax.tree import (
-    Assignment,
-    Block,
-    Chain,
-    Expansion,
-    Node,
-    Simple,
-    Word,
-    every_node,
-    words_of,
-)
+from halocline.policy.shell.syntax.tree import Assignment, Block, Expansion, Node, Simple, Word, every_node, words_of
+from halocline.policy.shell.syntax.words import DECLARES
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value, set_of
 
@@ -29,17 +20,10 @@ UNKNOWN = "\0"
 MOST_VALUES = 8
 LONGEST_VALUE = 4_000
 Values = tuple[str, ...]
-_SETTERS = set_of(
-    """
-    read mapfile readarray printf declare typeset local export readonly unset let getopts wait shift set
-    """
-)
+_SETTERS = DECLARES | set_of("read mapfile readarray printf unset let getopts wait shift set")
 _READERS = frozenset({"read", "mapfile", "readarray"})
-_FORGETS = frozenset(
-    ["eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "builtin", "command", "exec", "shopt"]
-)
+_FORGETS = set_of("eval source . trap alias unalias enable hash builtin command exec shopt")
 """Builtins after which no value is certain, except in forms known to be harmless."""
-_DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _PLAIN_FLAGS = compile_later(r"-[xrg]+")
 _NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _SET = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
@@ -147,11 +131,11 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
         return changed_by(replace(simple, words=simple.words[timed:]), variables, fed)
     if _forgets(simple):
         return variables.forgotten()
-    if name in _DECLARES and all(_is_plain(word) for word in simple.words[1:]):
+    if name in DECLARES and all(_is_plain(word) for word in simple.words[1:]):
         for word in simple.words[1:]:
             variables = _declare(word, variables)
         return variables
-    if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
+    if name == "shift" or (name == "set" and len(simple.words) > 1):
         return _rearrange_arguments(simple, variables)
     if name in ("printf", "getopts"):
         given = tuple(text for one in simple.words[1:] for text in values_of(one))
@@ -190,11 +174,8 @@ def values_of(word: Word) -> Values:
 def _forgets(simple: Simple) -> bool:
     """Return True if no value is certain after a command."""
     name = simple.words[0].value if simple.words else ""
-    return name is None or (name in _FORGETS and not _is_harmless(name, simple))
-
-
-def _is_harmless(name: str, simple: Simple) -> bool:
-    return name in ("command", "builtin", "exec", "trap", "hash") and len(simple.words) < 2
+    harmless = len(simple.words) < 2 and name in ("command", "builtin", "exec", "trap", "hash")
+    return name is None or (name in _FORGETS and not harmless)
 
 
 def _is_plain(word: Word) -> bool:
@@ -248,6 +229,4 @@ def names_set(node: Node) -> list[str]:
                 names += [here.name] if here.name else []
                 names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
                 names += _NAME.findall(here.words[0].source) if here.name == "((" else []
-            case Chain():
-                continue
     return names
