@@ -72,10 +72,10 @@ class Spec(Struct, frozen=True):
     first operand is like the others. With `ends`, `--` ends the flags; `ordered` words keep their order. `glue` joins a
     letter and its value; the values of flags in `apart` stay separate words, for tools that take them in no other way.
     `recursive` are the flags that make it read whole folders, or `always`; those in `brief` then make it show names
-    only. `added` comes after its flags, but not for single files, and `excluded` after its paths. `program` and `extra`
-    return a problem or nothing. A program that `looks_up` answers by PATH, which an earlier command may have changed;
-    one of `names_only` shows no file contents. If flags are `in_front`, they end with the first operand; a program that
-    `prints` takes everything that is not a flag as text.
+    only. `added` comes after its flags, but not for single files. `program` and `extra` return a problem or nothing. A
+    program that `looks_up` answers by PATH, which an earlier command may have changed; one of `names_only` shows no
+    file contents. If flags are `in_front`, they end with the first operand; a program that `prints` takes everything
+    that is not a flag as text.
     """
 
     flags: str = ""
@@ -91,7 +91,6 @@ class Spec(Struct, frozen=True):
     apart: str = ""
     renamed: tuple[tuple[str, str], ...] = ()
     added: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
     recursive: str = ""
     brief: str = ""
     shifted: str = ""

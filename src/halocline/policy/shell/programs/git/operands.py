@@ -8,7 +8,7 @@ outside a repository.
 import re
 from collections.abc import Iterator
 
-from halocline.policy.shell.programs.exclusions import names_secret
+from halocline.policy.shell.programs.exclusions import FOR_GIT, names_secret
 from halocline.policy.shell.programs.git.read_only import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
 from halocline.policy.shell.programs.leaving_out import build_pathspecs
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
@@ -145,7 +145,7 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
     paths = [render(word) for word in given.operands[begin:]]
     leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
-    excluded = (*spec.excluded, *build_pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
+    excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
 
