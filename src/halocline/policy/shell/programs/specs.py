@@ -194,6 +194,17 @@ class Given(Struct):
                 self.programs.append(text)
 
 
+def needs_flag(flags: str, fault: str) -> Callable[[Given], str]:
+    """Return a check that one of these flags is given."""
+    return lambda given: "" if set(flags.split()) & set(given.names) else fault
+
+
+def needs_words(pattern: str, fault: str) -> Callable[[Given], str]:
+    """Return a check that the pattern fits all operands."""
+    fits = compile_later(pattern)
+    return lambda given: "" if all(fits.fullmatch(word.text) for word in given.operands) else fault
+
+
 class Unlisted(Exception):
     """A word that is not known to be harmless; the text says why."""
 

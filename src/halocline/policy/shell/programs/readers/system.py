@@ -1,30 +1,14 @@
-"""Programs that show the state of the machine, or compute without files."""
+"""Programs that show the state of the machine or compute without files, package managers, commands of the shell."""
 
-from halocline.policy.shell.programs.specs import Given, Role, Spec
+from halocline.policy.shell.programs.specs import Given, Role, Spec, needs_flag, needs_words
 from halocline.protocol.patterns import compile_later
 
 TEXT = Role.TEXT
-_NUMBER = compile_later(r"\d{1,4}(\.\d+)?[smhd]?")
+_SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
 
 
-def _check_date(given: Given) -> str:
-    return "" if all(word.text.startswith("+") for word in given.operands) else "it may set the clock"
-
-
-def _check_sleep(given: Given) -> str:
-    return "" if all(_NUMBER.fullmatch(word.text) for word in given.operands) else "its argument is not a plain number"
-
-
-def _check_tput(given: Given) -> str:
-    return "" if given.operands[0].text in ("cols", "lines", "colors") else "it may change the terminal"
-
-
-def _check_ps(given: Given) -> str:
-    return (
-        ""
-        if "-o" in given.names and not given.operands
-        else "it is known to be harmless only with columns chosen by -o"
-    )
+def _check_printf(given: Given) -> str:
+    return "it may set a variable" if _SETS.search(given.operands[0].text) else ""
 
 
 def _check_pgrep(given: Given) -> str:
@@ -35,13 +19,13 @@ _CAL = Spec("13jmsywhn", "AB:number", operands=(TEXT,))
 
 SYSTEM_READERS: dict[str, Spec] = {
     "seq": Spec("w", "f:format s:text", "equal-width format=format separator=text", operands=(TEXT,)),
-    "sleep": Spec(operands=(TEXT,), extra=_check_sleep),
+    "sleep": Spec(operands=(TEXT,), extra=needs_words(r"\d{1,4}(\.\d+)?[smhd]?", "its argument is not a plain number")),
     "date": Spec(
         "uR",
         "d:date I?date|hours|minutes|seconds|ns",
         "utc universal date=date iso-8601?date|hours|minutes|seconds|ns rfc-3339=date|seconds|ns rfc-email",
         operands=(TEXT,),
-        extra=_check_date,
+        extra=needs_words(r"(?s)\+.*", "it may set the clock"),
     ),
     "cal": _CAL,
     "ncal": _CAL,
@@ -60,10 +44,78 @@ SYSTEM_READERS: dict[str, Spec] = {
     "tty": Spec("s", most=0),
     "locale": Spec("a", most=0),
     "getconf": Spec(operands=(TEXT,)),
-    "ps": Spec("eAax", "o:columns pC:names", operands=(TEXT,), extra=_check_ps),
+    "ps": Spec("eAax", "o:columns pC:names", most=0, extra=needs_flag("-o", "its columns are not chosen by -o")),
     "pgrep": Spec("lfxniov", "uPt:names", operands=(TEXT,), extra=_check_pgrep),
     "lscpu": Spec("J", most=0),
     "which": Spec("as", operands=(TEXT,), looks_up=True),
     "whereis": Spec("bms", operands=(TEXT,)),
-    "tput": Spec(operands=(TEXT,), most=1, least=1, ends=False, extra=_check_tput),
+    "tput": Spec(
+        operands=(TEXT,),
+        most=1,
+        least=1,
+        ends=False,
+        extra=needs_words("cols|lines|colors", "it may change the terminal"),
+    ),
 }
+_TO_NUMBER = needs_words(r"\d+", "its argument is not a plain number")
+BUILTIN_READERS: dict[str, Spec] = {
+    **dict.fromkeys(("true", "false", ":"), Spec(operands=(TEXT,), ends=False)),
+    **dict.fromkeys(("exit", "break", "continue"), Spec(operands=(TEXT,), most=1, ends=False, extra=_TO_NUMBER)),
+    "pwd": Spec("LP", most=0),
+    "cd": Spec("LPe", most=1, least=1),
+    "pushd": Spec(most=1, least=1, ends=False, extra=needs_words(r"(?s)(?!\+).*", "it turns the stack of folders")),
+    "popd": Spec(most=0, ends=False),
+    "echo": Spec("neE", operands=(TEXT,), ends=False),
+    "printf": Spec(operands=(TEXT,), least=1, extra=_check_printf),
+    "set": Spec(
+        "eu",
+        "o:pipefail|errexit|nounset",
+        operands=(TEXT,),
+        ends=False,
+        apart="o",
+        extra=needs_words(r"\+[eu]", "it sets arguments"),
+    ),
+    "test": Spec(
+        words="f=path d=path e=path s=path r=path w=path x=path L=path h=path z=text n=text",
+        operands=(TEXT,),
+        most=3,
+        single=True,
+        ends=False,
+        ordered=True,
+    ),
+    "type": Spec("atpPf", operands=(TEXT,), looks_up=True),
+}
+"""Commands of the shell itself."""
+PACKAGE_READERS: dict[str, Spec] = {
+    "pip list": Spec(
+        "v", words="format=columns|freeze|json user local not-required exclude-editable verbose", most=0, looks_up=True
+    ),
+    "pip show": Spec("fv", words="files verbose", operands=(TEXT,), least=1, looks_up=True),
+    "pip freeze": Spec("l", words="all local user exclude-editable exclude=names", most=0, looks_up=True),
+    "npm ls": Spec(
+        "alp",
+        words="all depth=number long parseable json global prod dev omit=names include=names link",
+        operands=(TEXT,),
+        looks_up=True,
+    ),
+    "npm root": Spec("g", words="global", most=0, looks_up=True),
+    "npm prefix": Spec("g", words="global", most=0, looks_up=True),
+    "go list": Spec(
+        words="f=format json?names e deps m", operands=(TEXT,), single=True, glue="=", ends=False, looks_up=True
+    ),
+    "go version": Spec(most=0, looks_up=True),
+    "go env": Spec(words="json", operands=(TEXT,), single=True, ends=False, looks_up=True),
+}
+"""Package managers, by their first two words: they list what is installed."""
+_BY_WORDS = {
+    "--version -V": "python python3 deno cargo rustc rustup pip pip3 uv poetry grep ruff mypy rg fd jq curl wget psql",
+    "--version -v": "node npm bun ruby php perl make docker nvim",
+    "version": "go",
+    "--version -version": "java javac sqlite3",
+    "--version": "gcc g++ clang cmake ninja sort sed ls bash vim tree gh",
+    "--version version": "git",
+    "-V": "tmux",
+    "-version": "ffmpeg",
+}
+PRINTS_VERSION = {name: words.split() for words, names in _BY_WORDS.items() for name in names.split()}
+"""Programs that do not download themselves first, with the words that alone make them print their version."""
