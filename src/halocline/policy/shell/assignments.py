@@ -4,7 +4,7 @@ import shlex
 
 from halocline.policy.shell.findings import STRICTNESS, Finding, Rule, make_part
 from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
-from halocline.policy.shell.programs.steering_variables import rule_of_variables
+from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.texts import Forms, assigned_form
 from halocline.policy.shell.values.ground import Ground

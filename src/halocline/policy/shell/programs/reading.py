@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.places import folder_of, judge_reading
-from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
-from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.flags import sort_words, without_parents
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.leaving_out import build_exclusion_flags, goes_through, render_find
 from halocline.policy.shell.programs.read_only import READERS

@@ -1,9 +1,10 @@
 """Judge builtins that change only the shell, or print text that is known only when they run."""
 
+import re
+
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_listing
-from halocline.policy.shell.programs.steering_variables import rule_of_variables
-from halocline.policy.shell.syntax.tree import Simple
+from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
@@ -18,7 +19,15 @@ BUILTINS = set_of(
 _DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 _PRINTERS = frozenset({"echo", "printf", "test", "["})
 """Builtins that may get words known only when they run."""
-_SECRET_NAME = compile_later(r"\$\{?\w*(KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH)", 2)
+_STEERING = compile_later(
+    r"PATH|LD_\w+|DYLD_\w+|\w*_?COMMAND|\w*PAGER|GIT_\w+|\w*EDITOR|VISUAL|BROWSER|SHELL|BASH\w*|ENV|ZDOTDIR|IFS|PS\d|PROMPT\w*"
+    r"|HOME|XDG_\w+|HALOCLINE\w*|\w*_PROXY|NODE_OPTIONS|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|PERL\w+|RUBY(OPT|LIB)"
+    r"|\w*JAVA_OPTIONS|JAVA_TOOL\w*|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|MFLAGS|\w*WRAPPER|\w*RUNNER|NPM_CONFIG\w*|PIP_\w+|UV_\w+"
+    r"|\w*_OPTIONS|RSYNC\w*|LESS\w*|SSH_\w+|SUDO\w*|CDPATH|GLOBIGNORE|POSIXLY\w*|EXECIGNORE|FCEDIT|HIST\w+|TMPDIR",
+    re.IGNORECASE,
+)
+"""Variables that decide what other programs run or where they look."""
+_SECRET_NAME = compile_later(r"\$\{?\w*(KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH)", re.IGNORECASE)
 
 
 def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
@@ -51,3 +60,11 @@ def _judge_declaring(simple: Simple) -> Finding | None:
     if harmless and rule_of_variables(tuple(named)) is Rule.SHELL:
         return _shell_finding(simple, "it sets variables")
     return None
+
+
+def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
+    """Return the rule for setting these variables; commands in their values are judged separately."""
+    for name, _ in assignments:
+        if "[" in name or _STEERING.fullmatch(name.rstrip("+")):
+            return Rule.UNKNOWN
+    return Rule.SHELL

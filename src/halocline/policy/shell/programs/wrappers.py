@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
-from halocline.policy.shell.programs.steering_variables import rule_of_variables
+from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
 from halocline.protocol.patterns import compile_later

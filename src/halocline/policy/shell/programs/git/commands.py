@@ -6,8 +6,7 @@ from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
 from halocline.policy.shell.programs import mutating
-from halocline.policy.shell.programs.dot_patterns import without_parents
-from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.flags import sort_words, without_parents
 from halocline.policy.shell.programs.git import operands
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_given, refuse_words, require_operands
