@@ -174,7 +174,4 @@ def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground
         return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
     found = ground.targets(operands[0])
     unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
-    try:
-        return ground.with_folders(() if unsure or not found else (one.path for one in found))
-    except ToolFailure:
-        return ground.with_folders(())
+    return ground.with_folders(() if unsure or not found else (one.path for one in found))

@@ -43,7 +43,7 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return (literal("diff"), *flags, literal(f"{stash}^"), literal(stash))
 
 
-def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
+def _find_paths(name: str, given: Given, ground: Ground) -> int:
     """Return the index of the first operand that git takes for a path."""
     count, begin = len(given.operands), PATHS_BEGIN.get(name, len(given.operands))
     if name == "diff" and "--no-index" in given.names:
@@ -68,9 +68,11 @@ def _names_file(word: Word, ground: Ground) -> bool:
     return any(ground.facts.matches(pattern, folder) != () for folder in ground.folders)
 
 
-def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
+def operands_of_git(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
     """Return the parts of the operands that must be judged as paths. Raises Unlisted."""
-    begin, patterns = find_paths(name, spec, given, ground), _count_patterns(name, given)
+    if spec.extra and (fault := spec.extra(given)):
+        raise Unlisted(fault)
+    begin, patterns = _find_paths(name, given, ground), _count_patterns(name, given)
     for number, word in enumerate(given.operands):
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
@@ -139,7 +141,7 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     if name not in PATHS_BEGIN:
         shown = [_render_front(name, part, given) for part in given.order]
         return " ".join((start, *spec.added, *shown))
-    begin = find_paths(name, spec, given, ground)
+    begin = _find_paths(name, given, ground)
     if spec.reads_folders(given.names):
         _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
     shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
