@@ -58,7 +58,7 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
 
 def _rule_of(simple: Simple) -> Rule:
     """Return the rule for setting the variables of a command."""
-    return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
+    return rule_of_variables(one.name for one in simple.assignments)
 
 
 def _render_assignments(simple: Simple) -> str | None:

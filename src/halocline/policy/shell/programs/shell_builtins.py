@@ -1,10 +1,11 @@
 """Judge builtins that change only the shell, or print text that is known only when they run."""
 
 import re
+from collections.abc import Iterable
 
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_listing
-from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
@@ -47,24 +48,21 @@ def _shell_finding(simple: Simple, reason: str) -> Finding:
 
 def _judge_printing(simple: Simple, ground: Ground) -> Finding:
     if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
-        shown = make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable")
-        return Finding(shown, Rule.ENVIRONMENT)
+        return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.ENVIRONMENT)
     listed = judge_listing(simple.source, simple.words[1:], ground)
     return listed or _shell_finding(simple, "it prints text that is known only when it runs")
 
 
 def _judge_declaring(simple: Simple) -> Finding | None:
     flags = [word.source for word in simple.words[1:] if word.source.startswith("-")]
-    named = [(word.source.partition("=")[0], word) for word in simple.words[1:] if not word.source.startswith("-")]
+    names = [word.source.partition("=")[0] for word in simple.words[1:] if not word.source.startswith("-")]
     harmless = set(flags) <= {"-a", "-A", "-i", "-r", "-x", "-g"}
-    if harmless and rule_of_variables(tuple(named)) is Rule.SHELL:
+    if harmless and rule_of_variables(names) is Rule.SHELL:
         return _shell_finding(simple, "it sets variables")
     return None
 
 
-def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
+def rule_of_variables(names: Iterable[str]) -> Rule:
     """Return the rule for setting these variables; commands in their values are judged separately."""
-    for name, _ in assignments:
-        if "[" in name or _STEERING.fullmatch(name.rstrip("+")):
-            return Rule.UNKNOWN
-    return Rule.SHELL
+    steers = any("[" in name or _STEERING.fullmatch(name.rstrip("+")) for name in names)
+    return Rule.UNKNOWN if steers else Rule.SHELL

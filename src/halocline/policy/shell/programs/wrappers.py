@@ -32,35 +32,32 @@ _TAKES_VALUE = {
     "stdbuf": "-i -o -e --input --output --error",
     "watch": "-n --interval",
     "exec": "-a",
-    "chronic": "",
     "time": "-f -o --format --output",
     "parallel": "-j -n -P --jobs",
     "flock": "-w -E --timeout --wait --conflict-exit-code",
     "taskset": "-p",
     "strace": "-o -e -p -s -P -u -E -I -O -S -X -a -b",
     "ltrace": "-o -e -p -s -u -n -l -a",
-    "valgrind": "",
     "xvfb-run": "-n -s -f -e -w --server-args",
     "uv run": "--with --with-editable --with-requirements --env-file --extra --group --python -p --package --project "
     "--directory --index --default-index --no-extra --no-group --only-group -m --module",
-    "poetry run": "",
     "conda run": "-n -p --name --prefix --cwd",
     "entr": "",
 }
 _FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset", "sg", "gosu", "su-exec", "setuidgid"})
 _TRANSPARENT = frozenset({"timeout", "nice", "time", "command", "builtin", "env"})
-_RUNNERS = frozenset(
+RUNNERS = frozenset(
     {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
     | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
 )
 """Wrappers that run a program of the project's environment."""
 _HARMLESS = frozenset(
-    {*_TRANSPARENT, *_RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
+    {*_TRANSPARENT, *RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
     | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
     | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
 )
 """Wrappers that do not change what the inner command does."""
-_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
+_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
 _SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
 """Programs that take a shell script after `-c`."""
 _ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
@@ -108,13 +105,9 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
-        return Wrapped(
-            simple.source,
-            script=text,
-            rule=_added_rule(name, [simple.words[0]])[0],
-            reason=f"{name} runs text as a command",
-        )
-    if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
+        rule, _ = _added_rule(name, [simple.words[0]])
+        return Wrapped(simple.source, script=text, rule=rule, reason=f"{name} runs text as a command")
+    if f"{name} {_value_at(simple, 1)}" in RUNNERS:
         name = f"{name} {_value_at(simple, 1)}"
     if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
         return None
@@ -266,14 +259,14 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if _is_plain(name, own, texts):
         return None, ""
     flags = {text.partition("=")[0] for text in texts}
-    if flags & _FETCHES and name in _RUNNERS:
+    if flags & _FETCHES and name in RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
-    if name in _RUNNERS:
+    if name in RUNNERS:
         return Rule.UNKNOWN, f"{name} runs a program of the project's environment"
     if flags & _ELSEWHERE and name not in ("strace", "nice"):
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):
-        sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
+        sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.source)]
         return rule_of_variables(sets), f"{name} changes how the command runs"
     return Rule.UNKNOWN, f"{name} changes how the command runs"
 
