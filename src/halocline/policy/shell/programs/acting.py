@@ -30,7 +30,7 @@ from halocline.policy.shell.programs.packing import takes_secrets
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
@@ -74,13 +74,14 @@ def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | Non
 
 def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
-        below = [] if is_narrowed(texts) else _names_below(simple)
+        start = next((word for word in simple.words[1:] if not word.text.startswith("-")), wrappers.HERE)
+        below = [] if is_narrowed(texts) else [wrappers.found_in(start)]  # what it may find, as a pattern
         does = "deletes or writes" if below else "deletes or writes what it finds"
         return judge_touching(simple, ground) or judge_deleting(simple, below, does, ground)
     if base == "sed" and any(re.match(r"-[nEersuz]*i|--in-place", text) for text in texts):
         return _judge_editing(simple, ground)
     if base in ("sort", "tree") and "-o" in texts:
-        target = [*simple.words[texts.index("-o") + 2 :]][:1]
+        target = [*simple.words[texts.index("-o") + 2 :][:1]]
         return _on_targets(simple, target, Actor(Effect.WRITES_INSIDE, "writes to"), ground)
     if base == "tar" and (archive := _packed_archive(simple)) is not None:
         return _on_targets(simple, archive, Actor(Effect.WRITES_INSIDE, "packs into"), ground)
@@ -133,12 +134,6 @@ def _judge_editing(simple: Simple, ground: Ground) -> Finding:
         part = make_part(simple.source, Effect.DESTRUCTIVE, judged.part.reason, judged.part.targets)
         return Finding(part, Rule.DESTROYS)
     return judged
-
-
-def _names_below(simple: Simple) -> list[Word]:
-    """Return what `find` may find, as a pattern for the folder it starts in."""
-    starts = [word for word in simple.words[1:] if not word.text.startswith("-")][:1] or [Word(".", (Piece("."),))]
-    return [wrappers.found_in(word) for word in starts]
 
 
 def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:

@@ -3,6 +3,8 @@
 import os
 import re
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, Actor
@@ -48,13 +50,9 @@ def _with_ending(word: Word, ending: str) -> Word:
 
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
     """Judge replacing existing files. Some programs only append, or change metadata."""
-    keeps = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple)) or base in (
-        "touch",
-        "mkdir",
-        "chmod",
-        "zip",
-    )
-    return None if keeps or base == "sed" else judge_overwriting(simple.source, found, ground.facts)
+    appends = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple))
+    keeps = appends or base in ("touch", "mkdir", "chmod", "zip", "sed")
+    return None if keeps else judge_overwriting(simple.source, found, ground.facts)
 
 
 def list_texts(simple: Simple) -> list[str]:
@@ -69,7 +67,7 @@ def _with_target_folder(simple: Simple, words: list[Word]) -> list[Word]:
     """Return the operands with the folder of `-t` moved to the end."""
     for number, word in enumerate(simple.words[1:], 1):
         name, equals, _ = word.text.partition("=")
-        if re.fullmatch(r"-[a-zA-Z]*t|--target-directory|--target-dir\w*", word.text) and simple.words[number + 1 :]:
+        if re.fullmatch(r"-[a-zA-Z]*t|--target-dir\w*", word.text) and simple.words[number + 1 :]:
             folder = simple.words[number + 1]
             return [*(one for one in words if one is not folder), folder]
         if equals and name.startswith("--target"):
@@ -98,9 +96,7 @@ def judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -
 
 def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """Judge the sources of `cp`, `mv`, `ln` and `install`, and the files they become in the target folder."""
-    operands = _with_target_folder(
-        simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued))
-    )
+    operands = changed_operands(simple, replace(ACTORS[base], targets="all"))
     if "-d" in list_texts(simple) and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)

@@ -49,28 +49,22 @@ def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], groun
     return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in names), *folders))
 
 
-def build_exclusion_tests(starts: Iterable[str], ground: Ground) -> str:
-    """Return the tests with which `find` leaves out hidden names below these folders. Raises Unlisted."""
-    tests: list[str] = []
-    for start in starts:
-        for place in ground.find(start, quoted=True):
-            hidden, _ = _find_hidden([place.path], ground, deep=True)
-            if len(hidden) > MOST_HIDDEN:
-                raise Unlisted(UNSURE)
-            names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
-            tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
-    return " ".join(tests)
-
-
 def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     """Return a `find` command that lists nothing hidden. Raises Unlisted."""
     at = next((i for i, part in enumerate(given.order) if isinstance(part, str) and part not in _IN_FRONT), None)
     front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])
     starts = [given.operands[part].text for part in front if isinstance(part, int)] or ["."]
     words = [part if isinstance(part, str) else operands[part] for part in front]
-    tests = build_exclusion_tests(starts, ground)
+    tests: list[str] = []
+    places = [(start, place) for start in starts for place in ground.find(start, quoted=True)]
+    for start, place in places:
+        hidden, _ = _find_hidden([place.path], ground, deep=True)
+        if len(hidden) > MOST_HIDDEN:
+            raise Unlisted(UNSURE)
+        names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
+        tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
     condition = ["'('", *(part if isinstance(part, str) else operands[part] for part in rest), "')'"] if rest else []
-    return " ".join(("find", *words, tests, *condition) if tests else ("find", *words, *condition[1:-1]))
+    return " ".join(("find", *words, *tests, *condition) if tests else ("find", *words, *condition[1:-1]))
 
 
 def build_pathspecs(ground: Ground) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
-_ALWAYS = frozenset({"tar"})
 _RECURSIVE = {
+    "tar": r"(?s).*",
     "cp": r"-[a-zA-Z]*[rRa][a-zA-Z]*|--recursive|--archive",
     "zip": r"-[a-zA-Z]*[rR][a-zA-Z]*|--recurse-\w+",
     "gzip": r"-[a-zA-Z]*r[a-zA-Z]*|--recursive",
@@ -27,7 +27,7 @@ _EXCLUDES = compile_later(r"--exclude(?:=(.*))?")
 def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Return the finding for a program that includes a folder with a secret in it; None for any other."""
     texts = [word.text for word in simple.words[1:]]
-    if name not in _ALWAYS and not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
+    if not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
         return None
     excluded, follows = list(_excluded_patterns(texts)), _follows_links(name, texts)
     for word in _source_words(simple):

@@ -114,8 +114,7 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
             Rule.ENVIRONMENT,
         )
     if name == "command":
-        name, words = "type", words[1:]
-        return judge_by_spec("command -v", READERS["type"], simple, words, ground)
+        return judge_by_spec("command -v", READERS["type"], simple, words[1:], ground)
     if name == "tar" and words and texts[0] and not texts[0].startswith("-"):
         words = (Word(f"-{texts[0]}", (Piece(f"-{texts[0]}"),)), *words[1:])
     if name in SHOWS_PROCESSES:

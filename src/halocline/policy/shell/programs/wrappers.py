@@ -65,9 +65,15 @@ _FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--ind
 _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
-_HERE = Word(".", (Piece("."),))
 _PLACEHOLDER = compile_later(r"\{(/|//|\.|/\.)?\}")
 FED = "its arguments are known only when it runs"
+
+
+def word_of(text: str) -> Word:
+    return Word(text, (Piece(text),))
+
+
+HERE = word_of(".")
 
 
 class Wrapped(Value, frozen=True):
@@ -188,8 +194,8 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if at is None:
         return None
     end = next((i for i in range(at + 1, len(texts)) if texts[i] in (";", "+")), len(texts))
-    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else _HERE
-    names = found_in(start if texts[0] == "find" else _HERE)
+    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else HERE
+    names = found_in(start if texts[0] == "find" else HERE)
     inner = tuple(names if _PLACEHOLDER.fullmatch(word.text) else word for word in simple.words[at + 1 : end])
     if texts[0] != "find" and names not in inner:
         inner = (*inner, names)
@@ -222,7 +228,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         return None
     rule, reason = _added_rule(name, own)
     if name == "uv run" and rest[0].text.endswith(".py"):
-        rest.insert(0, Word("python", (Piece("python"),)))
+        rest.insert(0, word_of("python"))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in _RUNS_ITS_WORDS:
@@ -241,10 +247,6 @@ def _replaced_slot(own: list[Word]) -> str:
         if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
             return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
     return ""
-
-
-def word_of(text: str) -> Word:
-    return Word(text, (Piece(text),))
 
 
 def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
