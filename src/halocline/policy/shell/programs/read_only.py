@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from halocline.policy.shell.programs.readers.files import FILE_READERS
-from halocline.policy.shell.programs.readers.system import BUILTIN_READERS, PACKAGE_READERS, SYSTEM_READERS
-from halocline.policy.shell.programs.readers.text import SEARCH_READERS, TEXT_READERS
+from halocline.policy.shell.programs.readers.system import SYSTEM_READERS
+from halocline.policy.shell.programs.readers.text import TEXT_READERS
 
-READERS = BUILTIN_READERS | FILE_READERS | PACKAGE_READERS | SEARCH_READERS | SYSTEM_READERS | TEXT_READERS
+READERS = FILE_READERS | SYSTEM_READERS | TEXT_READERS
 READERS["gawk"] = READERS["mawk"] = READERS["awk"]
 READERS |= {f"pip3 {verb}": READERS[f"pip {verb}"] for verb in ("list", "show", "freeze")}
 READERS["npm list"] = READERS["npm ls"]

@@ -106,8 +106,6 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_shell(simple)
     if name == "eval":
         return _unwrap_eval(simple)
-    if name == "trap":
-        return _unwrap_trap(simple)
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
@@ -128,13 +126,6 @@ def _text_behind(simple: Simple) -> str:
         if word.text.startswith(("--command=", "--session-command=")):
             return word.text.partition("=")[2]
     return ""
-
-
-def _unwrap_trap(simple: Simple) -> Wrapped | None:
-    text = _value_at(simple, 1)
-    if len(simple.words) < 3 or text in ("", "-"):
-        return None
-    return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason="it runs text as a command when the shell exits")
 
 
 def _does_split(simple: Simple) -> bool:

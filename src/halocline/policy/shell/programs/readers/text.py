@@ -6,6 +6,21 @@ from halocline.policy.shell.programs.specs import Role, Spec
 
 TEXT, PATH, PROGRAM = Role.TEXT, Role.PATH, Role.PROGRAM
 _WHEN = "always|auto|never|yes|no"
+_GREP = Spec(
+    "abcEFGhHiIlLnoPqrRsTvwxyzZ",
+    "ABCm:number d:read|recurse|skip e:program f:path",
+    "after-context=number before-context=number context=number binary-files=binary|text|without-match byte-offset "
+    f"color?{_WHEN} colour?{_WHEN} count exclude=text exclude-dir=text extended-regexp file=path files-with-matches "
+    "files-without-match fixed-strings basic-regexp perl-regexp regexp=program ignore-case no-ignore-case include=glob "
+    "initial-tab invert-match line-buffered line-number line-regexp max-count=number no-filename with-filename "
+    "no-messages null null-data only-matching quiet silent recursive text word-regexp directories=read|recurse|skip",
+    operands=(TEXT, PATH),
+    numbers=True,
+    shifted="-e --regexp -f --file",
+    renamed=(("-R", "-r"),),
+    recursive="-r -R --recursive -d --directories",
+    added=FOR_GREP,
+)
 
 TEXT_READERS: dict[str, Spec] = {
     "cat": Spec(
@@ -87,27 +102,8 @@ TEXT_READERS: dict[str, Spec] = {
     "json.tool": Spec(
         words="sort-keys compact no-ensure-ascii json-lines no-indent tab indent=number", most=1, ends=False
     ),
-}
-_GREP = Spec(
-    "abcEFGhHiIlLnoPqrRsTvwxyzZ",
-    "ABCm:number d:read|recurse|skip e:program f:path",
-    "after-context=number before-context=number context=number binary-files=binary|text|without-match byte-offset "
-    f"color?{_WHEN} colour?{_WHEN} count exclude=text exclude-dir=text extended-regexp file=path files-with-matches "
-    "files-without-match fixed-strings basic-regexp perl-regexp regexp=program ignore-case no-ignore-case include=glob "
-    "initial-tab invert-match line-buffered line-number line-regexp max-count=number no-filename with-filename "
-    "no-messages null null-data only-matching quiet silent recursive text word-regexp directories=read|recurse|skip",
-    operands=(TEXT, PATH),
-    numbers=True,
-    shifted="-e --regexp -f --file",
-    renamed=(("-R", "-r"),),
-    recursive="-r -R --recursive -d --directories",
-    added=FOR_GREP,
-)
-
-SEARCH_READERS: dict[str, Spec] = {
-    "grep": _GREP,
-    "egrep": _GREP,
-    "fgrep": _GREP,
+    # Programs that search in files, and for files.
+    **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
     "rg": Spec(
         "abcFhHiIlnNopPqsSUuvVwx0.",
         "ABCdjmM:number E:names e:program g:glob r:text tT:names",
