@@ -8,7 +8,6 @@ from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import (
     judge_deleting,
-    judge_reading,
     judge_touching,
     judge_writing,
 )
@@ -19,14 +18,15 @@ from halocline.policy.shell.programs.copying import (
     judge_copying,
     judge_moving,
     judge_replacing,
+    judge_taking,
     list_texts,
     moved_away,
+    takes_secrets,
 )
 from halocline.policy.shell.programs.embedded_scripts import check_sed
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git.commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
-from halocline.policy.shell.programs.packing import takes_secrets
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
@@ -144,7 +144,8 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
 
 def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
-    if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
+    operands = changed_operands(simple, _EVERY_OPERAND)
+    if base in _READS_THE_REST and (taken := judge_taking(simple, all_targets(operands, ground), ground)):
         return taken
     if taken := takes_secrets(base, simple, ground):
         return taken
@@ -156,15 +157,14 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         return judge_deleting(simple, words, actor.does, ground)
     if base == "mv" and (grave := judge_moving(simple, moved_away(words), actor.does, ground)):
         return grave
-    if base in ("chmod", "chown", "chgrp") and any(
-        text.startswith(("-R", "--recursive")) for text in list_texts(simple)
-    ):
+    recursive = any(text.startswith(("-R", "--recursive")) for text in list_texts(simple))
+    if recursive and base in ("chmod", "chown", "chgrp"):
         floor = judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if flag := _find_unlisted(simple, actor):
         return unknown_finding(simple.source, f"nothing is known about {base} {flag}")
-    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
+    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, operands)):
         return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
     found = all_targets(words, ground)
     if actor.into and (taken := judge_copying(base, simple, words, ground)):
@@ -194,11 +194,3 @@ def _find_unlisted(simple: Simple, actor: Actor) -> str:
 
 def _is_unknown(word: Word) -> bool:
     return word.dynamic != "" and (not word.could or any(UNKNOWN in one.text for one in word.could))
-
-
-def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
-    """Judge what is packed, split or sorted into a file of the workspace: it could be read there afterwards."""
-    read = judge_reading(simple.source, all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None, ground)
-    if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
-        return None
-    return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)

@@ -24,7 +24,6 @@ ANSWERS: Mapping[str, str] = {
     "git show-ref": MISSING,
 }
 """Answers by the first words of a command; for `git`, a flag may be anywhere after the second."""
-_MOVES = "cd"
 
 
 def find_answer(command: str, code: int | None, output: str) -> str:
@@ -60,8 +59,8 @@ def _answer_of(node: Node, output: str) -> str | None:
         return None
     name, *words = (word.source.strip("'\"") for word in node.words)
     name = name.rpartition("/")[2] or name
-    if name == _MOVES:
-        return None if f"{_MOVES}: " in output else ""
+    if name == "cd":
+        return None if "cd: " in output else ""
     first = next((word for word in words if not word.startswith("-")), "") if name == "git" else (*words, "")[0]
     keys = (name, f"{name} {first}", *(f"{name} {first} {word}" for word in words))
     return next((ANSWERS[key] for key in keys if key in ANSWERS), None)

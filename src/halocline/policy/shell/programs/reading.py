@@ -90,16 +90,12 @@ def _mark_status(word: Word) -> Word:
     return word
 
 
-def _operand_roles(spec: Spec, given: Given) -> tuple[Role, ...]:
-    shifted = set(spec.shifted.split()) & set(given.names)
-    return spec.operands[1:] if shifted and len(spec.operands) > 1 else spec.operands
-
-
 def _require_operands(spec: Spec, given: Given) -> list[Word]:
     """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
         raise Unlisted("it has too few or too many arguments to be known as harmless")
-    roles, paths = _operand_roles(spec, given), []
+    shifted = len(spec.operands) > 1 and not set(spec.shifted.split()).isdisjoint(given.names)
+    roles, paths = spec.operands[1:] if shifted else spec.operands, []
     for number, word in enumerate(given.operands):
         role = roles[min(number, len(roles) - 1)]
         if word.checked and role is Role.PROGRAM and (numbered := with_numbers(word)):

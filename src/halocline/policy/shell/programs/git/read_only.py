@@ -75,19 +75,12 @@ def _reads_config(given: Given) -> str:
 
 def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
     """Return a check that the second command word is one of these."""
-
-    def check(given: Given) -> str:
-        if not given.operands:
-            return "" if empty else "it would do more than read"
-        return "" if given.operands[0].text in allowed else "it would do more than read"
-
-    return check
+    fits = {*allowed, None} if empty else {*allowed}
+    return lambda given: "" if _first_word(given) in fits else "it would do more than read"
 
 
-def _check_remote(given: Given) -> str:
-    if not given.operands or given.operands[0].text == "get-url":
-        return ""
-    return "it would change or contact a remote"
+def _first_word(given: Given) -> str | None:
+    return given.operands[0].text if given.operands else None
 
 
 def _cat_file(given: Given) -> str:
@@ -97,10 +90,6 @@ def _cat_file(given: Given) -> str:
     if any(OBJECT.fullmatch(text) for text in plain) or (len(given.operands) > 1 and plain[1:]):
         return "that object may be a file with secrets; name it as REVISION:PATH"
     return ""
-
-
-def _at_most_one(given: Given) -> str:
-    return "" if len(given.operands) == 1 else "it would change the symbolic ref"
 
 
 def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
@@ -136,7 +125,7 @@ LOOKS: dict[str, Spec] = {
         extra=_only_lists,
     ),
     "tag": _git("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_only_lists),
-    "remote": _git("v", "", "verbose all push", extra=_check_remote),
+    "remote": _git("v", "", "verbose all push", extra=_first_word_of("get-url")),
     "stash": _git(
         "z",
         "n:number",
@@ -206,7 +195,9 @@ LOOKS: dict[str, Spec] = {
     "diff-tree": _diff_spec(f"{_DIFF_FLAGS}rtvc", _DIFF_VALUED, f"{_DIFF} root no-commit-id pretty?format"),
     "diff-index": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
     "diff-files": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
-    "symbolic-ref": _git("q", "", "short quiet", extra=_at_most_one),
+    "symbolic-ref": _git(
+        "q", "", "short quiet", extra=lambda given: "" if len(given.operands) == 1 else "it would change the ref"
+    ),
     "cherry": _git("v", "", "abbrev?number"),
     "range-diff": _git("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, recursive="always"),
     "var": _git("", "", "", operands=(TEXT,)),
