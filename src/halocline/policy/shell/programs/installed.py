@@ -101,9 +101,8 @@ def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[s
 
 def _keeps_tools(folder: str, ground: Ground) -> bool:
     """Return True if a project keeps the tools that it installed for itself in this folder."""
-    if folder.endswith("/node_modules/.bin"):
-        return True
-    return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+    marks_environment = os.path.join(os.path.dirname(folder), "pyvenv.cfg")
+    return folder.endswith("/node_modules/.bin") or ground.facts.is_file(marks_environment)
 
 
 def _is_in_project(path: str, ground: Ground) -> bool:

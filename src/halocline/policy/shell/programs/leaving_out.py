@@ -38,8 +38,10 @@ def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], groun
         return ()
     if name not in LEAVES_OUT or len(hidden) > MOST_HIDDEN:
         raise Unlisted(UNSURE)
-    if name == "rg":
-        return tuple(quote(f"--iglob=!{_below(path, ground)}") for path in hidden)
+    if name == "rg":  # its globs start from the folder where it runs
+        if len(ground.folders) != 1 or not all(is_within(path, ground.folders[0]) for path in hidden):
+            raise Unlisted(UNSURE)
+        return tuple(quote(f"--iglob=!/{escape(os.path.relpath(path, ground.folders[0]))}") for path in hidden)
     names = dict.fromkeys(os.path.basename(path) for path in hidden)
     if not shown.isdisjoint(names):
         raise Unlisted(UNSURE)
@@ -116,10 +118,3 @@ def _find_hidden(folders: Iterable[str], ground: Ground, *, deep: bool) -> tuple
         hidden |= dict.fromkeys(below[0])
         shown |= below[1]
     return list(hidden), shown
-
-
-def _below(path: str, ground: Ground) -> str:
-    """Return a glob of ripgrep, which starts from the folder where it runs, for this path. Raises Unlisted."""
-    if len(ground.folders) != 1 or not is_within(path, ground.folders[0]):
-        raise Unlisted(UNSURE)
-    return f"/{escape(os.path.relpath(path, ground.folders[0]))}"

@@ -46,7 +46,8 @@ def _is_steering(words: list[str]) -> bool:
     _, slash, base = words[0].rpartition("/")
     rest = words[1:]
     if base in NAMES:
-        return _is_ours(rest) if slash else is_steering(rest)
+        is_ours = not slash or (rest[:1] and rest[0] in STEERING)  # a file with our name may be any program
+        return bool(is_ours) and is_steering(rest)
     if _PYTHON.fullmatch(base):
         return _python_steers(rest)
     if base in LAUNCHERS:
@@ -59,11 +60,6 @@ def _started_within(rest: list[str]) -> bool:
         _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
         for at, word in enumerate(rest)
     )
-
-
-def _is_ours(rest: list[str]) -> bool:
-    """Return True if a file with our name gets words that are ours."""
-    return bool(rest) and rest[0] in STEERING and is_steering(rest)
 
 
 def _python_steers(rest: list[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
-from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -15,6 +15,8 @@ from halocline.protocol.values import Value
 _TIME = compile_later(r"\d+(\.\d+)?[smhd]?")
 _NUMBER = compile_later(r"-?\d{1,3}")
 _SETS = compile_later(r"[A-Za-z_]\w*=", re.ASCII)
+_SPLITS = compile_later(r"^(-[a-z]*S|--split-string=?)")
+"""The flag of `env` that splits its text into a program and its words."""
 _PLAIN_SETS = compile_later(r"(LC_[A-Z]+|LANG|TERM|NO_COLOR|TZ)=[\w.@+/:-]*", re.ASCII)
 _TAKES_VALUE = {
     "timeout": "-s -k --signal --kill-after",
@@ -115,7 +117,10 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         name = f"{name} {_value_at(simple, 1)}"
     if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
         return None
-    return _unwrap_split(simple) if name == "env" and _does_split(simple) else _unwrap_wrapper(name, simple)
+    if name == "env" and any(_SPLITS.match(word.text) for word in simple.words[1:]):
+        text = " ".join(_SPLITS.sub("", word.text) for word in simple.words[1:])
+        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
+    return _unwrap_wrapper(name, simple)
 
 
 def _text_behind(simple: Simple) -> str:
@@ -126,16 +131,6 @@ def _text_behind(simple: Simple) -> str:
         if word.text.startswith(("--command=", "--session-command=")):
             return word.text.partition("=")[2]
     return ""
-
-
-def _does_split(simple: Simple) -> bool:
-    return any(re.match(r"-[a-z]*S|--split-string", word.text) for word in simple.words[1:])
-
-
-def _unwrap_split(simple: Simple) -> Wrapped:
-    """Unwrap `env -S TEXT`, which splits the text into a program and its words."""
-    text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
 
 
 def _value_at(simple: Simple, at: int) -> str:
@@ -155,19 +150,12 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
             reason = "the script given to the shell is known only when it runs"
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
-        return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
-    if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
+        form = (lambda inner: f"bash --noprofile --norc -c {shlex.quote(inner)}") if plain else None
+        return Wrapped(simple.source, script=rest[0].text, form=form)
+    if body := next((one for one in simple.redirects if one.body or (one.operator == "<<<" and one.target)), None):
         text = body.body or (body.target.text if body.target else "")
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
-
-
-def _is_text(redirect: Redirect) -> bool:
-    return bool(redirect.body) or (redirect.operator == "<<<" and redirect.target is not None)
-
-
-def _bash_flags(inner: str) -> str:
-    return f"bash --noprofile --norc -c {shlex.quote(inner)}"
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:

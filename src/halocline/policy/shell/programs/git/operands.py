@@ -144,7 +144,8 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     begin = _find_paths(name, given, ground)
     if spec.reads_folders(given.names):
         _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
-    shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
+    front = [part for part in given.order if (part < begin if isinstance(part, int) else part != "--")]
+    shown = [_render_front(name, part, given) for part in front]
     paths = [render(word) for word in given.operands[begin:]]
     leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
     excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
@@ -155,10 +156,6 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
 def _names_files(name: str, given: Given) -> bool:
     """Return True if flags make the command show only the files it names and accept no exclusions."""
     return bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
-
-
-def _is_behind(part: str | int, begin: int) -> bool:
-    return isinstance(part, int) and part >= begin
 
 
 def _render_front(name: str, part: str | int, given: Given) -> str:
