@@ -99,14 +99,10 @@ def _behind_folder(word: Word) -> Word:
     return Word(word.source.partition("=")[2], (Piece(text),), word.dynamic)
 
 
-def moved_away(words: list[Word]) -> list[Word]:
-    """Return what `mv` moves: all words but the last, unless that is a pattern, which may match several names."""
-    return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
-
-
 def judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
-    """Judge moving files as deleting them from where they were."""
-    finding = judge_deleting(simple, words, does, ground) if words else None
+    """Judge moving files as deleting them from where they were; the last word may be a pattern for several of them."""
+    moved = words if words[-1:] and words[-1].is_pattern else words[:-1] or words
+    finding = judge_deleting(simple, moved, does, ground) if moved else None
     grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
     return finding if finding and finding.rule in grave else None
 

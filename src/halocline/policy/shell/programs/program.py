@@ -26,6 +26,7 @@ _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
 _CHANGES = frozenset({Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE})
 MILDER = frozenset({Rule.SHELL, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
+_PATHLESS = frozenset({"echo", "true", "false", "pwd", "date", "whoami"})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -64,7 +65,7 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         return unknown_finding(simple.source, "the program's name is known only when it runs", Rule.DYNAMIC), ground
     folder, slash, base = name.rpartition("/")
     known = base if f"{folder}{slash}" in _FOLDERS else name
-    if not ground.folders and not _is_pathless(known):
+    if not ground.folders and known not in _PATHLESS and known not in ACTORS:
         if own := judge_touching(simple, ground):
             return own, ground
         return unknown_finding(simple.source, "the folder it runs in is not known", Rule.DYNAMIC), ground
@@ -79,10 +80,6 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in (*MILDER, Rule.HISTORY) else does), ground
     return finding, ground
-
-
-def _is_pathless(name: str) -> bool:
-    return name in ("echo", "true", "false", "pwd", "date", "whoami") or name in ACTORS
 
 
 def _change_folder(name: str, simple: Simple, ground: Ground) -> Ground:

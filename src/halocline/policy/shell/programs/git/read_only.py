@@ -193,8 +193,7 @@ LOOKS: dict[str, Spec] = {
     "count-objects": _git("vH", "", "verbose human-readable"),
     "check-ignore": _git("qvnz", "", "quiet verbose non-matching no-index"),
     "diff-tree": _diff_spec(f"{_DIFF_FLAGS}rtvc", _DIFF_VALUED, f"{_DIFF} root no-commit-id pretty?format"),
-    "diff-index": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
-    "diff-files": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
+    **dict.fromkeys(("diff-index", "diff-files"), _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF)),
     "symbolic-ref": _git(
         "q", "", "short quiet", extra=lambda given: "" if len(given.operands) == 1 else "it would change the ref"
     ),
