@@ -18,8 +18,7 @@ _BY_NAME = {"ls": "--ignore=", "tree": "-I ", "du": "--exclude=", "fd": "--exclu
 _BY_NAME |= {"grep": "--exclude=", "egrep": "--exclude=", "fgrep": "--exclude=", "diff": "--exclude="}
 """Flags that leave out every file of a name, wherever it is."""
 _FOLDERS_TOO = frozenset({"grep", "egrep", "fgrep"})
-_BY_PATH = frozenset({"rg", "find"})
-LEAVES_OUT = frozenset({*_BY_NAME, *_BY_PATH})
+LEAVES_OUT = frozenset({*_BY_NAME, "rg", "find"})
 """Programs that can leave out names."""
 _IN_FRONT = frozenset({"-H", "-P", "-E"})
 UNSURE = "a file that an ignore file hides or a rule guards cannot be told from others there; name the files"

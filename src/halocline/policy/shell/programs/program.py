@@ -70,10 +70,8 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
             return own, ground
         return unknown_finding(simple.source, "the folder it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
-        finding = judge_acting(known, simple, ground)
-        return (
-            finding or unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
-        ), ground
+        odd = unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
+        return judge_acting(known, simple, ground) or odd, ground
     finding = _judge_reader(known, simple, ground)
     if finding.rule is Rule.READS and known in ("cd", "pushd", "popd"):
         return finding, _change_folder(known, simple, ground)

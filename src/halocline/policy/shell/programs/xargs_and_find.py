@@ -58,6 +58,8 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
     placeholder = ""
     while words and (words[0].value or "").startswith("-"):
         flag = str(words.pop(0).value)
+        if glued := _GLUED.fullmatch(flag):
+            flag, words = glued[1], [word_of(glued[2]), *words]
         match flag, words[0].value if words else None:
             case (("-0" | "--null"), _):
                 parted = "ends"
@@ -69,10 +71,6 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
                 parted = words.pop(0).text and "lines"
             case "-I", str(placeholder) if placeholder:
                 parted = words.pop(0).text and "lines"
-            case _ if (found := _GLUED.fullmatch(flag)) and found[1] == "-n":
-                flags += ["-n", found[2]]
-            case _ if found and found[1] == "-I":
-                parted, placeholder = "lines", found[2]
             case _:
                 return None
     if placeholder:

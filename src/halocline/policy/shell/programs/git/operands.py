@@ -162,11 +162,7 @@ def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name in _OF_COMMITS and part >= _count_patterns(name, given) and not word.checked and _may_be_blob(word.text):
-        return render(literal(f"{word.text}^{{commit}}"))
-    return render(word)
-
-
-def _may_be_blob(text: str) -> bool:
-    """Return True for a single revision: an object's name or a tag may stand for a file."""
-    return bool(_ONE_REVISION.fullmatch(text)) and ("^{" not in text or bool(OBJECT.fullmatch(text)))
+    names_commit = name in _OF_COMMITS and part >= _count_patterns(name, given) and not word.checked
+    # A single revision, an object's name or a tag, may stand for a file.
+    may_be_file = _ONE_REVISION.fullmatch(word.text) and ("^{" not in word.text or OBJECT.fullmatch(word.text))
+    return render(literal(f"{word.text}^{{commit}}") if names_commit and may_be_file else word)
