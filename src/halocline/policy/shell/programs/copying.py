@@ -43,7 +43,8 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         else:
             words.append(word)
     if simple.words[0].text.rpartition("/")[2] == "split":
-        words = [*words, *(_with_ending(word, "aa") for word in words[1:])]
+        # The first file that it creates: each word may be the prefix.
+        words += [replace(one, source=f"{one.source}aa", pieces=(*one.pieces, Piece("aa"))) for one in words[1:]]
     if actor.into:
         words = _with_target_folder(simple, words)
     match actor.targets:
@@ -58,11 +59,6 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         case "of=":
             return [_behind_folder(word) for word in words if word.text.startswith("of=")]
     return []
-
-
-def _with_ending(word: Word, ending: str) -> Word:
-    """Return the name of the first file that a program creates with a word as prefix."""
-    return Word(f"{word.source}{ending}", (*word.pieces, Piece(ending)), word.dynamic, word.quoted, could=word.could)
 
 
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
@@ -165,7 +161,9 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     texts = [word.text for word in simple.words[1:]]
     if not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
         return None
-    excluded, follows = list(_excluded_patterns(texts)), _follows_links(name, texts)
+    flags = [(text.partition("="), behind) for text, behind in pairwise((*texts, ""))]
+    excluded = [value or behind for (flag, _, value), behind in flags if flag == "--exclude"]
+    follows = _follows_links(name, texts)
     for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
@@ -192,7 +190,7 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             led = ground.find(name) if follows else []
             if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
                 return found
-        elif any(_matches_name(name, pattern) for pattern in excluded):
+        elif any(fnmatch(one, to) for to in excluded for one in (name, os.path.basename(name), f"./{name}")):
             continue
         elif is_secret(os.path.join(folder, name)):
             return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
@@ -202,17 +200,6 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             if any(one.place is Place.IGNORED for one in inside):
                 return Found(os.path.join(folder, name), f"{name}, which an ignore file hides", Place.SECRET)
     return None
-
-
-def _matches_name(name: str, pattern: str) -> bool:
-    return any(fnmatch(one, pattern) for one in (name, os.path.basename(name), f"./{name}"))
-
-
-def _excluded_patterns(texts: list[str]) -> Iterator[str]:
-    """Yield the patterns of excluded files."""
-    for text, behind in pairwise((*texts, "")):
-        if text.partition("=")[0] == "--exclude":
-            yield text.partition("=")[2] or behind
 
 
 def _source_words(simple: Simple) -> Iterator[Word]:

@@ -31,10 +31,9 @@ def find_answer(command: str, code: int | None, output: str) -> str:
     if code != 1 or "pipefail" in command:
         return ""
     try:
-        deciding = [*_deciding_commands(parse_command(command))]
+        answers = [_answer_of(one, output) for one in _deciding_commands(parse_command(command))]
     except NotUnderstood:
         return ""
-    answers = [_answer_of(one, output) for one in deciding]
     return next(filter(None, answers), "") if all(one is not None for one in answers) else ""
 
 

@@ -10,7 +10,7 @@ from glob import escape
 from shlex import quote
 
 from halocline.policy.paths import is_within
-from halocline.policy.shell.programs.specs import Given, Spec, Unlisted
+from halocline.policy.shell.programs.specs import Given, Unlisted
 from halocline.policy.shell.values.ground import Found, Ground
 
 MOST_HIDDEN = 300
@@ -22,11 +22,6 @@ LEAVES_OUT = frozenset({*_BY_NAME, "rg", "find"})
 """Programs that can leave out names."""
 _IN_FRONT = frozenset({"-H", "-P", "-E"})
 UNSURE = "a file that an ignore file hides or a rule guards cannot be told from others there; name the files"
-
-
-def goes_through(name: str, spec: Spec, given: Given) -> bool:
-    """Return True if a command shows more than the files that it names: a folder's files or their names."""
-    return name in LEAVES_OUT and (not spec.recursive or spec.reads_folders(given.names))
 
 
 def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:

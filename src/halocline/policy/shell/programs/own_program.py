@@ -7,11 +7,10 @@ spelled. A program of the workspace that happens to have our name is left alone 
 import shlex
 from itertools import takewhile
 
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Effect
 from halocline.protocol.values import set_of
 
 _PYTHON = compile_later(r"(?:python|pypy)[\d.]*")
@@ -34,10 +33,8 @@ LAUNCHERS = set_of(
 
 def judge_steering(simple: Simple) -> Finding | None:
     """Return the denial of a command that steers Halocline; None for any other."""
-    words = [word.value or "" for word in simple.words]
-    if not _is_steering(words):
-        return None
-    return Finding(make_part(simple.source, Effect.UNKNOWN, REFUSED), Rule.OWN_STATE)
+    steers = _is_steering([word.value or "" for word in simple.words])
+    return unknown_finding(simple.source, REFUSED, Rule.OWN_STATE) if steers else None
 
 
 def _is_steering(words: list[str]) -> bool:

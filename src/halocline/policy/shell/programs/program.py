@@ -21,6 +21,7 @@ from halocline.protocol.permission_rules import Effect
 
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _PYTHON = compile_later(r"python[23]?(\.\d{1,2})?")
+_ENVIRONMENT = "it shows the environment, which may hold secrets"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
@@ -104,10 +105,7 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
     if _PYTHON.fullmatch(name):
         return _judge_python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
-        return Finding(
-            make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"),
-            Rule.ENVIRONMENT,
-        )
+        return Finding(make_part(simple.source, Effect.READ_ONLY, _ENVIRONMENT), Rule.ENVIRONMENT)
     if name == "command":
         return judge_by_spec("command -v", READERS["type"], simple, words[1:], ground)
     if name == "tar" and words and texts[0] and not texts[0].startswith("-"):
@@ -130,9 +128,8 @@ def _judge_processes(name: str, simple: Simple, ground: Ground) -> Finding:
     finding = judge_by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
-    return Finding(
-        make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.ENVIRONMENT
-    )
+    effect = Effect.READ_ONLY if finding else Effect.UNKNOWN
+    return Finding(make_part(simple.source, effect, _PROCESSES), Rule.ENVIRONMENT)
 
 
 def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -140,19 +137,15 @@ def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(simple.source, "a rust-toolchain file decides which program runs")
     if "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH")
-    return Finding(
-        make_part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words)
-    )
+    return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(map(render, simple.words)))
 
 
 def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge `-m json.tool`, which runs without the project's modules; other code may do anything."""
     texts = [word.value for word in simple.words[1:]]
-    if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
-        return unknown_finding(simple.source, f"{name} may change files")
-    if texts[:2] == ["-m", "json.tool"]:
-        module = f"{name} -I -m json.tool"
-        return judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
+    sure = "PATH" not in ground.exported and not any(word.checked for word in simple.words[:3])
+    if sure and texts[:2] == ["-m", "json.tool"]:
+        return judge_by_spec(f"{name} -I -m json.tool", READERS["json.tool"], simple, simple.words[3:], ground)
     return unknown_finding(simple.source, f"{name} may change files")
 
 

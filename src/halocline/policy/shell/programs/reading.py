@@ -11,7 +11,7 @@ from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.flags import sort_words, without_parents
 from halocline.policy.shell.programs.git.operands import operands_of_git, render_git
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.leaving_out import build_exclusion_flags, goes_through, render_find
+from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, build_exclusion_flags, render_find
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -147,9 +147,10 @@ def _find_places(paths: list[Word], ground: Ground) -> list[Found]:
 
 def _build_form(name: str, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> str:
     """Return the form of a command without secrets and hidden names. Raises Unlisted if it has none."""
-    added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
+    reads_folders = spec.reads_folders(given.names)
+    added = spec.added if reads_folders or not spec.recursive else ()
     operands = [render(word) for word in given.operands]
-    if ground.hides and (goes_through(name, spec, given) or spec.reads_folders(given.names)):
+    if ground.hides and (reads_folders or (name in LEAVES_OUT and not spec.recursive)):
         if name == "find":
             return render_find(given, operands, ground)
         added = (*added, *build_exclusion_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))

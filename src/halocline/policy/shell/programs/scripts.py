@@ -33,8 +33,7 @@ _LIFECYCLE = {"i": "install", "ci": "install", "add": "install", "t": "test", "t
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--dir", "--cwd", "--chdir"})
 _NAMED = frozenset({"-f", "--file", "--makefile", "--justfile", "--rakefile", "--taskfile", "--gulpfile", "-c"})
 _FILES = {
-    "make": ("GNUmakefile", "makefile", "Makefile"),
-    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
     "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"),
     "rake": ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"),

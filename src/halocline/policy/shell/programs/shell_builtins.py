@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.values.ground import Ground
@@ -39,18 +39,14 @@ def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
         return _judge_declaring(simple)
     if name not in BUILTINS or any(word.dynamic for word in simple.words[1:]):
         return None
-    return _shell_finding(simple, "it changes only the shell")
-
-
-def _shell_finding(simple: Simple, reason: str) -> Finding:
-    return Finding(make_part(simple.source, Effect.UNKNOWN, reason), Rule.SHELL)
+    return unknown_finding(simple.source, "it changes only the shell", Rule.SHELL)
 
 
 def _judge_printing(simple: Simple, ground: Ground) -> Finding:
     if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
         return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.ENVIRONMENT)
     listed = judge_listing(simple.source, simple.words[1:], ground)
-    return listed or _shell_finding(simple, "it prints text that is known only when it runs")
+    return listed or unknown_finding(simple.source, "it prints text that is known only when it runs", Rule.SHELL)
 
 
 def _judge_declaring(simple: Simple) -> Finding | None:
@@ -58,7 +54,7 @@ def _judge_declaring(simple: Simple) -> Finding | None:
     names = [word.source.partition("=")[0] for word in simple.words[1:] if not word.source.startswith("-")]
     harmless = set(flags) <= {"-a", "-A", "-i", "-r", "-x", "-g"}
     if harmless and rule_of_variables(names) is Rule.SHELL:
-        return _shell_finding(simple, "it sets variables")
+        return unknown_finding(simple.source, "it sets variables", Rule.SHELL)
     return None
 
 

@@ -159,11 +159,10 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:
-    reason = "it runs text as a command"
-    if any(word.value is None for word in simple.words):
-        return Wrapped(simple.source, script=possible_text(simple.words[1:]), rule=Rule.DYNAMIC, reason=reason)
+    known = all(word.value is not None for word in simple.words)
     text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
+    script = text if known else possible_text(simple.words[1:])
+    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command")
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:

@@ -148,14 +148,11 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     shown = [_render_front(name, part, given) for part in front]
     paths = [render(word) for word in given.operands[begin:]]
     leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
-    excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
+    # These show only the files that they name, and accept no exclusions.
+    named = bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
+    excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not named else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
-
-
-def _names_files(name: str, given: Given) -> bool:
-    """Return True if flags make the command show only the files it names and accept no exclusions."""
-    return bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
 
 
 def _render_front(name: str, part: str | int, given: Given) -> str:
