@@ -127,9 +127,8 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
 def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
     operands = copying.changed_operands(simple, _EVERY_OPERAND)
-    if base in _READS_THE_REST and (
-        taken := copying.judge_taking(simple, copying.all_targets(operands, ground), ground)
-    ):
+    read = copying.all_targets(operands, ground) if base in _READS_THE_REST else []
+    if taken := copying.judge_taking(simple, read, ground):
         return taken
     if taken := copying.takes_secrets(base, simple, ground):
         return taken
@@ -157,11 +156,8 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         shown = tuple(word.source for word in words)
         reason = f"it {actor.does} paths that are known only when it runs"
         return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
-    judged = (
-        judge_writing(simple.source, found, actor.does, ground)
-        if found
-        else Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
-    )
+    nothing = Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
+    judged = judge_writing(simple.source, found, actor.does, ground) if found else nothing
     if judged.rule is Rule.WRITES and actor.effect is RIGHTFUL:
         return Finding(replace(judged.part, effect=RIGHTFUL), Rule.RIGHTS)
     over = found if base != "mv" else copying.all_targets(words[-1:], ground)
