@@ -108,6 +108,9 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_shell(simple)
     if name == "eval":
         return _unwrap_eval(simple)
+    if name == "trap" and len(simple.words) > 2 and (text := _value_at(simple, 1)) not in ("", "-"):
+        reason = "it runs text as a command when the shell exits"
+        return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason=reason)
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
