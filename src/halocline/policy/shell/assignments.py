@@ -4,7 +4,7 @@ import shlex
 
 from halocline.policy.shell.findings import STRICTNESS, Finding, Rule, make_part
 from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
-from halocline.policy.shell.programs.steering_variables import rule_of_variables
+from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.texts import Forms, assigned_form
 from halocline.policy.shell.values.ground import Ground
@@ -58,7 +58,7 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
 
 def _rule_of(simple: Simple) -> Rule:
     """Return the rule for setting the variables of a command."""
-    return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
+    return rule_of_variables(one.name for one in simple.assignments)
 
 
 def _render_assignments(simple: Simple) -> str | None:

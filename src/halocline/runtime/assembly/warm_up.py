@@ -56,9 +56,9 @@ MODULES = {
     "halocline.policy": "shell.syntax.tree shell.findings permissions",
     "halocline.policy.shell": """
         programs.exclusions values.variables values.ground guards programs.specs programs.embedded_scripts
-        programs.read_only texts conditions programs.steering_variables assignments programs.mutating programs.wrappers
-        programs.leaving_out programs.git.operands programs.reading programs.shell_builtins programs.git.commands
-        programs.copying programs.packing programs.acting programs.named_places syntax.scanner syntax.grammar
+        programs.read_only texts conditions programs.shell_builtins assignments programs.mutating programs.wrappers
+        programs.leaving_out programs.git.operands programs.reading programs.git.commands
+        programs.copying programs.acting programs.named_places syntax.scanner syntax.grammar
         syntax.compounds syntax.parse values.listed_names floors programs.program values.expansion simple blocks judge
         forms verdict
     """,

@@ -7,31 +7,16 @@ from msgspec.structs import replace
 from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.kept_places import is_narrowed
-from halocline.policy.shell.places import (
-    judge_deleting,
-    judge_reading,
-    judge_touching,
-    judge_writing,
-)
-from halocline.policy.shell.programs import mutating, wrappers
-from halocline.policy.shell.programs.copying import (
-    all_targets,
-    changed_operands,
-    judge_copying,
-    judge_moving,
-    judge_replacing,
-    list_texts,
-    moved_away,
-)
+from halocline.policy.shell.places import judge_deleting, judge_touching, judge_writing
+from halocline.policy.shell.programs import copying, mutating, wrappers
 from halocline.policy.shell.programs.embedded_scripts import check_sed
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git.commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
-from halocline.policy.shell.programs.packing import takes_secrets
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect
@@ -74,13 +59,14 @@ def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | Non
 
 def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
-        below = [] if is_narrowed(texts) else _names_below(simple)
+        start = next((word for word in simple.words[1:] if not word.text.startswith("-")), wrappers.HERE)
+        below = [] if is_narrowed(texts) else [wrappers.found_in(start)]  # what it may find, as a pattern
         does = "deletes or writes" if below else "deletes or writes what it finds"
         return judge_touching(simple, ground) or judge_deleting(simple, below, does, ground)
     if base == "sed" and any(re.match(r"-[nEersuz]*i|--in-place", text) for text in texts):
         return _judge_editing(simple, ground)
     if base in ("sort", "tree") and "-o" in texts:
-        target = [*simple.words[texts.index("-o") + 2 :]][:1]
+        target = [*simple.words[texts.index("-o") + 2 :][:1]]
         return _on_targets(simple, target, Actor(Effect.WRITES_INSIDE, "writes to"), ground)
     if base == "tar" and (archive := _packed_archive(simple)) is not None:
         return _on_targets(simple, archive, Actor(Effect.WRITES_INSIDE, "packs into"), ground)
@@ -90,14 +76,14 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
             return floor
     if base.startswith("mkfs"):
         actor = Actor(Effect.DESTRUCTIVE, "formats", "all")
-        return _on_targets(simple, changed_operands(simple, actor), actor, ground)
+        return _on_targets(simple, copying.changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
         shown = make_part(simple.source, Effect.WRITES_OUTSIDE, "it may let a program run with its owner's privileges")
         return Finding(shown, Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
         return unknown_finding(simple.source, "with this flag, zip may delete files or run a program")
     if base in ACTORS:
-        return _on_targets(simple, changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
+        return _on_targets(simple, copying.changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
     return None
 
 
@@ -107,12 +93,9 @@ def _packed_archive(simple: Simple) -> list[Word] | None:
     letters = words[0].text.lstrip("-") if words and not words[0].text.startswith("--") else ""
     if not re.fullmatch(r"[cvzjJahpf]*c[vzjJahpf]*", letters) or "f" not in letters or len(words) < 2:
         return None
-    return None if any(word.dynamic or _does_more(word.text) for word in words[1:]) else words[1:2]
-
-
-def _does_more(text: str) -> bool:
-    """Return True for a flag of `tar` that does more than choose what is packed."""
-    return text.startswith("-") and text.partition("=")[0] not in ("-C", "--directory", "--exclude")
+    flags = {word.text.partition("=")[0] for word in words[1:] if word.text.startswith("-")}
+    chooses = flags <= {"-C", "--directory", "--exclude"}  # it chooses what is packed, and does no more
+    return words[1:2] if chooses and not any(word.dynamic for word in words[1:]) else None
 
 
 def _judge_editing(simple: Simple, ground: Ground) -> Finding:
@@ -128,30 +111,26 @@ def _judge_editing(simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(simple.source, str(why))
     edits = Actor(Effect.WRITES_INSIDE, "edits")
     judged = _on_targets(simple, given.operands, edits, ground) or unknown_finding(simple.source, "it edits no file")
-    paths = [one.path for one in all_targets(given.operands, ground)] if judged.rule is Rule.WRITES else []
+    paths = [one.path for one in copying.all_targets(given.operands, ground)] if judged.rule is Rule.WRITES else []
     if paths and ground.facts.has_checkpoints and ground.facts.find_unkept(paths, ground.real_roots):
         part = make_part(simple.source, Effect.DESTRUCTIVE, judged.part.reason, judged.part.targets)
         return Finding(part, Rule.DESTROYS)
     return judged
 
 
-def _names_below(simple: Simple) -> list[Word]:
-    """Return what `find` may find, as a pattern for the folder it starts in."""
-    starts = [word for word in simple.words[1:] if not word.text.startswith("-")][:1] or [Word(".", (Piece("."),))]
-    return [wrappers.found_in(word) for word in starts]
-
-
 def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     if actor.effect in (Effect.WRITES_INSIDE, RIGHTFUL):
-        ground.note(all_targets(words, ground), Use.CHANGE)
+        ground.note(copying.all_targets(words, ground), Use.CHANGE)
     return judge_touching(simple, ground) or _judge_targets(simple, words, actor, ground)
 
 
 def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
-    if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
+    operands = copying.changed_operands(simple, _EVERY_OPERAND)
+    read = copying.all_targets(operands, ground) if base in _READS_THE_REST else []
+    if taken := copying.judge_taking(simple, read, ground):
         return taken
-    if taken := takes_secrets(base, simple, ground):
+    if taken := copying.takes_secrets(base, simple, ground):
         return taken
     if actor.effect is Effect.NETWORK:
         return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
@@ -159,34 +138,30 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         return unknown_finding(simple.source, f"it {actor.does}")
     if actor.effect is Effect.DESTRUCTIVE:
         return judge_deleting(simple, words, actor.does, ground)
-    if base == "mv" and (grave := judge_moving(simple, moved_away(words), actor.does, ground)):
+    if base == "mv" and (grave := copying.judge_moving(simple, words, actor.does, ground)):
         return grave
-    if base in ("chmod", "chown", "chgrp") and any(
-        text.startswith(("-R", "--recursive")) for text in list_texts(simple)
-    ):
+    recursive = any(text.startswith(("-R", "--recursive")) for text in copying.list_texts(simple))
+    if recursive and base in ("chmod", "chown", "chgrp"):
         floor = judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if flag := _find_unlisted(simple, actor):
         return unknown_finding(simple.source, f"nothing is known about {base} {flag}")
-    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
+    if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, operands)):
         return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
-    found = all_targets(words, ground)
-    if actor.into and (taken := judge_copying(base, simple, words, ground)):
+    found = copying.all_targets(words, ground)
+    if actor.into and (taken := copying.judge_copying(base, simple, words, ground)):
         return taken
     if len(found) < len(words):
         shown = tuple(word.source for word in words)
         reason = f"it {actor.does} paths that are known only when it runs"
         return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
-    judged = (
-        judge_writing(simple.source, found, actor.does, ground)
-        if found
-        else Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
-    )
+    nothing = Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
+    judged = judge_writing(simple.source, found, actor.does, ground) if found else nothing
     if judged.rule is Rule.WRITES and actor.effect is RIGHTFUL:
         return Finding(replace(judged.part, effect=RIGHTFUL), Rule.RIGHTS)
-    over = found if base != "mv" else all_targets(words[-1:], ground)
-    return judged if judged.rule is not Rule.WRITES else judge_replacing(base, simple, over, ground) or judged
+    over = found if base != "mv" else copying.all_targets(words[-1:], ground)
+    return judged if judged.rule is not Rule.WRITES else copying.judge_replacing(base, simple, over, ground) or judged
 
 
 def _find_unlisted(simple: Simple, actor: Actor) -> str:
@@ -199,11 +174,3 @@ def _find_unlisted(simple: Simple, actor: Actor) -> str:
 
 def _is_unknown(word: Word) -> bool:
     return word.dynamic != "" and (not word.could or any(UNKNOWN in one.text for one in word.could))
-
-
-def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
-    """Judge what is packed, split or sorted into a file of the workspace: it could be read there afterwards."""
-    read = judge_reading(simple.source, all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None, ground)
-    if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
-        return None
-    return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)

@@ -1,14 +1,33 @@
-"""Judge copying, moving and linking files; and find which words name what a program changes."""
+"""Judge copying, moving, linking and packing files, with the secrets of whole folders.
+
+Also finds which words name what a program changes.
+"""
 
 import os
 import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from itertools import pairwise
 
+from msgspec.structs import replace
+
+from halocline.policy.commands import Use
+from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, Actor
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
+
+_RECURSIVE = {
+    "tar": r"(?s).*",
+    "cp": r"-[a-zA-Z]*[rRa][a-zA-Z]*|--recursive|--archive",
+    "zip": r"-[a-zA-Z]*[rR][a-zA-Z]*|--recurse-\w+",
+    "gzip": r"-[a-zA-Z]*r[a-zA-Z]*|--recursive",
+    "zstd": r"-[a-zA-Z]*r[a-zA-Z]*",
+}
+"""Flags with which programs take along whole folders."""
 
 
 def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
@@ -24,7 +43,8 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         else:
             words.append(word)
     if simple.words[0].text.rpartition("/")[2] == "split":
-        words = [*words, *(_with_ending(word, "aa") for word in words[1:])]
+        # The first file that it creates: each word may be the prefix.
+        words += [replace(one, source=f"{one.source}aa", pieces=(*one.pieces, Piece("aa"))) for one in words[1:]]
     if actor.into:
         words = _with_target_folder(simple, words)
     match actor.targets:
@@ -41,20 +61,11 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
     return []
 
 
-def _with_ending(word: Word, ending: str) -> Word:
-    """Return the name of the first file that a program creates with a word as prefix."""
-    return Word(f"{word.source}{ending}", (*word.pieces, Piece(ending)), word.dynamic, word.quoted, could=word.could)
-
-
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
     """Judge replacing existing files. Some programs only append, or change metadata."""
-    keeps = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple)) or base in (
-        "touch",
-        "mkdir",
-        "chmod",
-        "zip",
-    )
-    return None if keeps or base == "sed" else judge_overwriting(simple.source, found, ground.facts)
+    appends = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple))
+    keeps = appends or base in ("touch", "mkdir", "chmod", "zip", "sed")
+    return None if keeps else judge_overwriting(simple.source, found, ground.facts)
 
 
 def list_texts(simple: Simple) -> list[str]:
@@ -69,7 +80,7 @@ def _with_target_folder(simple: Simple, words: list[Word]) -> list[Word]:
     """Return the operands with the folder of `-t` moved to the end."""
     for number, word in enumerate(simple.words[1:], 1):
         name, equals, _ = word.text.partition("=")
-        if re.fullmatch(r"-[a-zA-Z]*t|--target-directory|--target-dir\w*", word.text) and simple.words[number + 1 :]:
+        if re.fullmatch(r"-[a-zA-Z]*t|--target-dir\w*", word.text) and simple.words[number + 1 :]:
             folder = simple.words[number + 1]
             return [*(one for one in words if one is not folder), folder]
         if equals and name.startswith("--target"):
@@ -84,32 +95,33 @@ def _behind_folder(word: Word) -> Word:
     return Word(word.source.partition("=")[2], (Piece(text),), word.dynamic)
 
 
-def moved_away(words: list[Word]) -> list[Word]:
-    """Return what `mv` moves: all words but the last, unless that is a pattern, which may match several names."""
-    return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
-
-
 def judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
-    """Judge moving files as deleting them from where they were."""
-    finding = judge_deleting(simple, words, does, ground) if words else None
+    """Judge moving files as deleting them from where they were; the last word may be a pattern for several of them."""
+    moved = words if words[-1:] and words[-1].is_pattern else words[:-1] or words
+    finding = judge_deleting(simple, moved, does, ground) if moved else None
     grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
     return finding if finding and finding.rule in grave else None
 
 
+def judge_taking(simple: Simple, taken: list[Found], ground: Ground) -> Finding | None:
+    """Judge what a program takes into a file of the workspace: it could be read there afterwards."""
+    read = judge_reading(simple.source, taken, None, ground)
+    if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
+        return None
+    return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+
+
 def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """Judge the sources of `cp`, `mv`, `ln` and `install`, and the files they become in the target folder."""
-    operands = _with_target_folder(
-        simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued))
-    )
+    operands = changed_operands(simple, replace(ACTORS[base], targets="all"))
     if "-d" in list_texts(simple) and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
     if base == "ln" and last is not None:
         taken += [one for word in sources for one in _link_targets(word, last, ground)]
-    read = judge_reading(simple.source, taken, None, ground)
-    if read.rule in (Rule.SECRET, Rule.OUTSIDE):
-        return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+    if exposed := judge_taking(simple, taken, ground):
+        return exposed
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
         reason = f"other programs run {later[0].shown} or read it as configuration"
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
@@ -142,3 +154,60 @@ def _is_folder(word: Word, ground: Ground) -> bool:
     if word.text.endswith("/") or word.text in (".", "..", "~"):
         return True
     return any(ground.facts.matches("*", one.path) for one in ground.targets(word))
+
+
+def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
+    """Return the finding for a program that includes a folder with a secret in it; None for any other."""
+    texts = [word.text for word in simple.words[1:]]
+    if not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
+        return None
+    flags = [(text.partition("="), behind) for text, behind in pairwise((*texts, ""))]
+    excluded = [value or behind for (flag, _, value), behind in flags if flag == "--exclude"]
+    follows = _follows_links(name, texts)
+    for word in _source_words(simple):
+        for folder in {one.path for one in ground.targets(word)}:
+            if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
+                reason = f"it would include {found.shown}; exclude it (`tar --exclude`) or name the files"
+                rule = Rule.OUTSIDE if found.place is Place.OUTSIDE else Rule.SECRET
+                return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
+    return None
+
+
+def _follows_links(name: str, texts: list[str]) -> bool:
+    """Return True if links are followed, so that their targets are included."""
+    if name == "zip":
+        return not any(re.fullmatch(r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks", text) for text in texts)
+    return any(re.fullmatch(r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference", text) for text in texts)
+
+
+def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: bool) -> Found | None:
+    """Return the first sensitive file below a folder; the folder itself if it has too many files to check."""
+    files = ground.facts.files_below(folder)
+    if files is None:
+        return Found(folder, f"all of {folder}", Place.SECRET)
+    for name in files:
+        if os.path.isabs(name):
+            led = ground.find(name) if follows else []
+            if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
+                return found
+        elif any(fnmatch(one, to) for to in excluded for one in (name, os.path.basename(name), f"./{name}")):
+            continue
+        elif is_secret(os.path.join(folder, name)):
+            return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
+        elif ground.hides_files:
+            inside = ground.find(os.path.join(folder, name), quoted=True)
+            ground.note(inside, Use.READ)
+            if any(one.place is Place.IGNORED for one in inside):
+                return Found(os.path.join(folder, name), f"{name}, which an ignore file hides", Place.SECRET)
+    return None
+
+
+def _source_words(simple: Simple) -> Iterator[Word]:
+    """Yield the words that may name folders. After `tar -C` they are relative to that folder."""
+    folder, words = "", iter(simple.words[1:])
+    for word in words:
+        if word.text in ("-C", "--directory"):
+            folder = next(words, word).text
+        elif not word.text.startswith("-"):
+            within = folder and not word.text.startswith(("/", "~"))
+            yield Word(word.source, (Piece(f"{folder}/"), *word.pieces), word.dynamic) if within else word

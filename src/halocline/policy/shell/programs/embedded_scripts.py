@@ -17,17 +17,12 @@ _SED_COMMAND = compile_later(
 )
 _SED_BRACKET = compile_later(r"\[[^\]]*[/|#,@:%]")
 _AWK_FAULTS = (
-    (compile_later(r"\bsystem\b|\bgetline\b|\bclose\b|\bfflush\b"), "it may run commands or read other files"),
+    (compile_later(r"\b(system|getline|close|fflush)\b"), "it may run commands or read other files"),
     (compile_later(r"(?<!\|)\|(?!\|)|\|{3}|\|&|@"), "it may run commands or load code"),
     (compile_later(r"print.*>(?!=)|>>|\\\n.*>(?!=)", re.DOTALL), "it may write to files"),
-    (
-        compile_later(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"),
-        "it may read its environment or arguments",
-    ),
+    (compile_later(r"\b(ENVIRON|PROCINFO|SYMTAB|ARG[VC]|ARGIND)\b"), "it may read its environment or arguments"),
 )
-_JQ_FAULTS = compile_later(
-    r"\benv\b|\$ENV\b|\$__|\binclude\b|\bimport\b|\bmodulemeta\b|\bget_search_list\b|\binput_filename\b"
-)
+_JQ_FAULTS = compile_later(r"\b(env|include|import|modulemeta|get_search_list|input_filename)\b|\$ENV\b|\$__")
 
 
 def check_sed(text: str) -> str:

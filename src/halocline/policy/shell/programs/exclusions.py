@@ -52,34 +52,24 @@ def _spare_examples(pattern: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _hidden_folders() -> tuple[str, ...]:
-    """Return the folders to exclude entirely, for tools that match only the last part of a path."""
-    ends = (*SECRET_FOLDERS, *SECRET_PATHS)
-    return tuple(dict.fromkeys(end.partition("/")[0] for end in ends))
-
-
 _FILES = tuple(found for pattern in SECRET_FILES for found in _spare_examples(pattern))
+_ENDS = (*SECRET_FOLDERS, *SECRET_PATHS)
 
 
 def _exclude_by_name(folders: str) -> tuple[str, ...]:
+    """Return the flags for tools that match only the last part of a path: they exclude whole folders."""
     files = [quote(f"--exclude={_fold_letters(name)}") for name in _FILES]
-    return (*files, *(quote(f"{folders}={_fold_letters(name)}") for name in _hidden_folders()))
-
-
-def _exclude_for_ripgrep() -> tuple[str, ...]:
-    paths = (*SECRET_FOLDERS, *SECRET_PATHS)
-    return tuple(quote(f"--iglob=!{{{','.join(names)}}}") for names in (_FILES, [f"**/{path}" for path in paths]))
-
-
-def _exclude_for_git() -> tuple[str, ...]:
-    patterns = (*_FILES, *SECRET_PATHS, *(f"{folder}/**" for folder in SECRET_FOLDERS))
-    return tuple(quote(f":(top,exclude,icase,glob)**/{pattern}") for pattern in patterns)
+    names = dict.fromkeys(end.partition("/")[0] for end in _ENDS)
+    return (*files, *(quote(f"{folders}={_fold_letters(name)}") for name in names))
 
 
 FOR_GREP = _exclude_by_name("--exclude-dir")
 FOR_DIFF = ("--no-dereference", *_exclude_by_name("--exclude"))
-FOR_RIPGREP = _exclude_for_ripgrep()
-FOR_GIT = _exclude_for_git()
+FOR_RIPGREP = tuple(quote(f"--iglob=!{{{','.join(names)}}}") for names in (_FILES, [f"**/{end}" for end in _ENDS]))
+FOR_GIT = tuple(
+    quote(f":(top,exclude,icase,glob)**/{pattern}")
+    for pattern in (*_FILES, *SECRET_PATHS, *(f"{folder}/**" for folder in SECRET_FOLDERS))
+)
 
 
 def shorten_form(form: str) -> str:

@@ -24,7 +24,6 @@ ANSWERS: Mapping[str, str] = {
     "git show-ref": MISSING,
 }
 """Answers by the first words of a command; for `git`, a flag may be anywhere after the second."""
-_MOVES = "cd"
 
 
 def find_answer(command: str, code: int | None, output: str) -> str:
@@ -32,10 +31,9 @@ def find_answer(command: str, code: int | None, output: str) -> str:
     if code != 1 or "pipefail" in command:
         return ""
     try:
-        deciding = [*_deciding_commands(parse_command(command))]
+        answers = [_answer_of(one, output) for one in _deciding_commands(parse_command(command))]
     except NotUnderstood:
         return ""
-    answers = [_answer_of(one, output) for one in deciding]
     return next(filter(None, answers), "") if all(one is not None for one in answers) else ""
 
 
@@ -60,8 +58,8 @@ def _answer_of(node: Node, output: str) -> str | None:
         return None
     name, *words = (word.source.strip("'\"") for word in node.words)
     name = name.rpartition("/")[2] or name
-    if name == _MOVES:
-        return None if f"{_MOVES}: " in output else ""
+    if name == "cd":
+        return None if "cd: " in output else ""
     first = next((word for word in words if not word.startswith("-")), "") if name == "git" else (*words, "")[0]
     keys = (name, f"{name} {first}", *(f"{name} {first} {word}" for word in words))
     return next((ANSWERS[key] for key in keys if key in ANSWERS), None)

@@ -1,9 +1,16 @@
-"""Tell the flags of a program from its operands, and require each flag to be in the program's table."""
+"""Tell the flags of a program from its operands, and require each flag to be in the program's table.
 
+Patterns that match the parent folder in some shells are rewritten: `.*` matches `..` in bash before 5.2.
+"""
+
+from fnmatch import fnmatchcase
+from itertools import groupby
 from shlex import quote
 
 from halocline.policy.shell.programs.specs import Given, Spec, Unlisted, Value
-from halocline.policy.shell.syntax.tree import Word
+from halocline.policy.shell.syntax.tree import Piece, Word
+
+_Chars = list[tuple[str, bool]]
 
 
 def sort_words(spec: Spec, words: tuple[Word, ...]) -> Given:
@@ -121,3 +128,28 @@ def _note(given: Given, flag: str, value: Value, text: str) -> None:
         expected = f"one of {value.kind.replace('|', ', ')}" if "|" in value.kind else f"a {value.kind}"
         raise Unlisted(f"the value of {flag} is not {expected}")
     given.add_value(value, text)
+
+
+def without_parents(word: Word) -> Word:
+    """Return the word with `.*` rewritten to never match `.` or `..`. Raises Unlisted for other such patterns."""
+    if not word.is_pattern:
+        return word
+    chars = [(char, piece.active) for piece in word.pieces for char in piece.text]
+    kept: _Chars = []
+    for is_slash, group in groupby(chars, key=lambda char: char[0] == "/"):
+        part = list(group)
+        kept += part if is_slash else _without_parent(part, word)
+    runs = groupby(kept, key=lambda char: char[1])
+    pieces = tuple(Piece("".join(char for char, _ in run), active) for active, run in runs)
+    return Word(word.source, pieces, word.dynamic, word.quoted, word.scripts, word.verbatim)
+
+
+def _without_parent(part: _Chars, word: Word) -> _Chars:
+    pattern = "".join(char if active else f"[{char}]" for char, active in part)
+    if part[0] != (".", False) or not any(active for _, active in part):
+        return part
+    if not any(fnmatchcase(name, pattern) for name in (".", "..")):
+        return part
+    if part[1:] != [("*", True)]:
+        raise Unlisted(f"{word.source} may match the parent folder; write .[!.]*")
+    return [part[0], *((char, True) for char in "[!.]*")]

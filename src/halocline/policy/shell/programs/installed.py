@@ -5,7 +5,6 @@ the folders for such tools, may have the names of tools.
 """
 
 import os
-from collections.abc import Iterator
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import is_within
@@ -21,7 +20,7 @@ _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")
 _JUDGED = frozenset(
     {*READERS, *ACTORS, *SHELLS, *BUILTINS, *PERSISTS, *RIGHTS, "git", "env", "timeout", "nice", "xargs", "time"}
 )
-"""Names that the tables know; a project has no business with a program of one of them."""
+"""Names that the tables know; a project may install a tool of any other name for itself."""
 _RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
 
 
@@ -34,15 +33,10 @@ def note_impostors(analysis: Analysis, ground: Ground) -> None:
             if not where:
                 continue
             why = f"PATH includes a folder of the project: {name} may be {where}"
-            if not is_own_tool(name):
+            if name in _JUDGED:
                 analysis.problem = analysis.problem or why
             finding = unknown_finding(" ".join(words), why)
             analysis.findings.append(Finding(finding.part, finding.rule, argv=words))
-
-
-def is_own_tool(name: str) -> bool:
-    """Return True if the tables know nothing of this name, so that a project may install a tool of it for itself."""
-    return name not in _JUDGED
 
 
 def runs_elsewhere(name: str, ground: Ground) -> str:
@@ -55,7 +49,7 @@ def runs_elsewhere(name: str, ground: Ground) -> str:
         return ""
     for one in ground.find(name):
         if _is_in_project(one.path, ground):
-            if one.place is Place.RUNS_LATER and not is_own_tool(base):
+            if one.place is Place.RUNS_LATER and base in _JUDGED:
                 return f"{one.shown} is a file in the project, not the installed program"
         elif not _is_installed(os.path.expanduser(name), one, ground):
             return "it runs a program outside the workspace"
@@ -75,14 +69,15 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
     if not name or "\0" in name or name.startswith("-"):
         return ""
     for folder in ground.folders or (str(ground.workspace),):
-        for path, relative in _list_candidates(name, folder, ground):
+        for searched in map(os.path.expanduser, ground.facts.search_places(ground.path)):
+            path, relative = os.path.join(folder, searched, name), not os.path.isabs(searched)
             there = ground.facts.is_program(path)
             if not (there or may_appear):
                 continue
             place = find_real_path(os.path.dirname(path))
             ours = relative or _is_in_project(place, ground)
             if ours and _keeps_tools(place, ground):
-                ours = there and not is_own_tool(name)
+                ours = there and name in _JUDGED
             elif not ours and there:
                 ours = _is_in_project(find_real_path(path), ground)
             if ours:
@@ -92,18 +87,10 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
     return ""
 
 
-def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
-    """Yield where a shell looks for a name, in order, and True if that depends on the current folder."""
-    for place in ground.facts.search_places(ground.path):
-        spelled = os.path.expanduser(place)
-        yield os.path.join(folder, spelled, name), not os.path.isabs(spelled)
-
-
 def _keeps_tools(folder: str, ground: Ground) -> bool:
     """Return True if a project keeps the tools that it installed for itself in this folder."""
-    if folder.endswith("/node_modules/.bin"):
-        return True
-    return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+    marks_environment = os.path.join(os.path.dirname(folder), "pyvenv.cfg")
+    return folder.endswith("/node_modules/.bin") or ground.facts.is_file(marks_environment)
 
 
 def _is_in_project(path: str, ground: Ground) -> bool:

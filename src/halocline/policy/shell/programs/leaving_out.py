@@ -10,7 +10,7 @@ from glob import escape
 from shlex import quote
 
 from halocline.policy.paths import is_within
-from halocline.policy.shell.programs.specs import Given, Spec, Unlisted
+from halocline.policy.shell.programs.specs import Given, Unlisted
 from halocline.policy.shell.values.ground import Found, Ground
 
 MOST_HIDDEN = 300
@@ -18,16 +18,10 @@ _BY_NAME = {"ls": "--ignore=", "tree": "-I ", "du": "--exclude=", "fd": "--exclu
 _BY_NAME |= {"grep": "--exclude=", "egrep": "--exclude=", "fgrep": "--exclude=", "diff": "--exclude="}
 """Flags that leave out every file of a name, wherever it is."""
 _FOLDERS_TOO = frozenset({"grep", "egrep", "fgrep"})
-_BY_PATH = frozenset({"rg", "find"})
-LEAVES_OUT = frozenset({*_BY_NAME, *_BY_PATH})
+LEAVES_OUT = frozenset({*_BY_NAME, "rg", "find"})
 """Programs that can leave out names."""
 _IN_FRONT = frozenset({"-H", "-P", "-E"})
 UNSURE = "a file that an ignore file hides or a rule guards cannot be told from others there; name the files"
-
-
-def goes_through(name: str, spec: Spec, given: Given) -> bool:
-    """Return True if a command shows more than the files that it names: a folder's files or their names."""
-    return name in LEAVES_OUT and (not spec.recursive or spec.reads_folders(given.names))
 
 
 def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:
@@ -38,8 +32,10 @@ def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], groun
         return ()
     if name not in LEAVES_OUT or len(hidden) > MOST_HIDDEN:
         raise Unlisted(UNSURE)
-    if name == "rg":
-        return tuple(quote(f"--iglob=!{_below(path, ground)}") for path in hidden)
+    if name == "rg":  # its globs start from the folder where it runs
+        if len(ground.folders) != 1 or not all(is_within(path, ground.folders[0]) for path in hidden):
+            raise Unlisted(UNSURE)
+        return tuple(quote(f"--iglob=!/{escape(os.path.relpath(path, ground.folders[0]))}") for path in hidden)
     names = dict.fromkeys(os.path.basename(path) for path in hidden)
     if not shown.isdisjoint(names):
         raise Unlisted(UNSURE)
@@ -49,28 +45,22 @@ def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], groun
     return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in names), *folders))
 
 
-def build_exclusion_tests(starts: Iterable[str], ground: Ground) -> str:
-    """Return the tests with which `find` leaves out hidden names below these folders. Raises Unlisted."""
-    tests: list[str] = []
-    for start in starts:
-        for place in ground.find(start, quoted=True):
-            hidden, _ = _find_hidden([place.path], ground, deep=True)
-            if len(hidden) > MOST_HIDDEN:
-                raise Unlisted(UNSURE)
-            names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
-            tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
-    return " ".join(tests)
-
-
 def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     """Return a `find` command that lists nothing hidden. Raises Unlisted."""
     at = next((i for i, part in enumerate(given.order) if isinstance(part, str) and part not in _IN_FRONT), None)
     front, rest = (given.order, []) if at is None else (given.order[:at], given.order[at:])
     starts = [given.operands[part].text for part in front if isinstance(part, int)] or ["."]
     words = [part if isinstance(part, str) else operands[part] for part in front]
-    tests = build_exclusion_tests(starts, ground)
+    tests: list[str] = []
+    places = [(start, place) for start in starts for place in ground.find(start, quoted=True)]
+    for start, place in places:
+        hidden, _ = _find_hidden([place.path], ground, deep=True)
+        if len(hidden) > MOST_HIDDEN:
+            raise Unlisted(UNSURE)
+        names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
+        tests += [f"! -path {quote(name)} ! -path {quote(f'{name}/*')}" for name in names]
     condition = ["'('", *(part if isinstance(part, str) else operands[part] for part in rest), "')'"] if rest else []
-    return " ".join(("find", *words, tests, *condition) if tests else ("find", *words, *condition[1:-1]))
+    return " ".join(("find", *words, *tests, *condition) if tests else ("find", *words, *condition[1:-1]))
 
 
 def build_pathspecs(ground: Ground) -> tuple[str, ...]:
@@ -122,10 +112,3 @@ def _find_hidden(folders: Iterable[str], ground: Ground, *, deep: bool) -> tuple
         hidden |= dict.fromkeys(below[0])
         shown |= below[1]
     return list(hidden), shown
-
-
-def _below(path: str, ground: Ground) -> str:
-    """Return a glob of ripgrep, which starts from the folder where it runs, for this path. Raises Unlisted."""
-    if len(ground.folders) != 1 or not is_within(path, ground.folders[0]):
-        raise Unlisted(UNSURE)
-    return f"/{escape(os.path.relpath(path, ground.folders[0]))}"

@@ -29,21 +29,17 @@ class Actor(Value, frozen=True):
 
 
 _COPIES = "-v -f -n -i -u -p -r -R -a -d -t -T -L -P --recursive --archive --verbose --no-clobber"
+_LINKS = "-s -f -n -v -r -t -T --symbolic --force"
 ACTORS: dict[str, Actor] = {
-    "rm": Actor(DESTROYS, "deletes", "all"),
-    "rmdir": Actor(DESTROYS, "deletes", "all"),
-    "unlink": Actor(DESTROYS, "deletes", "all"),
+    **dict.fromkeys(("rm", "rmdir", "unlink"), Actor(DESTROYS, "deletes", "all")),
     "shred": Actor(DESTROYS, "destroys", "all", "-n -s"),
     "wipefs": Actor(DESTROYS, "destroys", "all"),
-    "fdisk": Actor(DESTROYS, "repartitions", "all"),
-    "parted": Actor(DESTROYS, "repartitions", "all"),
+    **dict.fromkeys(("fdisk", "parted"), Actor(DESTROYS, "repartitions", "all")),
     "truncate": Actor(DESTROYS, "truncates", "all", "-s -r"),
     "dd": Actor(DESTROYS, "writes to", "of="),
     "mv": Actor(WRITES, "moves", "all", "-S --suffix", into=True, flags="-v -f -n -i -u -t -T"),
     "cp": Actor(WRITES, "copies to", "last", "-S --suffix", into=True, flags=_COPIES),
-    "ln": Actor(
-        WRITES, "creates a link at", "last", "-S --suffix", into=True, flags="-s -f -n -v -r -t -T --symbolic --force"
-    ),
+    "ln": Actor(WRITES, "creates a link at", "last", "-S --suffix", into=True, flags=_LINKS),
     "install": Actor(WRITES, "copies to", "last", "-m -o -g -S --mode --owner --group", into=True),
     "mkdir": Actor(WRITES, "creates", "all", "-m", flags="-p -v -m --parents --verbose --mode"),
     "mkfifo": Actor(WRITES, "creates", "all", "-m"),
@@ -57,17 +53,13 @@ ACTORS: dict[str, Actor] = {
     "setfacl": Actor(RIGHTFUL, "changes permissions of", "rest"),
     "setcap": Actor(RIGHTFUL, "gives privileges to", "rest"),
     "chattr": Actor(RIGHTFUL, "changes attributes of", "rest"),
-    "unzip": Actor(UNKNOWN, "unpacks whatever files the archive names"),
-    "tar": Actor(UNKNOWN, "unpacks whatever files the archive names"),
+    **dict.fromkeys(("unzip", "tar"), Actor(UNKNOWN, "unpacks whatever files the archive names")),
     "zip": Actor(WRITES, "packs into", "first", flags="-r -q -v -j -9 -0"),
     "gzip": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9 -1"),
     "gunzip": Actor(WRITES, "decompresses", "all", flags="-k -f -v -q"),
-    "bzip2": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9"),
-    "xz": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9"),
+    **dict.fromkeys(("bzip2", "xz"), Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -9")),
     "zstd": Actor(WRITES, "compresses", "all", flags="-k -d -f -v -q -19"),
-    "kill": Actor(UNKNOWN, "ends processes"),
-    "pkill": Actor(UNKNOWN, "ends processes"),
-    "killall": Actor(UNKNOWN, "ends processes"),
+    **dict.fromkeys(("kill", "pkill", "killall"), Actor(UNKNOWN, "ends processes")),
 }
 _NETWORKING = set_of(
     """

@@ -21,12 +21,11 @@ _URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-
 _HOST = compile_later(r"(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
 _PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
-_REASONS = {
-    Place.SECRET: "{shown} may hold secrets",
-    Place.OUTSIDE: "{path} is outside the workspace",
-    Place.RUNS_LATER: "other programs run {shown} or read it as configuration",
+_RULES = {
+    Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
+    Place.OUTSIDE: (Rule.OUTSIDE, "{path} is outside the workspace"),
+    Place.RUNS_LATER: (Rule.LATER, "other programs run {shown} or read it as configuration"),
 }
-_RULES = {Place.SECRET: Rule.SECRET, Place.OUTSIDE: Rule.OUTSIDE, Place.RUNS_LATER: Rule.LATER}
 _UNKNOWN = frozenset({Rule.UNKNOWN, Rule.DYNAMIC})
 
 
@@ -36,13 +35,15 @@ def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
         return _judge_sending(simple, ground, finding)
     if finding.rule is not Rule.WRITES and finding.rule not in _UNKNOWN:
         return finding
-    wanted = tuple(_REASONS) if finding.rule in _UNKNOWN else (Place.SECRET,)
+    wanted = tuple(_RULES) if finding.rule in _UNKNOWN else (Place.SECRET,)
     named = list(_list_places(simple, ground))
     for place in wanted:
         one = next((one for one in named if one.place is place and not _is_harmless(one)), None)
         if one and not (place is Place.RUNS_LATER and is_of_tools(one.path)):
             ground.note([one], Use.READ)
-            return _raise_finding(simple, finding, one)
+            rule, reason = _RULES[place]
+            reason, targets = reason.format(shown=one.shown, path=one.path), (*finding.part.targets, one.shown)
+            return Finding(make_part(simple.source, finding.part.effect, reason, targets), rule)
     if finding.rule in _UNKNOWN and (host := _find_host(simple)):
         shown = make_part(simple.source, Effect.NETWORK, f"it may contact {host}", finding.part.targets)
         return Finding(shown, Rule.NETWORK)
@@ -56,20 +57,12 @@ def _judge_sending(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     host = _find_host(simple) or next(copied, "")
     one = next((one for one in named if one.place is not Place.OUTSIDE), None)
     if one is None:
-        targets = tuple(one.shown for one in named if not _is_harmless(one))
+        targets = (*finding.part.targets, *(one.shown for one in named if not _is_harmless(one)))
         reason = finding.part.reason + (f" ({host})" if host else "")
-        return Finding(
-            make_part(simple.source, Effect.NETWORK, reason, (*finding.part.targets, *targets)), Rule.NETWORK
-        )
+        return Finding(make_part(simple.source, Effect.NETWORK, reason, targets), Rule.NETWORK)
     ground.note([one], Use.READ)
     reason = f"it may send {one.shown}, which may hold secrets, to {host or 'another machine'}"
     return Finding(make_part(simple.source, Effect.NETWORK, reason, (one.shown,)), Rule.SENDS)
-
-
-def _raise_finding(simple: Simple, finding: Finding, one: Found) -> Finding:
-    reason = _REASONS[one.place].format(shown=one.shown, path=one.path)
-    targets = (*finding.part.targets, one.shown)
-    return Finding(make_part(simple.source, finding.part.effect, reason, targets), _RULES[one.place])
 
 
 def _is_harmless(one: Found) -> bool:

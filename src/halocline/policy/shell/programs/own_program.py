@@ -7,11 +7,10 @@ spelled. A program of the workspace that happens to have our name is left alone 
 import shlex
 from itertools import takewhile
 
-from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Effect
 from halocline.protocol.values import set_of
 
 _PYTHON = compile_later(r"(?:python|pypy)[\d.]*")
@@ -34,10 +33,8 @@ LAUNCHERS = set_of(
 
 def judge_steering(simple: Simple) -> Finding | None:
     """Return the denial of a command that steers Halocline; None for any other."""
-    words = [word.value or "" for word in simple.words]
-    if not _is_steering(words):
-        return None
-    return Finding(make_part(simple.source, Effect.UNKNOWN, REFUSED), Rule.OWN_STATE)
+    steers = _is_steering([word.value or "" for word in simple.words])
+    return unknown_finding(simple.source, REFUSED, Rule.OWN_STATE) if steers else None
 
 
 def _is_steering(words: list[str]) -> bool:
@@ -46,7 +43,8 @@ def _is_steering(words: list[str]) -> bool:
     _, slash, base = words[0].rpartition("/")
     rest = words[1:]
     if base in NAMES:
-        return _is_ours(rest) if slash else is_steering(rest)
+        is_ours = not slash or (rest[:1] and rest[0] in STEERING)  # a file with our name may be any program
+        return bool(is_ours) and is_steering(rest)
     if _PYTHON.fullmatch(base):
         return _python_steers(rest)
     if base in LAUNCHERS:
@@ -59,11 +57,6 @@ def _started_within(rest: list[str]) -> bool:
         _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
         for at, word in enumerate(rest)
     )
-
-
-def _is_ours(rest: list[str]) -> bool:
-    """Return True if a file with our name gets words that are ours."""
-    return bool(rest) and rest[0] in STEERING and is_steering(rest)
 
 
 def _python_steers(rest: list[str]) -> bool:

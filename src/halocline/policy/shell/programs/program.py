@@ -9,7 +9,7 @@ from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering
 from halocline.policy.shell.programs.read_only import READERS, SHOWS_PROCESSES, SUBCOMMANDS
-from halocline.policy.shell.programs.readers.version_words import PRINTS_VERSION
+from halocline.policy.shell.programs.readers.system import PRINTS_VERSION
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
@@ -21,11 +21,13 @@ from halocline.protocol.permission_rules import Effect
 
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _PYTHON = compile_later(r"python[23]?(\.\d{1,2})?")
+_ENVIRONMENT = "it shows the environment, which may hold secrets"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
 _CHANGES = frozenset({Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE})
 MILDER = frozenset({Rule.SHELL, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
+_PATHLESS = frozenset({"echo", "true", "false", "pwd", "date", "whoami"})
 _RUSTUP = frozenset({"cargo", "rustc"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "typeset"})
 
@@ -64,25 +66,19 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         return unknown_finding(simple.source, "the program's name is known only when it runs", Rule.DYNAMIC), ground
     folder, slash, base = name.rpartition("/")
     known = base if f"{folder}{slash}" in _FOLDERS else name
-    if not ground.folders and not _is_pathless(known):
+    if not ground.folders and known not in _PATHLESS and known not in ACTORS:
         if own := judge_touching(simple, ground):
             return own, ground
         return unknown_finding(simple.source, "the folder it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
-        finding = judge_acting(known, simple, ground)
-        return (
-            finding or unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
-        ), ground
+        odd = unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
+        return judge_acting(known, simple, ground) or odd, ground
     finding = _judge_reader(known, simple, ground)
     if finding.rule is Rule.READS and known in ("cd", "pushd", "popd"):
         return finding, _change_folder(known, simple, ground)
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in (*MILDER, Rule.HISTORY) else does), ground
     return finding, ground
-
-
-def _is_pathless(name: str) -> bool:
-    return name in ("echo", "true", "false", "pwd", "date", "whoami") or name in ACTORS
 
 
 def _change_folder(name: str, simple: Simple, ground: Ground) -> Ground:
@@ -109,13 +105,9 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
     if _PYTHON.fullmatch(name):
         return _judge_python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
-        return Finding(
-            make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"),
-            Rule.ENVIRONMENT,
-        )
+        return Finding(make_part(simple.source, Effect.READ_ONLY, _ENVIRONMENT), Rule.ENVIRONMENT)
     if name == "command":
-        name, words = "type", words[1:]
-        return judge_by_spec("command -v", READERS["type"], simple, words, ground)
+        return judge_by_spec("command -v", READERS["type"], simple, words[1:], ground)
     if name == "tar" and words and texts[0] and not texts[0].startswith("-"):
         words = (Word(f"-{texts[0]}", (Piece(f"-{texts[0]}"),)), *words[1:])
     if name in SHOWS_PROCESSES:
@@ -136,9 +128,8 @@ def _judge_processes(name: str, simple: Simple, ground: Ground) -> Finding:
     finding = judge_by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
-    return Finding(
-        make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.ENVIRONMENT
-    )
+    effect = Effect.READ_ONLY if finding else Effect.UNKNOWN
+    return Finding(make_part(simple.source, effect, _PROCESSES), Rule.ENVIRONMENT)
 
 
 def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -146,19 +137,15 @@ def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(simple.source, "a rust-toolchain file decides which program runs")
     if "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH")
-    return Finding(
-        make_part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words)
-    )
+    return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(map(render, simple.words)))
 
 
 def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge `-m json.tool`, which runs without the project's modules; other code may do anything."""
     texts = [word.value for word in simple.words[1:]]
-    if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
-        return unknown_finding(simple.source, f"{name} may change files")
-    if texts[:2] == ["-m", "json.tool"]:
-        module = f"{name} -I -m json.tool"
-        return judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
+    sure = "PATH" not in ground.exported and not any(word.checked for word in simple.words[:3])
+    if sure and texts[:2] == ["-m", "json.tool"]:
+        return judge_by_spec(f"{name} -I -m json.tool", READERS["json.tool"], simple, simple.words[3:], ground)
     return unknown_finding(simple.source, f"{name} may change files")
 
 
@@ -174,7 +161,4 @@ def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground
         return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
     found = ground.targets(operands[0])
     unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
-    try:
-        return ground.with_folders(() if unsure or not found else (one.path for one in found))
-    except ToolFailure:
-        return ground.with_folders(())
+    return ground.with_folders(() if unsure or not found else (one.path for one in found))

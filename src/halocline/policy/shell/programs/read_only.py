@@ -2,14 +2,11 @@
 
 from msgspec.structs import replace
 
-from halocline.policy.shell.programs.readers.builtins import BUILTIN_READERS
 from halocline.policy.shell.programs.readers.files import FILE_READERS
-from halocline.policy.shell.programs.readers.packages import PACKAGE_READERS
-from halocline.policy.shell.programs.readers.search import SEARCH_READERS
 from halocline.policy.shell.programs.readers.system import SYSTEM_READERS
 from halocline.policy.shell.programs.readers.text import TEXT_READERS
 
-READERS = BUILTIN_READERS | FILE_READERS | PACKAGE_READERS | SEARCH_READERS | SYSTEM_READERS | TEXT_READERS
+READERS = FILE_READERS | SYSTEM_READERS | TEXT_READERS
 READERS["gawk"] = READERS["mawk"] = READERS["awk"]
 READERS |= {f"pip3 {verb}": READERS[f"pip {verb}"] for verb in ("list", "show", "freeze")}
 READERS["npm list"] = READERS["npm ls"]

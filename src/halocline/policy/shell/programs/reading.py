@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.places import folder_of, judge_reading
-from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
-from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.flags import sort_words, without_parents
+from halocline.policy.shell.programs.git.operands import operands_of_git, render_git
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.leaving_out import build_exclusion_flags, goes_through, render_find
+from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, build_exclusion_flags, render_find
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -25,30 +25,31 @@ MOST_NAMES = 900
 _STATUS = compile_later(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 
 
-def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
-    """Judge the words of a program that has a row in the tables."""
+def judge_by_spec(
+    name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground, *, git: bool = False
+) -> Finding:
+    """Judge the words of a program, or those behind a command of `git`, by its row in the tables."""
     if spec.looks_up and "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
     if name in ("echo", "printf"):
         words = tuple(_mark_status(word) for word in words)
     try:
         given = sort_words(spec, tuple(map(without_parents, words)))
-        paths = [*given.paths, *require_operands(spec, given)]
-        finding = judge_given(simple, spec, given, paths, ground)
-        return replace(finding, canonical=_build_form(name, spec, given, paths, ground)) if finding.reads else finding
-    except (Unlisted, ToolFailure) as why:
-        return refuse_words(simple, spec, why)
-
-
-def refuse_words(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
-    """Return the finding for a command with a word that is not known to be harmless or cannot be judged."""
-    match why:
-        case NamesSecret():
-            return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
-        case ToolFailure():
-            return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
-        case _:
-            return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
+        named = spec.operands == (Role.NAMED,)
+        operands = operands_of_git(name, spec, given, ground) if named else _require_operands(spec, given)
+        paths = [*given.paths, *operands]
+        finding = _judge_given(simple, spec, given, paths, ground)
+        if not finding.reads:
+            return finding
+        form = render_git(name, spec, given, ground) if git else _build_form(name, spec, given, paths, ground)
+        # As written, a name may stand for a file: only the form takes it for a commit.
+        return replace(finding, canonical=form, as_written=Rule.HISTORY if git and "^{commit}" in form else None)
+    except NamesSecret as why:
+        return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
+    except Unlisted as why:
+        return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
+    except ToolFailure as why:
+        return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
 
 
 def may_read_folders(words: Sequence[str]) -> bool:
@@ -68,7 +69,7 @@ def may_read_folders(words: Sequence[str]) -> bool:
         return True
 
 
-def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> Finding:
+def _judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> Finding:
     """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
     if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
         raise NamesSecret(f"{pattern} names files that may hold secrets")
@@ -89,16 +90,12 @@ def _mark_status(word: Word) -> Word:
     return word
 
 
-def _operand_roles(spec: Spec, given: Given) -> tuple[Role, ...]:
-    shifted = set(spec.shifted.split()) & set(given.names)
-    return spec.operands[1:] if shifted and len(spec.operands) > 1 else spec.operands
-
-
-def require_operands(spec: Spec, given: Given) -> list[Word]:
+def _require_operands(spec: Spec, given: Given) -> list[Word]:
     """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
         raise Unlisted("it has too few or too many arguments to be known as harmless")
-    roles, paths = _operand_roles(spec, given), []
+    shifted = len(spec.operands) > 1 and not set(spec.shifted.split()).isdisjoint(given.names)
+    roles, paths = spec.operands[1:] if shifted else spec.operands, []
     for number, word in enumerate(given.operands):
         role = roles[min(number, len(roles) - 1)]
         if word.checked and role is Role.PROGRAM and (numbered := with_numbers(word)):
@@ -150,9 +147,10 @@ def _find_places(paths: list[Word], ground: Ground) -> list[Found]:
 
 def _build_form(name: str, spec: Spec, given: Given, paths: list[Word], ground: Ground) -> str:
     """Return the form of a command without secrets and hidden names. Raises Unlisted if it has none."""
-    added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
+    reads_folders = spec.reads_folders(given.names)
+    added = spec.added if reads_folders or not spec.recursive else ()
     operands = [render(word) for word in given.operands]
-    if ground.hides and (goes_through(name, spec, given) or spec.reads_folders(given.names)):
+    if ground.hides and (reads_folders or (name in LEAVES_OUT and not spec.recursive)):
         if name == "find":
             return render_find(given, operands, ground)
         added = (*added, *build_exclusion_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))

@@ -6,10 +6,12 @@ not followed: this informs the user, and only a sandbox is a security boundary.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import dropwhile
 
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.programs.mutating import INTERPRETERS, SHELLS
+from halocline.policy.shell.programs.wrappers import RUNNERS
 from halocline.policy.shell.values.ground import Ground
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.patterns import compile_later
@@ -25,17 +27,13 @@ _PASS_ON = frozenset({"env", "sudo", "doas", "nohup", "exec", "command", "time",
 _VALUED = frozenset({"-W", "-X", "-r", "--require", "--import", "--loader", "--env-file", "--rcfile", "--init-file"})
 _CODE = compile_later(r"-\w*[ec]|-p|--eval|--print")
 _SHELL_CODE = compile_later(r"-\w*c")
-_RUNNERS = frozenset(
-    {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run")}
-    | {("bundle", "exec"), ("npm", "exec"), ("pnpm", "exec"), ("yarn", "exec"), ("direnv", "exec")}
-)
+_RUNNERS = RUNNERS | {"npm exec", "direnv exec"}
 _PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _LIFECYCLE = {"i": "install", "ci": "install", "add": "install", "t": "test", "tst": "test"}
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--dir", "--cwd", "--chdir"})
 _NAMED = frozenset({"-f", "--file", "--makefile", "--justfile", "--rakefile", "--taskfile", "--gulpfile", "-c"})
 _FILES = {
-    "make": ("GNUmakefile", "makefile", "Makefile"),
-    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
     "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"),
     "rake": ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"),
@@ -49,41 +47,38 @@ _FILES = {
 
 def scripts_of(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
     """Map the scripts that a simple command runs to their fingerprints."""
+    runs = words[:MOST_WORDS]
+    return _map_scripts((one for folder in ground.folders for one in _scripts(runs, folder, ground.facts)), ground)
+
+
+def files_named(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
+    """Map the workspace files among a command's words to their fingerprints."""
+    named = [os.path.expanduser(one) for one in words[:MOST_WORDS] if len(one) <= LONGEST_PATH and "\0" not in one]
+    paths = (os.path.join(folder, word) for folder in ground.folders for word in named)
+    return _map_scripts(((os.path.normpath(path), "") for path in paths), ground)
+
+
+def _map_scripts(scripts: Iterable[Script], ground: Ground) -> dict[str, str]:
+    """Map those of the scripts that are in the workspace to their fingerprints."""
     workspace = os.path.realpath(ground.workspace)
     found: dict[str, str] = {}
-    for folder in ground.folders:
-        for path, script in _scripts(words[:MOST_WORDS], folder, ground.facts):
-            shown = os.path.relpath(os.path.normpath(path), workspace)
-            if shown != ".." and not shown.startswith("../"):
-                found[f"{shown}#{script}" if script else shown] = ground.facts.fingerprint(path, script)
+    for path, script in scripts:
+        shown = os.path.relpath(os.path.normpath(path), workspace)
+        if shown != ".." and not shown.startswith("../"):
+            found[f"{shown}#{script}" if script else shown] = ground.facts.fingerprint(path, script)
     return {name: content for name, content in found.items() if content}
 
 
 def reads_script(words: tuple[str, ...]) -> bool:
     """Return True if a command runs its input: an interpreter without a script of its own."""
     while words and os.path.basename(words[0]) in _PASS_ON:
-        words = tuple(words[1:])
-        while words and (words[0].startswith("-") or "=" in words[0]):
-            words = words[1:]
+        words = tuple(dropwhile(lambda word: word.startswith("-") or "=" in word, words[1:]))
     base = os.path.basename(words[0]) if words else ""
     if not (base in _INTERPRETERS or _INTERPRETER.fullmatch(base)):
         return False
     code = _SHELL_CODE if base in SHELLS else _CODE
     first = next((word for word in words[1:] if not word.startswith("-") or word in ("-", "-s", "-m")), "-")
     return first in ("-", "-s") and not any(code.fullmatch(word) for word in words[1:])
-
-
-def files_named(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
-    """Map the workspace files among a command's words to their fingerprints."""
-    workspace = os.path.realpath(ground.workspace)
-    found: dict[str, str] = {}
-    for folder in ground.folders:
-        for word in words[:MOST_WORDS]:
-            path = os.path.normpath(os.path.join(folder, os.path.expanduser(word)))
-            shown = os.path.relpath(path, workspace) if len(word) <= LONGEST_PATH and "\0" not in word else ".."
-            if shown != ".." and not shown.startswith("../"):
-                found[shown] = ground.facts.fingerprint(path, "")
-    return {name: content for name, content in found.items() if content}
 
 
 def entries(scripts: dict[str, str]) -> tuple[str, ...]:
@@ -97,10 +92,8 @@ def _scripts(words: tuple[str, ...], folder: str, facts: ShellFacts) -> Iterator
     program, base = words[0], os.path.basename(words[0])
     if "/" in program:
         yield os.path.join(folder, os.path.expanduser(program)), ""
-    if words[:2] in _RUNNERS:
-        rest = words[2:]
-        while rest and rest[0].startswith("-"):
-            rest = rest[1:]
+    if " ".join(words[:2]) in _RUNNERS:
+        rest = tuple(dropwhile(lambda word: word.startswith("-"), words[2:]))
         yield from _scripts(rest, folder, facts)
         yield from ((os.path.join(folder, rest[0]), ""),) if rest and rest[0].endswith(".py") else ()
     elif base in _INTERPRETERS or _INTERPRETER.fullmatch(base):

@@ -72,10 +72,10 @@ class Spec(Struct, frozen=True):
     first operand is like the others. With `ends`, `--` ends the flags; `ordered` words keep their order. `glue` joins a
     letter and its value; the values of flags in `apart` stay separate words, for tools that take them in no other way.
     `recursive` are the flags that make it read whole folders, or `always`; those in `brief` then make it show names
-    only. `added` comes after its flags, but not for single files, and `excluded` after its paths. `program` and `extra`
-    return a problem or nothing. A program that `looks_up` answers by PATH, which an earlier command may have changed;
-    one of `names_only` shows no file contents. If flags are `in_front`, they end with the first operand; a program that
-    `prints` takes everything that is not a flag as text.
+    only. `added` comes after its flags, but not for single files. `program` and `extra` return a problem or nothing. A
+    program that `looks_up` answers by PATH, which an earlier command may have changed; one of `names_only` shows no
+    file contents. If flags are `in_front`, they end with the first operand; a program that `prints` takes everything
+    that is not a flag as text.
     """
 
     flags: str = ""
@@ -91,7 +91,6 @@ class Spec(Struct, frozen=True):
     apart: str = ""
     renamed: tuple[tuple[str, str], ...] = ()
     added: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
     recursive: str = ""
     brief: str = ""
     shifted: str = ""
@@ -193,6 +192,17 @@ class Given(Struct):
                 self.globs.append(text)
             case "program":
                 self.programs.append(text)
+
+
+def needs_flag(flags: str, fault: str) -> Callable[[Given], str]:
+    """Return a check that one of these flags is given."""
+    return lambda given: "" if set(flags.split()) & set(given.names) else fault
+
+
+def needs_words(pattern: str, fault: str) -> Callable[[Given], str]:
+    """Return a check that the pattern fits all operands."""
+    fits = compile_later(pattern)
+    return lambda given: "" if all(fits.fullmatch(word.text) for word in given.operands) else fault
 
 
 class Unlisted(Exception):

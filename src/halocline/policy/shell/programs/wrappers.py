@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
-from halocline.policy.shell.programs.steering_variables import rule_of_variables
-from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
+from halocline.policy.shell.programs.shell_builtins import rule_of_variables
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -15,6 +15,8 @@ from halocline.protocol.values import Value
 _TIME = compile_later(r"\d+(\.\d+)?[smhd]?")
 _NUMBER = compile_later(r"-?\d{1,3}")
 _SETS = compile_later(r"[A-Za-z_]\w*=", re.ASCII)
+_SPLITS = compile_later(r"^(-[a-z]*S|--split-string=?)")
+"""The flag of `env` that splits its text into a program and its words."""
 _PLAIN_SETS = compile_later(r"(LC_[A-Z]+|LANG|TERM|NO_COLOR|TZ)=[\w.@+/:-]*", re.ASCII)
 _TAKES_VALUE = {
     "timeout": "-s -k --signal --kill-after",
@@ -32,35 +34,32 @@ _TAKES_VALUE = {
     "stdbuf": "-i -o -e --input --output --error",
     "watch": "-n --interval",
     "exec": "-a",
-    "chronic": "",
     "time": "-f -o --format --output",
     "parallel": "-j -n -P --jobs",
     "flock": "-w -E --timeout --wait --conflict-exit-code",
     "taskset": "-p",
     "strace": "-o -e -p -s -P -u -E -I -O -S -X -a -b",
     "ltrace": "-o -e -p -s -u -n -l -a",
-    "valgrind": "",
     "xvfb-run": "-n -s -f -e -w --server-args",
     "uv run": "--with --with-editable --with-requirements --env-file --extra --group --python -p --package --project "
     "--directory --index --default-index --no-extra --no-group --only-group -m --module",
-    "poetry run": "",
     "conda run": "-n -p --name --prefix --cwd",
     "entr": "",
 }
 _FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset", "sg", "gosu", "su-exec", "setuidgid"})
 _TRANSPARENT = frozenset({"timeout", "nice", "time", "command", "builtin", "env"})
-_RUNNERS = frozenset(
+RUNNERS = frozenset(
     {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
     | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
 )
 """Wrappers that run a program of the project's environment."""
 _HARMLESS = frozenset(
-    {*_TRANSPARENT, *_RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
+    {*_TRANSPARENT, *RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
     | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
     | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
 )
 """Wrappers that do not change what the inner command does."""
-_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
+_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
 _SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
 """Programs that take a shell script after `-c`."""
 _ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
@@ -68,9 +67,15 @@ _FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--ind
 _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
-_HERE = Word(".", (Piece("."),))
 _PLACEHOLDER = compile_later(r"\{(/|//|\.|/\.)?\}")
 FED = "its arguments are known only when it runs"
+
+
+def word_of(text: str) -> Word:
+    return Word(text, (Piece(text),))
+
+
+HERE = word_of(".")
 
 
 class Wrapped(Value, frozen=True):
@@ -103,22 +108,22 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_shell(simple)
     if name == "eval":
         return _unwrap_eval(simple)
-    if name == "trap":
-        return _unwrap_trap(simple)
+    if name == "trap" and len(simple.words) > 2 and (text := _value_at(simple, 1)) not in ("", "-"):
+        reason = "it runs text as a command when the shell exits"
+        return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason=reason)
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
-        return Wrapped(
-            simple.source,
-            script=text,
-            rule=_added_rule(name, [simple.words[0]])[0],
-            reason=f"{name} runs text as a command",
-        )
-    if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
+        rule, _ = _added_rule(name, [simple.words[0]])
+        return Wrapped(simple.source, script=text, rule=rule, reason=f"{name} runs text as a command")
+    if f"{name} {_value_at(simple, 1)}" in RUNNERS:
         name = f"{name} {_value_at(simple, 1)}"
     if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
         return None
-    return _unwrap_split(simple) if name == "env" and _does_split(simple) else _unwrap_wrapper(name, simple)
+    if name == "env" and any(_SPLITS.match(word.text) for word in simple.words[1:]):
+        text = " ".join(_SPLITS.sub("", word.text) for word in simple.words[1:])
+        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
+    return _unwrap_wrapper(name, simple)
 
 
 def _text_behind(simple: Simple) -> str:
@@ -129,23 +134,6 @@ def _text_behind(simple: Simple) -> str:
         if word.text.startswith(("--command=", "--session-command=")):
             return word.text.partition("=")[2]
     return ""
-
-
-def _unwrap_trap(simple: Simple) -> Wrapped | None:
-    text = _value_at(simple, 1)
-    if len(simple.words) < 3 or text in ("", "-"):
-        return None
-    return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason="it runs text as a command when the shell exits")
-
-
-def _does_split(simple: Simple) -> bool:
-    return any(re.match(r"-[a-z]*S|--split-string", word.text) for word in simple.words[1:])
-
-
-def _unwrap_split(simple: Simple) -> Wrapped:
-    """Unwrap `env -S TEXT`, which splits the text into a program and its words."""
-    text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
 
 
 def _value_at(simple: Simple, at: int) -> str:
@@ -165,27 +153,19 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
             reason = "the script given to the shell is known only when it runs"
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
-        return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
-    if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
+        form = (lambda inner: f"bash --noprofile --norc -c {shlex.quote(inner)}") if plain else None
+        return Wrapped(simple.source, script=rest[0].text, form=form)
+    if body := next((one for one in simple.redirects if one.body or (one.operator == "<<<" and one.target)), None):
         text = body.body or (body.target.text if body.target else "")
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
 
 
-def _is_text(redirect: Redirect) -> bool:
-    return bool(redirect.body) or (redirect.operator == "<<<" and redirect.target is not None)
-
-
-def _bash_flags(inner: str) -> str:
-    return f"bash --noprofile --norc -c {shlex.quote(inner)}"
-
-
 def _unwrap_eval(simple: Simple) -> Wrapped:
-    reason = "it runs text as a command"
-    if any(word.value is None for word in simple.words):
-        return Wrapped(simple.source, script=possible_text(simple.words[1:]), rule=Rule.DYNAMIC, reason=reason)
+    known = all(word.value is not None for word in simple.words)
     text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
+    script = text if known else possible_text(simple.words[1:])
+    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command")
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
@@ -195,8 +175,8 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if at is None:
         return None
     end = next((i for i in range(at + 1, len(texts)) if texts[i] in (";", "+")), len(texts))
-    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else _HERE
-    names = found_in(start if texts[0] == "find" else _HERE)
+    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else HERE
+    names = found_in(start if texts[0] == "find" else HERE)
     inner = tuple(names if _PLACEHOLDER.fullmatch(word.text) else word for word in simple.words[at + 1 : end])
     if texts[0] != "find" and names not in inner:
         inner = (*inner, names)
@@ -229,7 +209,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         return None
     rule, reason = _added_rule(name, own)
     if name == "uv run" and rest[0].text.endswith(".py"):
-        rest.insert(0, Word("python", (Piece("python"),)))
+        rest.insert(0, word_of("python"))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in _RUNS_ITS_WORDS:
@@ -250,10 +230,6 @@ def _replaced_slot(own: list[Word]) -> str:
     return ""
 
 
-def word_of(text: str) -> Word:
-    return Word(text, (Piece(text),))
-
-
 def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     """Return the rule and reason that a wrapper with these words adds; none if it is known to be harmless."""
     texts = [word.value or "?" for word in own[1:]]
@@ -266,14 +242,14 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if _is_plain(name, own, texts):
         return None, ""
     flags = {text.partition("=")[0] for text in texts}
-    if flags & _FETCHES and name in _RUNNERS:
+    if flags & _FETCHES and name in RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
-    if name in _RUNNERS:
+    if name in RUNNERS:
         return Rule.UNKNOWN, f"{name} runs a program of the project's environment"
     if flags & _ELSEWHERE and name not in ("strace", "nice"):
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):
-        sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
+        sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.source)]
         return rule_of_variables(sets), f"{name} changes how the command runs"
     return Rule.UNKNOWN, f"{name} changes how the command runs"
 

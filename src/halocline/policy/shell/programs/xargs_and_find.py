@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.guards import HANDS_ON, can_check_names
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT
@@ -16,6 +15,7 @@ from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.reading import MOST_NAMES
 from halocline.policy.shell.programs.specs import Role
+from halocline.policy.shell.programs.wrappers import word_of
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
 from halocline.policy.shell.texts import Forms
 from halocline.policy.shell.values.ground import Ground
@@ -45,13 +45,11 @@ def executed_form(simple: Simple, ground: Ground) -> str | None:
     if words[0].source in _TEXTS_ONLY:
         shown = _printing_form(words, "ends", each, ground)
         return f"{finding.canonical} -print0 | {shown}" if shown else None
-    program = _handed_on(words, ground) if _is_meant(find, words[0].source) else None
+    name = words[0].source
+    shows_little = name in _SHOWS_LITTLE or (name in READERS and READERS[name].names_only)
+    # A program that shows whole files is meant for files selected by name.
+    program = _handed_on(words, ground) if shows_little or _wanted_words(find.words) else None
     return " ".join((f"{finding.canonical} -print0 | {HANDS_ON} ends", *each, program)) if program else None
-
-
-def _is_meant(find: Simple, name: str) -> bool:
-    """Return True if a program that shows whole files gets files selected by name."""
-    return bool(_wanted_words(find.words)) or name in _SHOWS_LITTLE or (name in READERS and READERS[name].names_only)
 
 
 def fed_form(xargs: Simple, ground: Ground) -> str | None:
@@ -60,6 +58,8 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
     placeholder = ""
     while words and (words[0].value or "").startswith("-"):
         flag = str(words.pop(0).value)
+        if glued := _GLUED.fullmatch(flag):
+            flag, words = glued[1], [word_of(glued[2]), *words]
         match flag, words[0].value if words else None:
             case (("-0" | "--null"), _):
                 parted = "ends"
@@ -71,10 +71,6 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
                 parted = words.pop(0).text and "lines"
             case "-I", str(placeholder) if placeholder:
                 parted = words.pop(0).text and "lines"
-            case _ if (found := _GLUED.fullmatch(flag)) and found[1] == "-n":
-                flags += ["-n", found[2]]
-            case _ if found and found[1] == "-I":
-                parted, placeholder = "lines", found[2]
             case _:
                 return None
     if placeholder:
@@ -89,8 +85,7 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
 
 def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
     """Return the form for a program that only prints its arguments, whatever they are."""
-    last = Word("name", (Piece("name"),))
-    simple = Simple("", (*(words or (Word("echo", (Piece("echo"),)),)), last))
+    simple = Simple("", (*(words or (word_of("echo"),)), word_of("name")))
     finding, _ = judge_program(simple, ground) if not ground.rebinds else (None, ground)
     if finding is None or not finding.reads or (words and words[0].source == "printf" and len(words) < 2):
         return None
@@ -114,16 +109,13 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
     if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
         return None
     spec = READERS[name]
-    goes_through = name in LEAVES_OUT and (not spec.recursive or spec.recursive == "always" or _is_recursive(words))
-    if ground.hides and goes_through:
+    recursive = any(re.match(r"-\w*[rRd]|--rec|--dir", word.text) for word in words[1:])
+    if ground.hides and name in LEAVES_OUT and (spec.recursive in ("", "always") or recursive):
         return None  # which names to leave out depends on the folders
     last = Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True)
     finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, last)), ground)
-    end = ' "$(print_name names)"'
-    if READERS[name].operands[-1] is not Role.PATH:
-        return None
-    form = finding.canonical if finding.rule is Rule.READS else None
-    return form.removesuffix(end) if form and form.endswith(end) else None
+    form, end = str(finding.canonical) if finding.reads else "", ' "$(print_name names)"'
+    return form.removesuffix(end) if spec.operands[-1] is Role.PATH and form.endswith(end) else None
 
 
 def asks_for_secrets(words: Sequence[Word]) -> bool:
@@ -133,7 +125,3 @@ def asks_for_secrets(words: Sequence[Word]) -> bool:
 
 def _wanted_words(words: Sequence[Word]) -> list[str]:
     return [value.text for test, value in pairwise(words) if test.text in ("-name", "-iname")]
-
-
-def _is_recursive(words: list[Word]) -> bool:
-    return any(re.match(r"-\w*[rRd]|--rec|--dir", word.text) for word in words[1:])

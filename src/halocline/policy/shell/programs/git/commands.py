@@ -6,16 +6,13 @@ from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
 from halocline.policy.shell.programs import mutating
-from halocline.policy.shell.programs.dot_patterns import without_parents
-from halocline.policy.shell.programs.flags import sort_words
-from halocline.policy.shell.programs.git import operands
+from halocline.policy.shell.programs.git.operands import rewrite_stash
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.reading import judge_given, refuse_words, require_operands
-from halocline.policy.shell.programs.specs import Role, Spec, Unlisted, literal
+from halocline.policy.shell.programs.reading import judge_by_spec
+from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
-from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect, Place
 
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace"})
@@ -27,31 +24,23 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
     folder, front = _take_git_options(words), "git "
     if folder is not None:
         if any(word.is_pattern for word in words):
-            return unknown_finding(
-                simple.source, "the shell expands the pattern in a different folder than git -C; quote it"
-            )
-        moved = judge_reading(
-            simple.source, ground.find(folder.text, quoted=folder.quoted), "", ground, names_only=True
-        )
-        if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
-            return (
-                moved
-                if not moved.reads
-                else unknown_finding(
-                    simple.source, "git -C leads to a folder that other programs run or read as configuration"
-                )
-            )
-        ground, front = ground.with_folders(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
+            return unknown_finding(simple.source, "git -C goes elsewhere than the shell expands the pattern; quote it")
+        quoted, places = ground.find(folder.text, quoted=folder.quoted), ground.find(folder.text)
+        moved = judge_reading(simple.source, quoted, "", ground, names_only=True)
+        if not moved.reads:
+            return moved
+        if any(one.place is not Place.PROJECT for one in places):
+            return unknown_finding(simple.source, "git -C leads to a folder of files that run later or configure tools")
+        ground, front = ground.with_folders(one.path for one in places), f"git -C {render(folder)} "
     if not words or words[0].value is None:
-        return unknown_finding(
-            simple.source, "nothing is known about this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
-        )
-    name, *rest = operands.rewrite_stash(tuple(words))
+        rule = Rule.DYNAMIC if words else Rule.UNKNOWN
+        return unknown_finding(simple.source, "nothing is known about this form of git", rule)
+    name, *rest = rewrite_stash(tuple(words))
     if name.text.startswith("-"):
         return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
     if name.text not in LOOKS:
         return unknown_finding(simple.source, f"git {name.text} may change the repository")
-    finding = _judge_by_spec(name.text, LOOKS[name.text], simple, tuple(rest), ground)
+    finding = judge_by_spec(name.text, LOOKS[name.text], simple, tuple(rest), ground, git=True)
     if finding.rule is not Rule.READS:
         return finding
     doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
@@ -69,25 +58,6 @@ def _take_git_options(words: list[Word]) -> Word | None:
                 return None
             folder = words.pop(0)
     return folder
-
-
-def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
-    try:
-        given = sort_words(spec, tuple(map(without_parents, words)))
-        if spec.extra and (fault := spec.extra(given)):
-            raise Unlisted(fault)
-        if spec.operands == (Role.NAMED,):
-            paths = [*given.paths, *operands.judged_words(name, spec, given, ground)]
-        else:
-            paths = require_operands(spec, given)
-        finding = judge_given(simple, spec, given, paths, ground)
-        if finding.rule is not Rule.READS:
-            return replace(finding, canonical=None)
-        form = operands.render_git(name, spec, given, ground)
-        # As written, a name may stand for a file: only the form takes it for a commit.
-        return replace(finding, canonical=form, as_written=Rule.HISTORY if "^{commit}" in form else None)
-    except (Unlisted, ToolFailure) as why:
-        return refuse_words(simple, spec, why)
 
 
 def _is_someones(folder: str, ground: Ground) -> bool:

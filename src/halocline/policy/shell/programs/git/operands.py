@@ -8,7 +8,7 @@ outside a repository.
 import re
 from collections.abc import Iterator
 
-from halocline.policy.shell.programs.exclusions import names_secret
+from halocline.policy.shell.programs.exclusions import FOR_GIT, names_secret
 from halocline.policy.shell.programs.git.read_only import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
 from halocline.policy.shell.programs.leaving_out import build_pathspecs
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
@@ -43,7 +43,7 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return (literal("diff"), *flags, literal(f"{stash}^"), literal(stash))
 
 
-def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
+def _find_paths(name: str, given: Given, ground: Ground) -> int:
     """Return the index of the first operand that git takes for a path."""
     count, begin = len(given.operands), PATHS_BEGIN.get(name, len(given.operands))
     if name == "diff" and "--no-index" in given.names:
@@ -68,9 +68,11 @@ def _names_file(word: Word, ground: Ground) -> bool:
     return any(ground.facts.matches(pattern, folder) != () for folder in ground.folders)
 
 
-def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
+def operands_of_git(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
     """Return the parts of the operands that must be judged as paths. Raises Unlisted."""
-    begin, patterns = find_paths(name, spec, given, ground), _count_patterns(name, given)
+    if spec.extra and (fault := spec.extra(given)):
+        raise Unlisted(fault)
+    begin, patterns = _find_paths(name, given, ground), _count_patterns(name, given)
     for number, word in enumerate(given.operands):
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
@@ -139,35 +141,25 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     if name not in PATHS_BEGIN:
         shown = [_render_front(name, part, given) for part in given.order]
         return " ".join((start, *spec.added, *shown))
-    begin = find_paths(name, spec, given, ground)
+    begin = _find_paths(name, given, ground)
     if spec.reads_folders(given.names):
         _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
-    shown = [_render_front(name, part, given) for part in given.order if part != "--" and not _is_behind(part, begin)]
+    front = [part for part in given.order if (part < begin if isinstance(part, int) else part != "--")]
+    shown = [_render_front(name, part, given) for part in front]
     paths = [render(word) for word in given.operands[begin:]]
     leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
-    excluded = (*spec.excluded, *build_pathspecs(ground)) if leaves_out and not _names_files(name, given) else ()
+    # These show only the files that they name, and accept no exclusions.
+    named = bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
+    excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not named else ()
     whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
-
-
-def _names_files(name: str, given: Given) -> bool:
-    """Return True if flags make the command show only the files it names and accept no exclusions."""
-    return bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
-
-
-def _is_behind(part: str | int, begin: int) -> bool:
-    return isinstance(part, int) and part >= begin
 
 
 def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name in _OF_COMMITS and part >= _count_patterns(name, given) and not word.checked and _may_be_blob(word.text):
-        return render(literal(f"{word.text}^{{commit}}"))
-    return render(word)
-
-
-def _may_be_blob(text: str) -> bool:
-    """Return True for a single revision: an object's name or a tag may stand for a file."""
-    return bool(_ONE_REVISION.fullmatch(text)) and ("^{" not in text or bool(OBJECT.fullmatch(text)))
+    names_commit = name in _OF_COMMITS and part >= _count_patterns(name, given) and not word.checked
+    # A single revision, an object's name or a tag, may stand for a file.
+    may_be_file = _ONE_REVISION.fullmatch(word.text) and ("^{" not in word.text or OBJECT.fullmatch(word.text))
+    return render(literal(f"{word.text}^{{commit}}") if names_commit and may_be_file else word)

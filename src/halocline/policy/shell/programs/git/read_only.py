@@ -5,12 +5,13 @@ Git is asked (`ShellFacts.git_doubt`), and if there is a doubt, every git comman
 """
 
 from collections.abc import Callable
+from functools import partial
 
-from halocline.policy.shell.programs.exclusions import FOR_GIT
 from halocline.policy.shell.programs.specs import Given, Role, Spec
 from halocline.protocol.patterns import compile_later
 
 NAMED, TEXT = Role.NAMED, Role.TEXT
+_git = partial(Spec, operands=(NAMED,), ordered=True, numbers=True)
 
 _COLOR = "always|never|auto"
 OBJECT = compile_later(r"(.*-g)?[0-9a-fA-F]{4,64}(\^\{(blob|object)?\})?")
@@ -74,19 +75,12 @@ def _reads_config(given: Given) -> str:
 
 def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
     """Return a check that the second command word is one of these."""
-
-    def check(given: Given) -> str:
-        if not given.operands:
-            return "" if empty else "it would do more than read"
-        return "" if given.operands[0].text in allowed else "it would do more than read"
-
-    return check
+    fits = {*allowed, None} if empty else {*allowed}
+    return lambda given: "" if _first_word(given) in fits else "it would do more than read"
 
 
-def _check_remote(given: Given) -> str:
-    if not given.operands or given.operands[0].text == "get-url":
-        return ""
-    return "it would change or contact a remote"
+def _first_word(given: Given) -> str | None:
+    return given.operands[0].text if given.operands else None
 
 
 def _cat_file(given: Given) -> str:
@@ -98,46 +92,14 @@ def _cat_file(given: Given) -> str:
     return ""
 
 
-def _at_most_one(given: Given) -> str:
-    return "" if len(given.operands) == 1 else "it would change the symbolic ref"
-
-
-def _build_spec(
-    flags: str = "",
-    valued: str = "",
-    words: str = "",
-    *,
-    operands: tuple[Role, ...] = (NAMED,),
-    most: int = 1000,
-    added: tuple[str, ...] = (),
-    extra: Callable[[Given], str] | None = None,
-    shows: str = "",
-    brief: str = "",
-) -> Spec:
-    return Spec(
-        flags,
-        valued,
-        words,
-        operands=operands,
-        most=most,
-        added=added,
-        extra=extra,
-        ordered=True,
-        numbers=True,
-        recursive=shows,
-        brief=brief,
-        excluded=FOR_GIT if shows else (),
-    )
-
-
 def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
     """Return the spec of a command that shows changes: by a flag, or `always` unless a flag makes it brief."""
-    return _build_spec(flags, valued, words, added=_PLAIN_DIFF, shows=f"{always}{_PATCH}", brief=_BRIEF)
+    return _git(flags, valued, words, added=_PLAIN_DIFF, recursive=f"{always}{_PATCH}", brief=_BRIEF)
 
 
 _BLAME = "L:text MC?percent"
 LOOKS: dict[str, Spec] = {
-    "status": _build_spec(
+    "status": _git(
         "sbz",
         "u?no|normal|all",
         "short branch show-stash porcelain?names long untracked-files?no|normal|all "
@@ -148,32 +110,32 @@ LOOKS: dict[str, Spec] = {
     "log": _diff_spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED} n:number L:lines", _LOG),
     "show": _diff_spec(f"{_DIFF_FLAGS}iEF", f"{_DIFF_VALUED} n:number L:lines", _LOG, "always "),
     "whatchanged": _diff_spec(_DIFF_FLAGS, f"{_DIFF_VALUED} n:number", _LOG),
-    "shortlog": _build_spec(
+    "shortlog": _git(
         "nsec",
         "w?list",
         "numbered summary email committer group=text format=format since=date until=date no-merges author=text all",
     ),
-    "reflog": _build_spec(
-        "", "n:number", _LOG, extra=_first_word_of("show", "HEAD", "list", "exists"), shows=_PATCH, brief=_BRIEF
+    "reflog": _git(
+        "", "n:number", _LOG, extra=_first_word_of("show", "HEAD", "list", "exists"), recursive=_PATCH, brief=_BRIEF
     ),
-    "branch": _build_spec(
+    "branch": _git(
         "arvli",
         "",
         f"all remotes verbose list show-current {_LISTED} color?{_COLOR} no-color column?names abbrev?number no-abbrev",
         extra=_only_lists,
     ),
-    "tag": _build_spec("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_only_lists),
-    "remote": _build_spec("v", "", "verbose all push", extra=_check_remote),
-    "stash": _build_spec(
+    "tag": _git("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_only_lists),
+    "remote": _git("v", "", "verbose all push", extra=_first_word_of("get-url")),
+    "stash": _git(
         "z",
         "n:number",
         "oneline format=format pretty?format date=text stat?list numstat shortstat name-only name-status summary "
         "since=date until=date",
         extra=_first_word_of("list", "show", empty=False),
     ),
-    "worktree": _build_spec("vz", "", "porcelain verbose", extra=_first_word_of("list", empty=False)),
-    "notes": _build_spec("", "", "ref=text", extra=_first_word_of("list", "show")),
-    "config": _build_spec(
+    "worktree": _git("vz", "", "porcelain verbose", extra=_first_word_of("list", empty=False)),
+    "notes": _git("", "", "ref=text", extra=_first_word_of("list", "show")),
+    "config": _git(
         "lz",
         "",
         "get get-all get-regexp list local global system show-origin show-scope name-only type=names bool int null "
@@ -181,7 +143,7 @@ LOOKS: dict[str, Spec] = {
         operands=(TEXT,),
         extra=_reads_config,
     ),
-    "rev-parse": _build_spec(
+    "rev-parse": _git(
         "q",
         "",
         "abbrev-ref?strict|loose show-toplevel git-dir git-common-dir absolute-git-dir is-inside-work-tree "
@@ -189,24 +151,24 @@ LOOKS: dict[str, Spec] = {
         "show-cdup all branches?text tags?text remotes?text show-object-format?names is-shallow-repository revs-only "
         "no-revs flags no-flags not",
     ),
-    "rev-list": _build_spec("igEFz", "n:number", _LOG),
-    "ls-files": _build_spec(
+    "rev-list": _git("igEFz", "n:number", _LOG),
+    "ls-files": _git(
         "cdmoistuzkvf",
         "x:text",
         "cached deleted modified others ignored stage unmerged killed exclude-standard exclude=text full-name "
         "error-unmatch directory no-empty-directory abbrev?number eol deduplicate format=format sparse resolve-undo",
     ),
-    "ls-tree": _build_spec(
+    "ls-tree": _git(
         "drtlz", "", "name-only name-status full-name full-tree long abbrev?number object-only format=format"
     ),
-    "blame": _build_spec(
+    "blame": _git(
         "bltfnsewcp",
         _BLAME,
         "porcelain line-porcelain root show-stats date=text show-name show-number show-email abbrev=number since=date "
         "first-parent ignore-rev=text color-lines color-by-age",
     ),
-    "annotate": _build_spec("bltfnsewcp", _BLAME, "porcelain date=text"),
-    "grep": _build_spec(
+    "annotate": _git("bltfnsewcp", _BLAME, "porcelain date=text"),
+    "grep": _git(
         "invwhHlLcpqIaoEGFPWrz",
         "e:text ABCm:number",
         "cached untracked no-index exclude-standard text ignore-case word-regexp invert-match extended-regexp "
@@ -214,30 +176,31 @@ LOOKS: dict[str, Spec] = {
         f"count color?{_COLOR} no-color break heading show-function context=number after-context=number "
         "before-context=number function-context max-depth=number and or not all-match quiet only-matching "
         "max-count=number full-name null recursive",
-        shows="always",
+        recursive="always",
     ),
-    "describe": _build_spec(
+    "describe": _git(
         "",
         "",
         # `--dirty` and `--broken` write the index.
         "tags all always long abbrev?number candidates=number exact-match match=text exclude=text contains "
         "first-parent",
     ),
-    "cat-file": _build_spec("tpse", "", "", extra=_cat_file),
-    "show-ref": _build_spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
-    "for-each-ref": _build_spec("", "", f"count=number {_LISTED}", operands=(TEXT,), extra=_shows_raw),
-    "merge-base": _build_spec("a", "", "all octopus is-ancestor independent fork-point"),
-    "name-rev": _build_spec("", "", "tags refs=text all name-only always"),
-    "count-objects": _build_spec("vH", "", "verbose human-readable"),
-    "check-ignore": _build_spec("qvnz", "", "quiet verbose non-matching no-index"),
+    "cat-file": _git("tpse", "", "", extra=_cat_file),
+    "show-ref": _git("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
+    "for-each-ref": _git("", "", f"count=number {_LISTED}", operands=(TEXT,), extra=_shows_raw),
+    "merge-base": _git("a", "", "all octopus is-ancestor independent fork-point"),
+    "name-rev": _git("", "", "tags refs=text all name-only always"),
+    "count-objects": _git("vH", "", "verbose human-readable"),
+    "check-ignore": _git("qvnz", "", "quiet verbose non-matching no-index"),
     "diff-tree": _diff_spec(f"{_DIFF_FLAGS}rtvc", _DIFF_VALUED, f"{_DIFF} root no-commit-id pretty?format"),
-    "diff-index": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
-    "diff-files": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
-    "symbolic-ref": _build_spec("q", "", "short quiet", extra=_at_most_one),
-    "cherry": _build_spec("v", "", "abbrev?number"),
-    "range-diff": _build_spec("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, shows="always"),
-    "var": _build_spec("", "", "", operands=(TEXT,)),
-    "version": _build_spec("", "", "build-options", most=0),
+    **dict.fromkeys(("diff-index", "diff-files"), _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF)),
+    "symbolic-ref": _git(
+        "q", "", "short quiet", extra=lambda given: "" if len(given.operands) == 1 else "it would change the ref"
+    ),
+    "cherry": _git("v", "", "abbrev?number"),
+    "range-diff": _git("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, recursive="always"),
+    "var": _git("", "", "", operands=(TEXT,)),
+    "version": _git("", "", "build-options", most=0),
 }
 PATHS_BEGIN: dict[str, int | None] = {
     **dict.fromkeys(("diff", "log", "show", "whatchanged", "shortlog", "reflog", "rev-list", "grep"), None),

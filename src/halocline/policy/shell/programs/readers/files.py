@@ -1,17 +1,9 @@
 """Programs that show files and folders, their names, sizes and sums, and what archives hold."""
 
-from halocline.policy.shell.programs.specs import Given, Role, Spec
+from halocline.policy.shell.programs.specs import Given, Role, Spec, needs_flag
 
 TEXT, PATH = Role.TEXT, Role.PATH
 _WHEN = "always|auto|never|yes|no"
-
-
-def _check_unpacking(given: Given) -> str:
-    return (
-        ""
-        if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names)
-        else "it compresses files"
-    )
 
 
 def _check_tar(given: Given) -> str:
@@ -20,13 +12,11 @@ def _check_tar(given: Given) -> str:
     return "" if {"-t", "--list"} & set(given.names) else "it does more than list the archive"
 
 
-def _check_unzip(given: Given) -> str:
-    return "" if {"-l", "-Z", "-v"} & set(given.names) else "it does more than list the archive"
-
-
-_HASHES = Spec("bt", words="binary text tag zero quiet")
-_GZIP = Spec("cdlqtv", words="stdout to-stdout decompress uncompress list test quiet verbose", extra=_check_unpacking)
-_ZCAT = Spec("fqv", words="force quiet")
+_GZIP = Spec(
+    "cdlqtv",
+    words="stdout to-stdout decompress uncompress list test quiet verbose",
+    extra=needs_flag("-c --stdout --to-stdout -l --list -t --test", "it compresses files"),
+)
 
 FILE_READERS: dict[str, Spec] = {
     "ls": Spec(
@@ -66,11 +56,9 @@ FILE_READERS: dict[str, Spec] = {
         words="canonicalize-existing canonicalize-missing no-symlinks quiet zero relative-to=path relative-base=path",
     ),
     "readlink": Spec("fenqsvmz", words="canonicalize canonicalize-existing canonicalize-missing no-newline zero"),
-    "md5sum": _HASHES,
-    "sha1sum": _HASHES,
-    "sha256sum": _HASHES,
-    "sha512sum": _HASHES,
-    "b2sum": _HASHES,
+    **dict.fromkeys(
+        ("md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum"), Spec("bt", words="binary text tag zero quiet")
+    ),
     "cksum": Spec(),
     "shasum": Spec("bt", "a:number", "algorithm=number"),
     "md5": Spec("qr"),
@@ -88,14 +76,11 @@ FILE_READERS: dict[str, Spec] = {
     ),
     "readelf": Spec("ahlSsrdnVW", words="all file-header program-headers sections symbols relocs dynamic wide"),
     "size": Spec("AB", words="format=names"),
-    "zcat": _ZCAT,
-    "gzip": _GZIP,
-    "gunzip": _GZIP,
-    "bzip2": _GZIP,
-    "xz": _GZIP,
+    **dict.fromkeys(("gzip", "gunzip", "bzip2", "xz"), _GZIP),
+    "zcat": Spec("fqv", words="force quiet"),
     "bzcat": Spec(),
     "xzcat": Spec(),
     "tar": Spec("tzjJv", "f:path", "list gzip bzip2 xz zstd verbose file=path", operands=(TEXT,), extra=_check_tar),
-    "unzip": Spec("lvZ1q", operands=(PATH, TEXT), extra=_check_unzip),
+    "unzip": Spec("lvZ1q", operands=(PATH, TEXT), extra=needs_flag("-l -Z -v", "it does more than list the archive")),
     "zipinfo": Spec("1lmsthv", operands=(PATH, TEXT)),
 }
