@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart, Rule, Touch, Use
 from halocline.policy.destinations import Destination, Net, parse_destination
+from halocline.policy.holding import is_of_system
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
 from halocline.ports.tool import Summary
@@ -138,7 +139,9 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
 
 def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
     reads = part.reads or part.rule is Rule.SHELL
-    act = replace(whole, argv=part.argv, effect=part.effect, reads=reads, careful=part.place, scripts=part.scripts)
+    read = [touch.path for touch in part.touches if touch.use is Use.READ and not is_of_system(touch.path.path)]
+    careful = part.place or next((one.place for one in read if one.place in (Place.SECRET, Place.OUTSIDE)), None)
+    act = replace(whole, argv=part.argv, effect=part.effect, reads=reads, careful=careful, scripts=part.scripts)
     edits = tuple(Act(ToolKind.EDIT, whole.tool, touch.path, agent=whole.agent) for touch in part.redirects)
     touched = _touch_acts(act, part.touches, where)
     return replace(act, touched=touched, opened=part.opened, is_opened=part.is_opened, redirected=edits)

@@ -13,6 +13,7 @@ from halocline.policy.grades import list_roots, why_careful
 from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
+from halocline.policy.shell.spellings import names_no_program
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Place, Rule, Source, Verdict
 
@@ -115,8 +116,22 @@ def _by_asking_rule(act: Act, context: PolicyContext, *, sources: Sequence[Sourc
     if found := _by_strict_rule(act, context, Verdict.ASK, sources, possibly=True):
         return found
     denied = _by_strict_rule(act, context, Verdict.DENY, sources, possibly=True)
-    reason = f"the command may change what a rule guards: {denied.reason}" if denied else ""
-    return replace(denied, verdict=Verdict.ASK, reason=reason) if denied else None
+    if denied:
+        reason = f"the command may change what a rule guards: {denied.reason}"
+        return replace(denied, verdict=Verdict.ASK, reason=reason)
+    return _by_unread(act, context, sources)
+
+
+def _by_unread(act: Act, context: PolicyContext, sources: Sequence[Source]) -> Decision | None:
+    """Ask about a command that cannot be read in full if a rule denies something: it may run that."""
+    part = act.judged and next((one for one in act.judged.simple if one.rule is Reason.NOT_ANALYSED), None)
+    unread, unnamed = part is not None, act.judged is not None and any(map(names_no_program, act.judged.within))
+    for rule in context.book.rules if unread or unnamed else ():
+        about = (rule.argv or (unread and rule.paths)) and rule.decision is Verdict.DENY and rule.source in sources
+        if about and rule_covers(replace(rule, argv=(), paths=()), act, context.workspace, context.mode):
+            why = part.reason if part else "a program's name is known only when it runs"
+            return Decision(Verdict.ASK, rule.name, f"{why}, so the rule {rule.name} cannot be applied")
+    return None
 
 
 def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
@@ -185,7 +200,11 @@ def _by_allowing_rule(act: Act, context: PolicyContext, *, sources: Sequence[Sou
 def _may_edit(edit: Act, context: PolicyContext) -> bool:
     """Return True if an edit by a redirection would be allowed on its own."""
     found = next((decision for layer in LAYERS if (decision := layer(edit, context))), None)
-    return found is not None and found.verdict is Verdict.ALLOW
+    if found is None or found.verdict is not Verdict.ALLOW or edit.path is None:
+        return False
+    return context.approval_mode is ApprovalMode.YOLO or not context.facts.find_unkept(
+        [edit.path.path], list_roots(context)
+    )
 
 
 def _rule_decision(rule: Rule | None, place: str = "") -> Decision | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
 from halocline.hosts.shell.keeper import FILTER_FD
+from halocline.policy.sensitive_names import is_secret
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
 _NO_PRIVILEGE = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
@@ -34,12 +35,25 @@ def build_arguments(
         words += _bind_path("--ro-bind", path) if path.is_relative_to(_TMP) else []
     for path in existing_paths(inside):
         words += _bind_path("--bind", path)
+    for path in _list_above(masked, inside):
+        words += _bind_path("--bind", path)
     for path in protected:
         words += _keep_path(path, request)
     for path in masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
             words += _mask_path(path)
     return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
+
+
+def _list_above(masked: Iterable[Path], places: Iterable[Path]) -> list[Path]:
+    """Return the folders above what is hidden by its place, parents first: a mount point cannot be renamed.
+
+    Under another name it would not be hidden from the next command. A secret is one by its own name.
+    """
+    places = set(places)
+    hidden = [path for path in masked if not is_secret(path.name)]
+    found = {above for path in hidden for above in path.parents if not places.isdisjoint(above.parents)}
+    return sorted(found, key=lambda path: len(path.parts))
 
 
 def _keep_path(path: Path, request: SandboxRequest) -> Iterator[str]:

@@ -63,11 +63,6 @@ class Scan(Struct):
                     found[Path(path)] = (status.st_dev, status.st_ino, status.st_ctime_ns * S_ISLNK(status.st_mode))
         return found
 
-    def find_hidden(self, roots: Sequence[Path], hides: Hides | None) -> Iterator[Path]:
-        """Yield existing paths in the roots that the person's rules hide."""
-        for listing in self._walk(roots, hides):
-            yield from map(Path, listing.hidden)
-
     def _walk(self, roots: Sequence[Path], hides: Hides | None) -> Iterator[Listing]:
         for root in map(os.fspath, roots):
             waiting = [root]

@@ -93,6 +93,13 @@ def why_too_long(text: str) -> str:
     return TOO_LONG if len(text) > MOST_ANALYSED else ""
 
 
+def as_sent(taken: Finding) -> Finding:
+    """Return the finding for a secret that a program reads which uses the network."""
+    reason = f"{taken.part.reason.partition(';')[0]}, and the program uses the network"
+    part = make_part(taken.part.text, Effect.NETWORK, reason, taken.part.targets)
+    return replace(taken, part=part, rule=Rule.SENDS)
+
+
 MOST_ANALYSED = 8_000
 """Longest text that is judged, in characters, without the heredocs that it writes to files and the like."""
 TOO_LONG = "it is too long"

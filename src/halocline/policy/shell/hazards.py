@@ -3,7 +3,10 @@
 Nothing is judged harmless because it is missing here.
 """
 
+from collections.abc import Iterator
+
 from halocline.policy.shell.findings import Finding, Rule, unknown_finding
+from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import (
     Assignment,
     Block,
@@ -29,6 +32,8 @@ _RUNS_TEXT = compile_later(
 _REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
 _SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray getopts wait")
+_SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "let"})
+_NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
 _WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen": "-C", "bind": "-x", "fc": ""}
 _BY_FLAG = {"hash": "-p", "enable": ""}
@@ -60,6 +65,32 @@ def find_extended(text: str) -> list[Finding]:
     """Return the finding for a text with a pattern such as `@(a|b)`, where such patterns may be on."""
     reason = "what its extended patterns match is known only when it runs"
     return [unknown_finding(text, reason, Rule.LEADS_ANYWHERE)] if has_extended_pattern(text) else []
+
+
+def find_steering(tree: Node) -> Finding | None:
+    """Return the finding for a variable that decides what later commands run, set by other than an assignment."""
+    names = [name for node in every_node(tree) for name in _list_set(node)]
+    name = next((one for one in names if one.isupper() and rule_of_variables([one]) is not Rule.SHELL), "")
+    if not name:
+        return None
+    rule = Rule.LEADS_ANYWHERE if _RUNS_TEXT.fullmatch(name) else Rule.UNKNOWN
+    return unknown_finding(f"{name}=", f"it sets {name}, which decides what later commands run", rule)
+
+
+def _list_set(node: Node) -> Iterator[str]:
+    """Yield the names of the variables that a loop, arithmetic or a builtin may set."""
+    if isinstance(node, Block):
+        yield node.name
+        texts = [node.source] if node.kind == "arithmetic" else []
+        texts += [node.words[0].source] if node.name == "((" else []
+    elif isinstance(node, Simple) and node.words:
+        name = node.words[0].text
+        sets = name in _SETS_VARIABLES or (name == "printf" and any("-v" in word.text for word in node.words[1:]))
+        texts = [word.source for word in node.words[1:]] if sets else []
+    else:
+        return
+    for text in texts:
+        yield from _NAME.findall(text)
 
 
 def runs_subscripts(tree: Node) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.findings import MOST_ANALYSED, TOO_LONG, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.guards import with_guards
-from halocline.policy.shell.hazards import find_extended, runs_subscripts
+from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS
@@ -96,7 +96,9 @@ class Judge(Blocks):
                 self.analysis.functions.setdefault(node.name, []).append(node)
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
-        if self.analysis.functions:
+        if steering := find_steering(tree):
+            self.analysis.findings.append(steering)
+        if self.analysis.functions or steering:
             ground = replace(ground, rebinds=True)
         form, after = self.node(tree, ground)
         traps, self.analysis.traps = self.analysis.traps, []

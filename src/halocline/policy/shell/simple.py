@@ -13,6 +13,7 @@ from halocline.policy.shell.findings import (
     Analysis,
     Finding,
     Rule,
+    as_sent,
     make_part,
     unknown_finding,
     why_too_long,
@@ -92,6 +93,8 @@ class SimpleCommands(ABC):
         values = (value for one in simple.assignments for value in one.values or ())
         elements = (made for value in values for made in expand_word(value, ground))
         found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
+        if finding.rule is Rule.NETWORK:
+            found += [as_sent(one) for one in found if one.rule is Rule.SECRET]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         forms_found = [one.canonical for one in found]

@@ -112,3 +112,9 @@ def _leads_out(folder: str) -> bool:
 
 def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
     return word == wanted or (not isinstance(wanted, str) and word in wanted)
+
+
+def names_no_program(words: Sequence[str]) -> bool:
+    """Return True if the words of a command tell only when it runs which program that is."""
+    name = words[0].rpartition("/")[2] if words else ""
+    return "$" in name or "`" in name or (name == "eval" and any("$" in word for word in words))

@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from halocline.policy.commands import Use
-from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
+from halocline.policy.shell.findings import Finding, Rule, as_sent, make_part, unknown_finding
 from halocline.policy.shell.kept_places import is_narrowed
 from halocline.policy.shell.places import judge_deleting, judge_touching, judge_writing
 from halocline.policy.shell.programs import copying, mutating, wrappers
@@ -128,10 +128,8 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
     base = simple.words[0].text.rsplit("/", 1)[-1]
     operands = copying.changed_operands(simple, _EVERY_OPERAND)
     read = copying.all_targets(operands, ground) if base in _READS_THE_REST else []
-    if taken := copying.judge_taking(simple, read, ground):
-        return taken
-    if taken := copying.takes_secrets(base, simple, ground):
-        return taken
+    if taken := copying.takes_secrets(base, simple, ground) or copying.judge_taking(simple, read, ground):
+        return as_sent(taken) if actor.effect is Effect.NETWORK else taken
     if actor.effect is Effect.NETWORK:
         return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:

@@ -26,6 +26,9 @@ _RECURSIVE = {
     "zip": r"-[a-zA-Z]*[rR][a-zA-Z]*|--recurse-\w+",
     "gzip": r"-[a-zA-Z]*r[a-zA-Z]*|--recursive",
     "zstd": r"-[a-zA-Z]*r[a-zA-Z]*",
+    "scp": r"-[a-zA-Z0-9]*r[a-zA-Z0-9]*",
+    "rsync": r"-[a-zA-Z]*[ar][a-zA-Z]*|--recursive|--archive",
+    "aws": r"sync|--recursive",
 }
 """Flags with which programs take along whole folders."""
 
@@ -99,8 +102,15 @@ def judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -
     """Judge moving files as deleting them from where they were; the last word may be a pattern for several of them."""
     moved = words if words[-1:] and words[-1].is_pattern else words[:-1] or words
     finding = judge_deleting(simple, moved, does, ground) if moved else None
-    grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
-    return finding if finding and finding.rule in grave else None
+    if finding and finding.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE):
+        return finding
+    for one in all_targets(moved, ground):
+        below = ground.hidden_below(one.path)
+        if below is None or below[0]:  # under another name it might not be hidden
+            what = os.path.relpath(below[0][0], ground.workspace) if below else "files"
+            reason = f"it would move {what}, which an ignore file hides or a rule guards"
+            return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (one.shown,)), Rule.SECRET)
+    return None
 
 
 def judge_taking(simple: Simple, taken: list[Found], ground: Ground) -> Finding | None:
