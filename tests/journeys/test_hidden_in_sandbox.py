@@ -94,6 +94,21 @@ async def test_nothing_hidden_is_printed_in_the_sandbox(journey, tmp_path, reade
         assert ["open in first folder at a/b" in said[0], "open in second folder at a/b" in said[1]] == [True, True]
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("folder", ["top", "top/in"])
+async def test_a_folder_above_what_a_place_hides_is_not_renamed_for_the_next_command(journey, tmp_path, folder):
+    if not is_there("bubblewrap", tmp_path):
+        pytest.skip("this machine has no bubblewrap")
+    journey.write(".clineignore", "/top/in/hid/\n")
+    journey.write("top/in/hid/notes.txt", "zq7 hidden 7qz\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    renames = f"import os; os.rename('{folder}', 'bottom')"
+    said = await play(journey, [f'python3 -c "{renames}"', "sh -c 'cat $(find . -type f)'"], other)
+    assert "7qz" not in "".join(said)
+    assert (journey.workspace / "top" / "in" / "hid" / "notes.txt").exists()
+
+
 async def play(journey, commands, other):
     """Run the commands in one task, without questions, and return what each printed."""
     turns = [Turn(calls=(run(f"c{n}", one),)) for n, one in enumerate(commands)]

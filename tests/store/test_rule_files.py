@@ -176,3 +176,19 @@ def test_bounds_in_a_wrong_form_open_nothing_and_say_so(project):
     (problem,) = files(project).book().problems
     assert "alow" in problem
     assert str(project / PROJECT_RULES) in problem
+
+
+@pytest.mark.parametrize(
+    ("condition", "right"),
+    [
+        ('argv = ["git push"]', '["git", "push"]'),
+        ('argv = ["npm", ["run test", "lint"]]', '["run", "test"]'),
+        ('hosts = ["https://evil.example/x"]', '"evil.example"'),
+    ],
+)
+def test_a_rule_that_can_never_match_is_refused_and_shows_how_it_is_written(project, condition, right):
+    path = project.parent / "policy.toml"
+    path.write_text(f'[[rule]]\ndecision = "deny"\n{condition}\n')
+    with pytest.raises(Unreadable, match="can never match") as found:
+        read_rules(path, Source.USER)
+    assert right in str(found.value)

@@ -26,9 +26,9 @@ HELD: dict[Rule, str] = {
 """Reasons that a full sandbox holds, with how. `why_not_held` looks closer at some; every other reason asks."""
 NO_SANDBOX = (
     "Commands here run without a full sandbox, so approval mode auto asks before programs that do more than read or "
-    "edit files of the folder. To be asked less, install bubblewrap (Linux), or allow builds and tests of this project "
-    "in this task: /auto-approve project_code on, or halo run --trust-project-code. That trusts all code of the "
-    "project, and all that the task itself writes."
+    "edit files of the folder; halo doctor says what is missing. To be asked less, get a full sandbox (bubblewrap, on "
+    "Linux), or allow builds and tests of this project in this task: /auto-approve project_code on, or halo run "
+    "--trust-project-code. That trusts all code of the project, and all that the task itself writes."
 )
 """Why auto mode asks so often, and what would change that; told once."""
 _OF_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys", "/dev")

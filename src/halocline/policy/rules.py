@@ -159,7 +159,7 @@ def _matches_path(rule: Rule, act: Act, workspace: Path) -> bool:
 
 def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
     """Return True if a path, absolute and resolved, matches a pattern."""
-    full = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern
+    full = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern.removeprefix("./")
     root = "/" if full.startswith("/") else os.path.realpath(workspace)
     inside = os.path.relpath(path, root)
     return inside != ".." and not inside.startswith("../") and matches_any((full,), inside)

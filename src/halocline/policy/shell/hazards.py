@@ -78,17 +78,19 @@ def find_steering(tree: Node) -> Finding | None:
 
 
 def _list_set(node: Node) -> Iterator[str]:
-    """Yield the names of the variables that a loop, arithmetic or a builtin may set."""
+    """Yield the names of the variables that a loop, arithmetic, an expansion or a builtin may set."""
+    if isinstance(node, Chain):
+        return
+    texts: list[str] = []
     if isinstance(node, Block):
-        yield node.name
-        texts = [node.source] if node.kind == "arithmetic" else []
+        texts += [node.name, node.source if node.kind == "arithmetic" else ""]
         texts += [node.words[0].source] if node.name == "((" else []
-    elif isinstance(node, Simple) and node.words:
+    elif node.words:
         name = node.words[0].text
         sets = name in _SETS_VARIABLES or (name == "printf" and any("-v" in word.text for word in node.words[1:]))
-        texts = [word.source for word in node.words[1:]] if sets else []
-    else:
-        return
+        texts += [word.source for word in node.words[1:]] if sets else []
+    parts = (part for word in words_of(node) for part in word.parts if isinstance(part, Expansion))
+    texts += (part.source for part in parts if part.operator.endswith("=") or part.kind is Kind.ARITHMETIC)
     for text in texts:
         yield from _NAME.findall(text)
 

@@ -3,6 +3,7 @@
 What must stay true: a file that cannot be read, or whose own examples fail, is refused as a whole.
 """
 
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,25 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
         where, problem, values = settings.invalid.describe_invalid(error, given, Rule)
         text = f"{f'{where} {problem}'.strip()}. {values}".rstrip(" .")
         raise Unreadable(f"Rule {at} of {path} is invalid: {text}.") from error
+    if fault := _find_dead(rule):
+        raise Unreadable(f"Rule {at} of {path} can never match: {fault}.")
     if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
         raise Unreadable(f"Rule {at} of {path} contradicts its examples: {example}.")
     if until and until < datetime.now(UTC).date():
         # It matches nothing, and the other rules keep their numbers.
         return replace(rule, decision=Verdict.ASK, workspace="/dev/null/expired")
     return rule
+
+
+def _find_dead(rule: Rule) -> str:
+    """Say which condition of a rule nothing can meet; empty if there is none."""
+    words = [word for one in rule.argv for word in ((one,) if isinstance(one, str) else one)]
+    if word := next((word for word in words if any(map(str.isspace, word))), ""):
+        return f"argv takes one word each, so {word!r} is written {json.dumps(word.split())}"
+    if host := next((host for host in rule.hosts if "/" in host), ""):
+        name = host.partition("://")[2] or host
+        return f"hosts takes names of servers, so {host!r} is written {json.dumps(name.partition('/')[0])}"
+    return ""
 
 
 def _is_roots(path: Path) -> bool:

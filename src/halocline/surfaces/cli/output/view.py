@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from halocline.surfaces.slash.context import SlashAnswer
 
 UNANSWERED = "Some actions needed approval and were not done, because no one could give it."
-APPROVE = "Use --approval-mode accept-edits, auto or yolo, or run halo on a terminal."
+APPROVE = "Run halo on a terminal to be asked, or choose a mode that asks less with --approval-mode."
 
 
 class Foreign(Value, frozen=True):
