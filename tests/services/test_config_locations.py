@@ -12,9 +12,9 @@ from halocline.context.instructions.places import Roots
 from halocline.context.user_files.agents import found_agents
 from halocline.context.user_files.commands import Places as CommandPlaces, found_words
 from halocline.context.user_files.skills import found_skills
-from halocline.hosts.sandbox.scan import PROTECTED
+from halocline.hosts.sandbox.scan import steers
 from halocline.importers.mcp_servers import servers_elsewhere
-from halocline.policy.sensitive_names import fold_case, runs_later
+from halocline.policy.sensitive_names import runs_later
 from halocline.protocol.config_locations import LOCATIONS, Row
 from halocline.protocol.events.hooks import HookSource
 from halocline.store.mcp.servers import McpPlaces, read_servers
@@ -136,8 +136,7 @@ def test_a_location_is_guarded(row):
     if row.root in ("", "~"):
         assert all(map(runs_later, inside))
     if not row.root:
-        top = fold_case(row.path.partition("/")[0])
-        assert top in PROTECTED
+        assert all(map(steers, inside))
 
 
 @for_each("row", LOCATIONS)

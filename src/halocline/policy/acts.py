@@ -139,8 +139,9 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
 
 def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
     reads = part.reads or part.rule is Rule.SHELL
-    read = [touch.path for touch in part.touches if touch.use is Use.READ and not is_of_system(touch.path.path)]
-    careful = part.place or next((one.place for one in read if one.place in (Place.SECRET, Place.OUTSIDE)), None)
+    read = {touch.path.place for touch in part.touches if touch.use is Use.READ and not is_of_system(touch.path.path)}
+    taken = (Place.SECRET, *((Place.OUTSIDE,) if part.rule is Rule.NETWORK else ()))
+    careful = part.place or next((place for place in taken if place in read), None)
     act = replace(whole, argv=part.argv, effect=part.effect, reads=reads, careful=careful, scripts=part.scripts)
     edits = tuple(Act(ToolKind.EDIT, whole.tool, touch.path, agent=whole.agent) for touch in part.redirects)
     touched = _touch_acts(act, part.touches, where)

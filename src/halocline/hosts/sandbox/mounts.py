@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from halocline.files.regular import read_regular
 from halocline.hosts.sandbox.scan import Identity, Scan
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.errors import ToolFailure
@@ -44,6 +45,7 @@ _PLAIN_SETTING = compile_later(
     re.IGNORECASE,
 )
 """Lines of a repository's configuration that run nothing."""
+_LARGEST_CONFIG = 100_000
 MOST_MASKED = 400
 """Mounts that hide files; more slow each command down, and the system refuses too many."""
 
@@ -128,7 +130,7 @@ def _is_plain_repository(path: Path) -> bool:
     if path.is_symlink() or any((path / name).exists() for name in ("commondir", "config.worktree", "modules")):
         return False
     try:
-        lines = (path / "config").read_text(encoding="utf-8").splitlines()
+        lines = read_regular(path / "config", _LARGEST_CONFIG).decode().splitlines()
         inside = [*(path / "info").glob("*"), *(path / "hooks").glob("*"), *(path / "worktrees").glob("*")]
     except (OSError, ValueError):
         return False
