@@ -197,6 +197,19 @@ async def test_the_doctor_tells_what_works(halo: Halo) -> None:
     assert all(f"✓ {name}" in done.out for name in ("Python", "home", "settings", "git", "ripgrep", "checkpoints"))
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('sandbox = "off"', "not used; setting: off Approval mode auto asks before programs"),
+        ('sandbox_network = true\nsandbox_writable = ["/nope"]', "In sandbox_writable, /nope is no folder."),
+    ],
+)
+async def test_the_doctor_says_what_the_settings_make_of_the_sandbox(halo: Halo, settings: str, said: str) -> None:
+    halo.home.mkdir(exist_ok=True)
+    (halo.home / "settings.toml").write_text(f"{settings}\n")
+    assert said in " ".join((await halo.run("doctor")).out.split())
+
+
 async def test_the_doctor_lists_the_variables_that_are_withheld_and_passed_on(halo: Halo) -> None:
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text('pass_environment = ["GH_*"]\n')

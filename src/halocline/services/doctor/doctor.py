@@ -14,6 +14,7 @@ from halocline.hosts.language_servers.finding import Finder
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.child_environment import is_passed, withheld_names
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
@@ -26,6 +27,7 @@ from halocline.services.doctor.store_checks import check_stores
 from halocline.services.models.service import ModelService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
+from halocline.store.settings.settings import Settings
 
 _STANDINGS = {
     SandboxStanding.FULL: "confines commands fully",
@@ -180,13 +182,22 @@ async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Findin
         return []
     with tempfile.TemporaryDirectory(prefix="halocline-") as folder:
         found = await assembly.any_sandbox(workspace, Path(folder)).check()
-    wanted = assembly.settings.sandbox
-    refused = wanted == "require" and found.standing is not SandboxStanding.FULL
-    held = "no command runs" if refused else _STANDINGS[found.standing]
-    text = f"{found.way or 'none'}, {held}; setting: {wanted}"
-    lacks = "; ".join(found.lacks)
-    hint = f"{lacks[:1].upper()}{lacks[1:]}." if lacks else ""
-    return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]
+    return [_describe_sandbox(found, assembly.settings)]
+
+
+def _describe_sandbox(found: SandboxChecked, settings: Settings) -> Finding:
+    wanted, is_full = settings.sandbox, found.standing is SandboxStanding.FULL
+    holds = is_full and wanted != "off"
+    held = "not used" if wanted == "off" else _STANDINGS[found.standing]
+    held = "no command runs" if wanted == "require" and not is_full else held
+    network = ", with the network" if settings.sandbox_network and wanted != "off" else ""
+    missing = [place for place in settings.sandbox_writable if not Path(place).expanduser().is_dir()]
+    said = [f"{lack[:1].upper()}{lack[1:]}" for lack in found.lacks]
+    said += [f"In sandbox_writable, {place} is no folder" for place in missing]
+    auto = [] if holds else ["Approval mode auto asks before programs that do more than read or edit files"]
+    hint = "".join(f"{one}. " for one in (*said, *auto)).rstrip()
+    text = f"{found.way or 'none'}, {held}{network}; setting: {wanted}"
+    return Finding("sandbox", holds and not said, text, hint, needed=wanted == "require")
 
 
 async def check_model(trial: Awaitable[ModelConnection]) -> Finding:
