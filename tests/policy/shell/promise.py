@@ -216,7 +216,7 @@ def _fault_of_free(name: str, kind: str, text: str, form: str | None, run: Run, 
     if run.broke:
         return "broke the box"
     if name.startswith("yolo"):
-        return _fault_of_yolo(run, kind)
+        return _fault_of_yolo(run, kind, text)
     shown = [what for what, canary in CANARIES.items() if canary in run.said]
     opened = [path for path in run.opened if path.startswith(("out", "home")) or path[4:] in (*REACHING, *RUNNING)]
     changed = [path for path, how in run.changes.items() if _is_cared_for(path, how)]
@@ -230,9 +230,10 @@ def _without_index(run: Run) -> Run:
     return replace(run, changes=kept, opened=tuple(set(run.opened) - {"w/.env", "w/id.pem"}))
 
 
-def _fault_of_yolo(run: Run, kind: str) -> str:
+def _fault_of_yolo(run: Run, kind: str, text: str) -> str:
     """In yolo mode no command that names a hidden place reaches it, no denied program runs, and floors hold."""
-    if not {f"bin/{name}" for name in (*RUNNING, *REACHING)} & set(run.opened):
+    runs_code = "system(" in text or {f"bin/{name}" for name in (*RUNNING, *REACHING)} & set(run.opened)
+    if not runs_code:  # what a program does once it runs is not the rule's to hold, as the guides say
         shown = [what for what in ("hidden", "guarded") if CANARIES[what] in run.said and kind == "hidden"]
         changed = [path for path in run.changes if f"{path}/".startswith(("w/sub/", "w/private/")) and kind == "hidden"]
         if shown or changed:
@@ -279,7 +280,7 @@ def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: 
 
     for kind, text in islice(HarmfulCommands(seed), commands):
         count.judged += 1
-        ran: dict[str | None, Run] = {}
+        ran: dict[str, Run] = {}
         for mode in MODES:
             decision = world.decide(text, mode)
             if decision.verdict is not Verdict.ALLOW:
@@ -288,12 +289,12 @@ def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: 
             if mode == HELD and decision.canonical is None:
                 waiting.append((kind, decision.mixed or text))
                 continue
-            form = decision.canonical
-            if form not in ran:
+            form, run = decision.canonical, decision.canonical or decision.mixed or text
+            if run not in ran:
                 environment = world.environment | {"OUT": str(world.base / "out")}
                 environment = clean_environment(environment, str(world.workspace)) if form else environment
-                ran[form] = world.run(form or text, environment, seconds=SECONDS)
-            if fault := _fault_of_free(mode, kind, text, form, ran[form], world):
+                ran[run] = world.run(run, environment, seconds=SECONDS)
+            if fault := _fault_of_free(mode, kind, text, form, ran[run], world):
                 note(mode, kind, text, fault)
         if held.is_full and (len(waiting) >= TOGETHER or count.judged == commands):
             for found in _find_held(held, waiting):

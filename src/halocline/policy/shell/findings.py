@@ -100,6 +100,17 @@ def as_sent(taken: Finding) -> Finding:
     return replace(taken, part=part, rule=Rule.SENDS)
 
 
+def as_written_findings(found: list[Finding]) -> list[Finding]:
+    """Return findings with the rules that apply when commands run as written."""
+    return [_as_written(one, one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
+
+
+def _as_written(one: Finding, rule: Rule) -> Finding:
+    reason = one.part.reason or (HIDDEN_HISTORY if rule is Rule.HISTORY else "")
+    return replace(one, rule=rule, part=replace(one.part, reason=reason))
+
+
+HIDDEN_HISTORY = "it may show versions of files that are hidden or hold secrets; run it on its own"
 MOST_ANALYSED = 8_000
 """Longest text that is judged, in characters, without the heredocs that it writes to files and the like."""
 TOO_LONG = "it is too long"

@@ -9,7 +9,15 @@ import re
 from msgspec.structs import replace
 
 from halocline.policy.shell.blocks import Blocks
-from halocline.policy.shell.findings import MOST_ANALYSED, TOO_LONG, Analysis, Finding, Rule, make_part
+from halocline.policy.shell.findings import (
+    MOST_ANALYSED,
+    TOO_LONG,
+    Analysis,
+    Finding,
+    Rule,
+    as_written_findings,
+    make_part,
+)
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
@@ -18,7 +26,6 @@ from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
-from halocline.policy.shell.simple import as_written_findings
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.expansion import expand_simple

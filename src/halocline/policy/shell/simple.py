@@ -14,6 +14,7 @@ from halocline.policy.shell.findings import (
     Finding,
     Rule,
     as_sent,
+    as_written_findings,
     make_part,
     unknown_finding,
     why_too_long,
@@ -175,7 +176,7 @@ class SimpleCommands(ABC):
             return tested, ground
         if name == "read" and (read := judge_read(simple)):
             return read, ground
-        wrapped = wrappers.unwrap_command(simple)
+        wrapped = wrappers.unwrap_command(simple) or wrappers.unwrap_input(simple, ground.fed)
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
             reads = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
@@ -225,7 +226,8 @@ class SimpleCommands(ABC):
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judge_expanded(within, ground, {})
-            found.append(replace(finding, as_written=rule_as_written(finding.canonical, within.words)))
+            rules = [one for one in (finding.as_written, rule_as_written(finding.canonical, within.words)) if one]
+            found.append(replace(finding, as_written=max(rules, key=STRICTNESS.__getitem__, default=None)))
             canonical = _unless_handed_on(finding.canonical, simple)
             noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
             self.note_segment(noted, noted, ground)
@@ -281,11 +283,6 @@ class SimpleCommands(ABC):
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
         return canonical
-
-
-def as_written_findings(found: list[Finding]) -> list[Finding]:
-    """Return findings with the rules that apply when commands run as written."""
-    return [replace(one, rule=one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
 
 
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:

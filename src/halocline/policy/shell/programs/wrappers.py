@@ -9,6 +9,7 @@ from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
+from halocline.policy.shell.values.variables import Values, is_fully_known
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
@@ -159,6 +160,15 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
         text = body.body or (body.target.text if body.target else "")
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
+
+
+def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
+    """Unwrap a shell that reads these texts through a pipe; None for any other program, and if they are not known."""
+    reads = simple.words[0].text in SHELLS and all(word.text.startswith("-") for word in simple.words[1:])
+    if not reads or not fed or not all(map(is_fully_known, fed)):
+        return None
+    script = "\n".join(fed).replace("\\n", "\n")  # as `printf` prints it
+    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:
