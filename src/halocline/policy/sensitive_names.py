@@ -37,6 +37,8 @@ SECRET_PATHS = (
 """Path suffixes, for names that mean nothing on their own."""
 SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".secrets", ".config/gcloud", ".config/op")
 """Folders in which everything counts as secret."""
+_SECRET_ENDS = tuple(f"/{end}/" for end in SECRET_PATHS)
+_SECRET_WITHIN = tuple(f"/{folder}/" for folder in SECRET_FOLDERS)
 KEY_FILES = r".*\.(pem|key|ppk|p8|p12|pfx|pkcs12|jks|bks|keystore|kdbx?|keytab|agekey)"
 _KEYS = compile_later(KEY_FILES)
 _EXAMPLE = compile_later(
@@ -104,6 +106,7 @@ RUNS_LATER = tuple(
     )
 )
 """Places that some program, such as Halocline, runs or reads as configuration; each between slashes."""
+_LAST_PARTS = frozenset(place.split("/")[-2] for place in RUNS_LATER)
 MADE_BY_TOOLS = frozenset({".gradle", ".yarn", ".mvn", ".direnv", ".ipython", ".jupyter", ".settings", "pyvenv.cfg"})
 """Those of them that builds and package managers create themselves, even in a sandbox."""
 RUNS_LATER_FILES = (
@@ -133,15 +136,15 @@ def is_secret(path: str) -> bool:
     around = f"/{folded}/"
     may_be = (
         _matches_one(name, SECRET_FILES)
-        or around.endswith(tuple(f"/{end}/" for end in SECRET_PATHS))
-        or any(f"/{folder}/" in around for folder in SECRET_FOLDERS)
+        or around.endswith(_SECRET_ENDS)
+        or ("/." in around and any(folder in around for folder in _SECRET_WITHIN))
     )
     return may_be and not (_EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name))
 
 
 def is_secret_folder(path: str) -> bool:
     """Return True if everything in a folder counts as secret."""
-    return f"/{fold_case(path).strip('/')}".endswith(tuple(f"/{folder}" for folder in SECRET_FOLDERS))
+    return f"/{fold_case(path).strip('/')}/".endswith(_SECRET_WITHIN)
 
 
 @lru_cache(maxsize=20_000)
@@ -156,14 +159,23 @@ def runs_later(path: str) -> bool:
     return any(place in around for place in RUNS_LATER) or _matches_one(name, RUNS_LATER_FILES)
 
 
+def may_run_later(name: str) -> bool:
+    """Return True if `runs_later` may hold for a path with this last part, but not for the folder: a quick test."""
+    folded = fold_case(name)
+    return folded in _LAST_PARTS or _matches_one(folded, RUNS_LATER_FILES)
+
+
 def _matches_one(name: str, patterns: tuple[str, ...]) -> bool:
-    """Return True if the name matches a pattern; most names hold no literal part of one, so none is compiled."""
-    return any(part in name for part in _literal_parts(patterns)) and bool(_one_of(patterns).fullmatch(name))
+    """Return True if the name matches a pattern; most names hold no middle of a literal part, so none is compiled."""
+    threes = zip(name, name[1:], name[2:], strict=False)
+    return not _middles(patterns).isdisjoint(threes) and bool(_one_of(patterns).fullmatch(name))
 
 
 @cache
-def _literal_parts(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(max(pattern.replace("?", "*").split("*"), key=len) for pattern in patterns))
+def _middles(patterns: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """Return three characters from the middle of the longest literal part of each pattern."""
+    parts = (max(pattern.replace("?", "*").split("*"), key=len) for pattern in patterns)
+    return frozenset(tuple(part[(len(part) - 3) // 2 :][:3]) for part in parts)
 
 
 @cache

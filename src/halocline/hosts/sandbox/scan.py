@@ -15,7 +15,14 @@ from msgspec import Struct, field
 
 from halocline.policy.hard_links import list_entries
 from halocline.policy.holding import is_of_tools
-from halocline.policy.sensitive_names import KEY_FILES, fold_case, is_secret, is_secret_folder, runs_later
+from halocline.policy.sensitive_names import (
+    KEY_FILES,
+    fold_case,
+    is_secret,
+    is_secret_folder,
+    may_run_later,
+    runs_later,
+)
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.patterns import compile_later
 
@@ -116,7 +123,7 @@ def _list_steering(folder: str, entries: "list[os.DirEntry[str]]", root: str) ->
     """Yield paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
     if not steers(folder[len(root) :]):  # or the folder around is protected as a whole
         for entry in entries:
-            if steers(entry.path[len(root) :]):
+            if may_run_later(entry.name) and steers(entry.path[len(root) :]):
                 yield from (entry.path, *(f"{entry.path}/{part}" for part in GIT_OBEYS if entry.name == ".git"))
     names = {entry.name for entry in entries}
     if any(names >= needed for needed in _REPOSITORIES):
