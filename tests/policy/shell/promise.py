@@ -306,10 +306,12 @@ def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: 
 
 def _find_held(held: HeldWorld, waiting: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
     """Run what waits together; if that has an effect, one by one, to know which had it."""
-    if not waiting or not held.find_effect([text for _, text in waiting]):
+    found = held.find_effect([text for _, text in waiting]) if waiting else ""
+    if not found:
         return []
     alone = [(kind, text, held.find_effect([text])) for kind, text in waiting]
-    return [one for one in alone if one[2]] or [(waiting[0][0], "; ".join(text for _, text in waiting), "together")]
+    together = (waiting[0][0], "; ".join(text for _, text in waiting), found)
+    return [one for one in alone if one[2]] or [together]
 
 
 def main() -> int:
