@@ -32,7 +32,9 @@ NO_SANDBOX = (
 )
 """Why auto mode asks so often, and what would change that; told once."""
 _OF_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys", "/dev")
-_OF_TOOLS = MADE_BY_TOOLS | {".venv", "venv", "node_modules"}
+PACKAGES = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", "vendor", "bower_components", "Pods"})
+"""Folders of packages, which hold nothing of the person's; a sandbox looks at them only for what rules hide."""
+_OF_TOOLS = MADE_BY_TOOLS | set(map(fold_case, PACKAGES))
 SHOWS_SECRETS = frozenset({Rule.SECRET, Rule.SENDS})
 """Rules by which a person lets a command read secret files."""
 LOSES = frozenset({Use.CHANGE, Use.DELETE})

@@ -19,6 +19,10 @@ _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/
 _RESOLVER = Path("/etc/resolv.conf")
 
 
+MOST_KEPT = 150
+"""Protected paths that are mounted read-only, those nearest to the root first: 400 take bubblewrap half a second."""
+
+
 def build_arguments(
     request: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
 ) -> list[str]:
@@ -37,7 +41,7 @@ def build_arguments(
         words += _bind_path("--bind", path)
     for path in _list_above(masked, inside):
         words += _bind_path("--bind", path)
-    for path in protected:
+    for path in sorted(protected, key=lambda path: len(path.parts))[:MOST_KEPT]:
         words += _keep_path(path, request)
     for path in masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):

@@ -14,7 +14,7 @@ from stat import S_ISLNK
 from msgspec import Struct, field
 
 from halocline.policy.hard_links import list_entries
-from halocline.policy.holding import is_of_tools
+from halocline.policy.holding import PACKAGES, is_of_tools
 from halocline.policy.sensitive_names import (
     KEY_FILES,
     fold_case,
@@ -33,8 +33,6 @@ GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
 _NEEDED = compile_later(rf"{KEY_FILES}|\.npmrc|wp-config\.php|local\.settings\.json")
 """Secret files that tests and builds read: certificates, and the settings of tools."""
-_OF_TOOLS = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox"})
-"""Folders of packages, which hold no secrets of the person's; they are looked at only for what rules hide."""
 _SETTLED = 100_000_000
 """Nanoseconds after which a folder's time of change tells whether it changed again."""
 
@@ -103,7 +101,7 @@ def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None,
             hidden.append(entry.path)
         elif is_folder and is_secret_folder(entry.path[len(root) :]):
             secret.append(entry.path)
-        elif is_folder and entry.name != ".git" and (entry.name not in _OF_TOOLS or (hides and hides.key)):
+        elif is_folder and entry.name != ".git" and (entry.name not in PACKAGES or (hides and hides.key)):
             below.append(entry.path)
         elif is_secret(entry.name) and entry.is_file() and not _NEEDED.fullmatch(fold_case(entry.name)):
             secret.append(os.path.realpath(entry.path))
