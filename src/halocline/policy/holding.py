@@ -62,25 +62,28 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
             seen = (touch.path for touch in part.touches if touch.use is not Use.CHANGE)
             return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
         case Rule.LATER:
-            made = (touch.path.path for touch in part.touches if touch.use in LOSES)
-            return part.reason if any(map(is_of_tools, made)) else ""
+            return part.reason if any(map(is_of_tools, _list_lost(part))) else ""
         case Rule.NETWORK:
             return part.reason if checked.network else ""
-        case Rule.DISCARDS:
-            return "" if facts.has_checkpoints else part.reason
-        case Rule.DESTROYS:
+        case Rule.DISCARDS if facts.has_checkpoints and not _list_lost(part):
+            return ""  # what git tracks or may clean, as far as no file is named
+        case Rule.DISCARDS | Rule.DESTROYS:
             return why_lost(part, facts, roots)
     return "" if part.rule in HELD else part.reason or "it may do what the sandbox does not hold"
 
 
 def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
     """Say what a part loses that no checkpoint holds; empty if checkpoints hold all of it."""
-    lost = [touch.path.path for touch in part.touches if touch.use in LOSES]
+    lost = _list_lost(part)
     if not lost or not facts.has_checkpoints:
         return part.reason
     unkept = facts.find_unkept(lost, roots)
     shown = ", ".join(_show_path(path, roots) for path in unkept)
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
+
+
+def _list_lost(part: JudgedPart) -> list[str]:
+    return [touch.path.path for touch in part.touches if touch.use in LOSES]
 
 
 def _show_path(path: str, roots: tuple[str, ...]) -> str:

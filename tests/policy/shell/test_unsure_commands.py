@@ -71,6 +71,12 @@ def test_a_redirection_to_what_no_checkpoint_holds_asks_however_it_is_named(worl
     assert "no checkpoint holds lost.log" in world.decide(command, FULL).reason
 
 
+@pytest.mark.parametrize("command", ["git checkout -- lost.log", "git restore lost.log"])
+def test_git_asks_before_it_loses_a_file_that_is_named_and_no_checkpoint_holds(world, command):
+    assert "no checkpoint holds lost.log" in world.decide(command, FULL).reason
+    assert world.decide(command.replace("lost.log", "a.txt"), FULL).verdict is Verdict.ALLOW
+
+
 @pytest.mark.parametrize("sets", [one for one in SETS if "GLOBIGNORE" in one and one not in NOT_ONE])
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "BASH_ENV"])
 def test_however_a_variable_that_steers_programs_is_set_auto_mode_asks(world, sets, name):

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from halocline.policy.commands import Use
 from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
@@ -83,6 +84,8 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
     if why := mutating.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if why := mutating.git_discards(rest):
+        found = [one for text in rest[1:] if not text.startswith("-") for one in ground.find(text)]
+        ground.note([one for one in found if ground.facts.is_overwritten(one.path)], Use.CHANGE)
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DISCARDS)
     if rest[0] in mutating.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating.GIT_REACHES:
         return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
