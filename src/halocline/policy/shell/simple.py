@@ -45,6 +45,7 @@ from halocline.protocol.permission_rules import Effect
 _DEEPEST = 8
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
+_MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
 _FINDS = frozenset({"find", "fd", "fdfind"})
 _MOVES = frozenset({"cd", "pushd", "popd"})
 
@@ -105,7 +106,7 @@ class SimpleCommands(ABC):
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         floors = [floor.rule] if floor else []
         rules = [finding.as_written, *floors, *(rule_as_written(one, words) for one in forms_made)]
-        as_written = max((one for one in rules if one), key=STRICTNESS.__getitem__, default=None)
+        as_written = _find_strictest(rules)
         found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
         rule = max(found_rules, key=STRICTNESS.__getitem__)
         reason = floor.part.reason if floor else ""
@@ -184,8 +185,7 @@ class SimpleCommands(ABC):
         if wrapped and name == "find" and not ground.rebinds and (form := executed_form(simple, ground)):
             return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
-            own = Simple(simple.source, tuple(one for one in simple.words if one not in wrapped.words))
-            touching = judge_touching(own, ground, Use.READ) if name not in _FINDS else None
+            touching = judge_touching(wrapped.list_own(simple), ground, Use.READ) if name not in _FINDS else None
             return (touching, ground) if touching else self._judge_wrapped(wrapped, simple, ground)
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
@@ -226,22 +226,21 @@ class SimpleCommands(ABC):
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
             finding, after = self._judge_expanded(within, ground, {})
-            rules = [one for one in (finding.as_written, rule_as_written(finding.canonical, within.words)) if one]
-            found.append(replace(finding, as_written=max(rules, key=STRICTNESS.__getitem__, default=None)))
+            rules = finding.as_written, rule_as_written(finding.canonical, within.words)
+            found = [replace(finding, as_written=_find_strictest(rules))]
             canonical = _unless_handed_on(finding.canonical, simple)
             noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
             self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
-            given = Simple(wrapped.source, wrapped.with_fed(fed))
-            found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
+            floor = fed_floor(Simple(wrapped.source, wrapped.with_fed(fed)), fed, ground, found[0])
+            found += [floor] if floor else []
         found = found if wrapped.form and canonical else as_written_findings(found)
-        as_written = max((one.as_written for one in found if one.as_written), key=STRICTNESS.__getitem__, default=None)
+        as_written = _find_strictest(one.as_written for one in found)
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
         if wrapped.rule is not None and STRICTNESS[wrapped.rule] > STRICTNESS[rule]:
             rule, reason = wrapped.rule, wrapped.reason
-            mild = effect in (Effect.READ_ONLY, Effect.UNKNOWN)
-            effect = _EFFECTS.get(rule, Effect.UNKNOWN) if mild else effect
+            effect = _EFFECTS.get(rule, Effect.UNKNOWN) if effect in _MILD_EFFECTS else effect
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
         judged = Finding(make_part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
@@ -283,6 +282,10 @@ class SimpleCommands(ABC):
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
         return canonical
+
+
+def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:
+    return max((one for one in rules if one), key=STRICTNESS.__getitem__, default=None)
 
 
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:

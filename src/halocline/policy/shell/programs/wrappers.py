@@ -96,6 +96,11 @@ class Wrapped(Value, frozen=True):
     feeds: bool = False
     slot: str = ""
 
+    def list_own(self, simple: Simple) -> Simple:
+        """Return the wrapper with its own words alone, without the variables that it sets."""
+        own = (one for one in simple.words if one not in self.words and not re.match(r"\w+=", one.text))
+        return Simple(simple.source, tuple(own))
+
     def with_fed(self, fed: Word) -> tuple[Word, ...]:
         """Return the words of the inner command with the names that it gets."""
         words = tuple(fed if self.slot and self.slot in (word.value or word.source) else word for word in self.words)
