@@ -80,11 +80,11 @@ CHANGES = [
     "find vendor -delete",
     "chmod +x vendor/lib/a.py",
     "dd if=src/a.py of=vendor/lib/a.py",
+    "git checkout -- vendor/lib/a.py",
 ]
 MAY_CHANGE = [
     "ruff format vendor/lib/a.py",
     "python tool.py vendor/lib/a.py",
-    "git checkout -- vendor/lib/a.py",
     "perl -pi -e s/a/b/ vendor/lib/a.py",
     "make OUT=vendor/lib/a.py",
     "curl -o vendor/lib/a.py https://example.com",
