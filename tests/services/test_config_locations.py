@@ -12,8 +12,8 @@ from halocline.context.instructions.places import Roots
 from halocline.context.user_files.agents import found_agents
 from halocline.context.user_files.commands import Places as CommandPlaces, found_words
 from halocline.context.user_files.skills import found_skills
-from halocline.hosts.sandbox.scan import steers
 from halocline.importers.mcp_servers import servers_elsewhere
+from halocline.policy.holding import is_protected
 from halocline.policy.sensitive_names import runs_later
 from halocline.protocol.config_locations import LOCATIONS, Row
 from halocline.protocol.events.hooks import HookSource
@@ -136,7 +136,7 @@ def test_a_location_is_guarded(row):
     if row.root in ("", "~"):
         assert all(map(runs_later, inside))
     if not row.root:
-        assert all(map(steers, inside))
+        assert all(map(is_protected, inside))
 
 
 @for_each("row", LOCATIONS)

@@ -182,7 +182,7 @@ def test_bounds_in_a_wrong_form_open_nothing_and_say_so(project):
     ("condition", "right"),
     [
         ('argv = ["git push"]', '["git", "push"]'),
-        ('argv = ["npm", ["run test", "lint"]]', '["run", "test"]'),
+        ('argv = [["npm", "git push"], "x"]', '["git", "push"]'),
         ('hosts = ["https://evil.example/x"]', '"evil.example"'),
     ],
 )
@@ -192,3 +192,16 @@ def test_a_rule_that_can_never_match_is_refused_and_shows_how_it_is_written(proj
     with pytest.raises(Unreadable, match="can never match") as found:
         read_rules(path, Source.USER)
     assert right in str(found.value)
+
+
+@pytest.mark.parametrize("argv", ['["npm", "run test"]', '["/opt/my tool/run"]', '[["npm", "pnpm"], "test"]'])
+def test_a_rule_may_have_words_with_spaces_behind_the_program(project, argv):
+    path = project.parent / "policy.toml"
+    path.write_text(f'[[rule]]\ndecision = "deny"\nargv = {argv}\n')
+    assert len(read_rules(path, Source.USER)) == 1
+
+
+def test_a_grant_is_read_whatever_its_words_are(project):
+    path = project.parent / "grants.toml"
+    path.write_text('[[rule]]\ndecision = "allow"\nargv = ["my tool", "a b"]\n')
+    assert len(read_rules(path, Source.GRANT)) == 1

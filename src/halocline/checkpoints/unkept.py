@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from halocline.checkpoints.store.layout import list_excludes
+from halocline.checkpoints.store.layout import build_excludes
 from halocline.files.regular import read_beginning
 from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within
@@ -41,7 +41,7 @@ class _Kept:
     def __init__(self, root: str, largest: int) -> None:
         self._root = root
         self._largest = largest
-        self._ours = tuple(list_excludes(Path(root)).splitlines())
+        self._ours = tuple(build_excludes(Path(root)).splitlines())
         self._rules: dict[str, tuple[str, ...]] = {}
 
     def list_unkept(self, path: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ hidden, and what is lost although no checkpoint holds it.
 
 from halocline.policy.commands import JudgedPart, Rule, Use
 from halocline.policy.paths import is_within
-from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case
+from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case, runs_later
 from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
@@ -32,9 +32,9 @@ NO_SANDBOX = (
 )
 """Why auto mode asks so often, and what would change that; told once."""
 _OF_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys", "/dev")
-PACKAGES = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", "vendor", "bower_components", "Pods"})
+PACKAGES = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", "site-packages", "vendor"})
 """Folders of packages, which hold nothing of the person's; a sandbox looks at them only for what rules hide."""
-_OF_TOOLS = MADE_BY_TOOLS | set(map(fold_case, PACKAGES))
+_OF_TOOLS = MADE_BY_TOOLS | PACKAGES
 SHOWS_SECRETS = frozenset({Rule.SECRET, Rule.SENDS})
 """Rules by which a person lets a command read secret files."""
 LOSES = frozenset({Use.CHANGE, Use.DELETE})
@@ -48,6 +48,11 @@ def is_of_system(path: str) -> bool:
 def is_of_tools(path: str) -> bool:
     """Return True for a place where builds and package managers put programs, which no sandbox protects from them."""
     return not _OF_TOOLS.isdisjoint(fold_case(path).split("/"))
+
+
+def is_protected(path: str) -> bool:
+    """Return True for a place below a root that a full sandbox protects, because other programs run or obey it."""
+    return runs_later(path) and not is_of_tools(path)
 
 
 def _is_shared(path: str) -> bool:

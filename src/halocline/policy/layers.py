@@ -130,7 +130,7 @@ def _by_unread(act: Act, context: PolicyContext, sources: Sequence[Source]) -> D
         about = (rule.argv or (unread and rule.paths)) and rule.decision is Verdict.DENY and rule.source in sources
         if about and rule_covers(replace(rule, argv=(), paths=()), act, context.workspace, context.mode):
             why = part.reason if part else "a program's name is known only when it runs"
-            return Decision(Verdict.ASK, rule.name, f"{why}, so the rule {rule.name} cannot be applied")
+            return Decision(Verdict.ASK, rule.name, f"{why}, so the rule {rule.name} cannot be checked")
     return None
 
 

@@ -137,7 +137,7 @@ def is_secret(path: str) -> bool:
     may_be = (
         _matches_one(name, SECRET_FILES)
         or around.endswith(_SECRET_ENDS)
-        or ("/." in around and any(folder in around for folder in _SECRET_WITHIN))
+        or any(folder in around for folder in _SECRET_WITHIN)
     )
     return may_be and not (_EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name))
 

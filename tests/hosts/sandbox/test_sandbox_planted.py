@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 from tests.hosts.conftest import Runner
+from tests.policy.test_sensitive_names import LATER
 
 from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
-from halocline.protocol.kinds import SandboxStanding
+from halocline.hosts.sandbox.scan import Scan
+from halocline.hosts.shell.policy_facts import LocalShellFacts
+from halocline.policy.gate import PolicyContext, decide_call
+from halocline.ports.tool import Summary
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
+from halocline.protocol.permission_rules import Verdict
 
 RUN_LATER = [
     "AGENTS.md",
@@ -24,6 +31,7 @@ RUN_LATER = [
     "pkg/.gitattributes",
     ".github/workflows/ci.yml",
 ]
+"""In the root and below; `test_the_judge_leaves…` tries every name of the policy's list."""
 STAY = ["src/main.py", "env/lib/python3/site-packages/x.pth", "node_modules/.bin/tool", ".gradle/cache", "Makefile"]
 SECRETS = [".env", ".ENV", "prod.env", ".env-prod", "secrets.yml", ".aws/credentials", ".ssh/id_work", "sub/.netrc"]
 SHOWN = ["server.pem", ".npmrc", ".env.example", "credentials/__init__.py"]
@@ -121,3 +129,23 @@ async def test_what_tests_and_builds_need_can_be_read(run: Runner, name: str) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("needed\n")
     assert (await run(f"cat {name}")).output == "needed\n"
+
+
+def test_the_judge_leaves_to_a_full_sandbox_only_what_the_scan_protects(tmp_path: Path) -> None:
+    root, places = tmp_path / "w", {}
+    for number, name in enumerate(LATER):
+        places[name] = root / f"d{number}" / name
+        places[name].parent.mkdir(parents=True)
+        places[name].touch()
+    found = set(Scan().find_protected([root]))
+    full = SandboxChecked(standing=SandboxStanding.FULL)
+    facts = LocalShellFacts({}, lambda paths, roots: ())
+    context = PolicyContext(root, tmp_path / "home", Mode.ACT, ApprovalMode.AUTO, facts=facts, sandbox=full)
+    left = []
+    for name, path in places.items():
+        text = f"cp {root}/README.md '{path}'"
+        call = Summary(text, ToolKind.EXECUTE, command=text, tool="execute_command", in_sandbox=True)
+        if decide_call(call, context).verdict is Verdict.ALLOW:
+            left.append(name)
+            assert not found.isdisjoint({path, *path.parents}), name
+    assert len(left) > len(LATER) // 2

@@ -77,8 +77,9 @@ PLANTED = (
 REACHING = ("curl", "wget", "nc", "ssh", "scp", "ping", "pip", "npm")
 RUNNING = ("canary", "python3", "make", "perl")
 LOST, TOLD = "lost what no checkpoint holds", "showed an older version of what is hidden"
-APART = (TOLD, LOST)
-"""What the sandbox cannot hold, as the guides say: what unknown programs delete, or find in git's objects."""
+CODE = "named a hidden place in code that a program ran"
+APART = (TOLD, LOST, CODE)
+"""What the sandbox cannot hold, as the guides say: what unknown programs delete or find, and what awk runs."""
 TOGETHER = 16
 """Commands that run in one sandbox, one after another."""
 SECONDS = 0.7
@@ -232,11 +233,12 @@ def _without_index(run: Run) -> Run:
 
 def _fault_of_yolo(run: Run, kind: str, text: str) -> str:
     """In yolo mode no command that names a hidden place reaches it, no denied program runs, and floors hold."""
-    runs_code = "system(" in text or {f"bin/{name}" for name in (*RUNNING, *REACHING)} & set(run.opened)
-    if not runs_code:  # what a program does once it runs is not the rule's to hold, as the guides say
+    if not {f"bin/{name}" for name in (*RUNNING, *REACHING)} & set(run.opened):
         shown = [what for what in ("hidden", "guarded") if CANARIES[what] in run.said and kind == "hidden"]
         changed = [path for path in run.changes if f"{path}/".startswith(("w/sub/", "w/private/")) and kind == "hidden"]
         if shown or changed:
+            if "system(" in text:
+                return CODE
             return f"showed {shown[0]}" if shown else f"changed {changed[0]}"
     own = [path for path, how in run.changes.items() if path.startswith("home/.halocline/") and how != "moved"]
     floor = [path for path in ("w", "home", "w/.git") if run.changes.get(path) in ("gone", "moved")]
@@ -262,7 +264,7 @@ class Count:
     def __str__(self) -> str:
         bad = Counter(mode for mode, *_ in self.faults)
         lines = [f"{mode:26} {self.allowed[mode]:6} allowed {bad[mode]:4} outside the promise" for mode in MODES]
-        return "\n".join([*lines, *(f"{HELD}: {self.apart[what]} {what}" for what in APART)])
+        return "\n".join([*lines, *(f"apart: {self.apart[what]} {what}" for what in APART)])
 
 
 def count_effects(folder: Path, commands: int, seed: str, *, tell=lambda fault: None) -> Count:

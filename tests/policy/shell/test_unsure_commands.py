@@ -36,8 +36,6 @@ HIDES_WHAT_IT_RUNS = [
     "git push 'x",
 ]
 LOSES = [": > l*.log", "echo x > $(echo lost.log)", "f() { : > $(echo lost.log); }; f", "echo x 1<> lost.log"]
-NOT_ONE = {"declare -n y=GLOBIGNORE; y=x"}
-"""A reference to a variable is followed by no table."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +55,7 @@ def test_a_place_that_a_word_may_name_is_denied_like_one_that_it_names(world, co
 def test_a_command_that_hides_what_it_runs_asks_in_yolo_where_a_rule_denies_programs(world, command):
     decision = world.decide(command, YOLO)
     assert decision.verdict is Verdict.ASK
-    assert "cannot be applied" in decision.reason
+    assert "cannot be checked" in decision.reason
 
 
 @pytest.mark.parametrize("command", ["$VENV/bin/pytest -q", "for f in a.txt; do wc $f; done", "eval 'ls'"])
@@ -77,7 +75,7 @@ def test_git_asks_before_it_loses_a_file_that_is_named_and_no_checkpoint_holds(w
     assert world.decide(command.replace("lost.log", "a.txt"), FULL).verdict is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("sets", [one for one in SETS if "GLOBIGNORE" in one and one not in NOT_ONE])
+@pytest.mark.parametrize("sets", [one for one in SETS if "GLOBIGNORE" in one])
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "BASH_ENV"])
 def test_however_a_variable_that_steers_programs_is_set_auto_mode_asks(world, sets, name):
     assert world.decide(f"{sets.replace('GLOBIGNORE', name)}; ls", OFF).verdict is not Verdict.ALLOW

@@ -55,7 +55,7 @@ def test_each_character_of_a_command_was_shown_before_the_first_key_counts(
 def test_a_mode_that_asks_less_is_confirmed_and_each_change_is_printed(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script({"text": "Hello."}), "hi").sees("Hello.", COMPOSER)
     person.types("/approvals yolo\r")
-    person.sees("Switch to yolo? Never asks.", "Switch to yolo", "Keep it", "back").presses("2")
+    person.sees("Switch to yolo? Hardly ever asks.", "Switch to yolo", "Keep it", "back").presses("2")
     person.sees("Approval mode unchanged: ask", COMPOSER).types("/approvals yolo\r").sees("Keep it", "back")
     person.presses("1").sees("Approvals: yolo", COMPOSER).types("/approvals ask\r").sees("Approvals: ask", COMPOSER)
     assert person.types(CTRL_D).is_gone_with() == 0

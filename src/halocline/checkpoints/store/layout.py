@@ -202,13 +202,13 @@ def _hidden_patterns(workspace: Path) -> str:
     return lines
 
 
-def list_excludes(workspace: Path) -> str:
+def build_excludes(workspace: Path) -> str:
     """Return the patterns of what no checkpoint of a workspace holds; its `.gitignore` files have the last word."""
     return Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden_patterns(workspace)
 
 
 def _write_excludes(store: Path, workspace: Path) -> str:
-    rules = list_excludes(workspace)
+    rules = build_excludes(workspace)
     if not store.is_relative_to(workspace):
         return rules
     home = store.parents[1]  # our own files are not the project's, wherever they are

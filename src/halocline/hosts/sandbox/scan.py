@@ -14,15 +14,8 @@ from stat import S_ISLNK
 from msgspec import Struct, field
 
 from halocline.policy.hard_links import list_entries
-from halocline.policy.holding import PACKAGES, is_of_tools
-from halocline.policy.sensitive_names import (
-    KEY_FILES,
-    fold_case,
-    is_secret,
-    is_secret_folder,
-    may_run_later,
-    runs_later,
-)
+from halocline.policy.holding import PACKAGES, is_protected
+from halocline.policy.sensitive_names import KEY_FILES, fold_case, is_secret, is_secret_folder, may_run_later
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.patterns import compile_later
 
@@ -119,15 +112,10 @@ def _is_hidden(entry: "os.DirEntry[str]", hides: Hides, *, is_folder: bool) -> b
 
 def _list_steering(folder: str, entries: "list[os.DirEntry[str]]", root: str) -> Iterator[str]:
     """Yield paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
-    if not steers(folder[len(root) :]):  # or the folder around is protected as a whole
+    if not is_protected(folder[len(root) :]):  # or the folder around is protected as a whole
         for entry in entries:
-            if may_run_later(entry.name) and steers(entry.path[len(root) :]):
+            if may_run_later(entry.name) and is_protected(entry.path[len(root) :]):
                 yield from (entry.path, *(f"{entry.path}/{part}" for part in GIT_OBEYS if entry.name == ".git"))
     names = {entry.name for entry in entries}
     if any(names >= needed for needed in _REPOSITORIES):
         yield from (os.path.join(folder, name) for name in GIT_OBEYS)
-
-
-def steers(path: str) -> bool:
-    """Return True for a place below a root that a sandbox protects, because other programs run or obey it."""
-    return runs_later(path) and not is_of_tools(path) and "/site-packages/" not in path

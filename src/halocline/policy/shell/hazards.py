@@ -69,7 +69,7 @@ def find_extended(text: str) -> list[Finding]:
 
 def find_steering(tree: Node) -> Finding | None:
     """Return the finding for a variable that decides what later commands run, set by other than an assignment."""
-    names = [name for node in every_node(tree) for name in _list_set(node)]
+    names = [name for node in every_node(tree) for name in _list_variables_set(node)]
     name = next((one for one in names if one.isupper() and rule_of_variables([one]) is not Rule.SHELL), "")
     if not name:
         return None
@@ -77,7 +77,7 @@ def find_steering(tree: Node) -> Finding | None:
     return unknown_finding(f"{name}=", f"it sets {name}, which decides what later commands run", rule)
 
 
-def _list_set(node: Node) -> Iterator[str]:
+def _list_variables_set(node: Node) -> Iterator[str]:
     """Yield the names of the variables that a loop, arithmetic, an expansion or a builtin may set."""
     if isinstance(node, Chain):
         return

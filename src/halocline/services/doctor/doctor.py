@@ -190,7 +190,7 @@ def _describe_sandbox(found: SandboxChecked, settings: Settings) -> Finding:
     holds = is_full and wanted != "off"
     held = "not used" if wanted == "off" else _STANDINGS[found.standing]
     held = "no command runs" if wanted == "require" and not is_full else held
-    network = ", with the network" if settings.sandbox_network and wanted != "off" else ""
+    network = " but for the network" if settings.sandbox_network and wanted != "off" else ""
     missing = [place for place in settings.sandbox_writable if not Path(place).expanduser().is_dir()]
     said = [f"{lack[:1].upper()}{lack[1:]}" for lack in found.lacks]
     said += [f"In sandbox_writable, {place} is no folder" for place in missing]

@@ -119,7 +119,7 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
         where, problem, values = settings.invalid.describe_invalid(error, given, Rule)
         text = f"{f'{where} {problem}'.strip()}. {values}".rstrip(" .")
         raise Unreadable(f"Rule {at} of {path} is invalid: {text}.") from error
-    if fault := _find_dead(rule):
+    if source is not Source.GRANT and (fault := _find_dead(rule)):
         raise Unreadable(f"Rule {at} of {path} can never match: {fault}.")
     if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
         raise Unreadable(f"Rule {at} of {path} contradicts its examples: {example}.")
@@ -131,9 +131,10 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
 
 def _find_dead(rule: Rule) -> str:
     """Say which condition of a rule nothing can meet; empty if there is none."""
-    words = [word for one in rule.argv for word in ((one,) if isinstance(one, str) else one)]
-    if word := next((word for word in words if any(map(str.isspace, word))), ""):
-        return f"argv takes one word each, so {word!r} is written {json.dumps(word.split())}"
+    first = rule.argv[0] if rule.argv else ()
+    programs = (first,) if isinstance(first, str) else first
+    if name := next((name for name in programs if " " in name and "/" not in name), ""):
+        return f"no program is called {name!r}; argv takes one word each: {json.dumps(name.split())}"
     if host := next((host for host in rule.hosts if "/" in host), ""):
         name = host.partition("://")[2] or host
         return f"hosts takes names of servers, so {host!r} is written {json.dumps(name.partition('/')[0])}"

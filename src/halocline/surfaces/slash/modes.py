@@ -29,7 +29,7 @@ async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
 LOOSER = {
     ApprovalMode.ACCEPT_EDITS: "Edits files in the folder without approval, but asks before commands.",
     ApprovalMode.AUTO: "Edits the folder without approval, and runs commands in a full sandbox; asks about the rest.",
-    ApprovalMode.YOLO: "Never asks. Every command runs with your permissions, and checkpoints can restore only "
+    ApprovalMode.YOLO: "Hardly ever asks. Every command runs with your permissions, and checkpoints can restore only "
     "files in the folder.",
 }
 """Confirmation texts for modes that ask less."""

@@ -14,8 +14,8 @@ import { Switches } from './approval-switches.js'
 const MODES = [
   ['ask', 'Ask', 'Reads files in the folder. Asks before edits, commands and web access.'],
   ['accept-edits', 'Edits', 'Edits files in the folder without asking. Asks before commands.'],
-  ['auto', 'Auto', 'Works on its own in the folder. Asks before risky actions and outside the folder.'],
-  ['yolo', 'Full access', 'Never asks. Every command runs as you. Use it only on a disposable machine.'],
+  ['auto', 'Auto', 'Edits the folder, and runs commands in a full sandbox. Asks about the rest.'],
+  ['yolo', 'Full access', 'Hardly ever asks. Every command runs as you. Use it only on a disposable machine.'],
 ]
 const nameOf = (mode) => MODES.find(([one]) => one === mode)[1]
 const ROWS = [
