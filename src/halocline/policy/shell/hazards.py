@@ -69,18 +69,18 @@ def find_extended(text: str) -> list[Finding]:
 
 def find_steering(tree: Node) -> Finding | None:
     """Return the finding for a variable that decides what later commands run, set by other than an assignment."""
-    names = [name for node in every_node(tree) for name in _list_variables_set(node)]
-    name = next((one for one in names if one.isupper() and rule_of_variables([one]) is not Rule.SHELL), "")
-    if not name:
-        return None
-    rule = Rule.LEADS_ANYWHERE if _RUNS_TEXT.fullmatch(name) else Rule.UNKNOWN
-    return unknown_finding(f"{name}=", f"it sets {name}, which decides what later commands run", rule)
+    for node in every_node(tree):
+        if isinstance(node, Chain):
+            continue
+        names = filter(str.isupper, _list_variables_set(node))
+        if name := next((one for one in names if rule_of_variables([one]) is not Rule.SHELL), ""):
+            rule = Rule.LEADS_ANYWHERE if _RUNS_TEXT.fullmatch(name) else Rule.UNKNOWN
+            return unknown_finding(node.source, f"it sets {name}, which decides what later commands run", rule)
+    return None
 
 
-def _list_variables_set(node: Node) -> Iterator[str]:
+def _list_variables_set(node: Simple | Block) -> Iterator[str]:
     """Yield the names of the variables that a loop, arithmetic, an expansion or a builtin may set."""
-    if isinstance(node, Chain):
-        return
     texts: list[str] = []
     if isinstance(node, Block):
         texts += [node.name, node.source if node.kind == "arithmetic" else ""]

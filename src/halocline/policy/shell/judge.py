@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.findings import (
     MOST_ANALYSED,
+    STRICTNESS,
     TOO_LONG,
     Analysis,
     Finding,
@@ -103,11 +104,13 @@ class Judge(Blocks):
                 self.analysis.functions.setdefault(node.name, []).append(node)
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
-        if steering := find_steering(tree):
-            self.analysis.findings.append(steering)
+        steering = find_steering(tree)
         if self.analysis.functions or steering:
             ground = replace(ground, rebinds=True)
         form, after = self.node(tree, ground)
+        if steering:
+            form = None
+            self._raise_finding(steering)
         traps, self.analysis.traps = self.analysis.traps, []
         for text in dict.fromkeys(traps):
             found: list[Finding] = []
@@ -116,6 +119,15 @@ class Judge(Blocks):
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form
+
+    def _raise_finding(self, finding: Finding) -> None:
+        """Make a command's finding as strict as this one about the same text, or add it."""
+        found = self.analysis.findings
+        at = next((number for number, one in enumerate(found) if one.part.text == finding.part.text), None)
+        if at is None:
+            found.append(finding)
+        elif STRICTNESS[found[at].rule] < STRICTNESS[finding.rule]:
+            found[at] = replace(found[at], part=finding.part, rule=finding.rule, canonical=None, form_alone=None)
 
     def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
         """Judge text that was not understood: the part before the problem, each line on its own, what looks worst."""
