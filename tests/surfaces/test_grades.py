@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, prompt
 from tests.surfaces.acp.test_acp import flags
-from tests.surfaces.cli.halo_process import Halo, shell
+from tests.surfaces.cli.halo_process import Halo, ended, shell
 from tests.surfaces.cli.live.conftest import Open, open_terminal
 from tests.surfaces.graded_calls import COMMANDS, NAMED, WORDS, fill_folder
 from tests.surfaces.tui.conftest import Begin, OpenBoard, begin, halo, open_board
@@ -169,8 +169,12 @@ async def test_another_program_that_approves_reads_the_grade(halo: Halo, grade: 
     desk = halo.home / "approvals" / "desk"
     for place in (halo.home, halo.home / "approvals", desk):
         place.mkdir(mode=0o700, exist_ok=True)
-    await halo.start("run", "--approvals", "desk", "-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go")
+    script = halo.script({"call": [shell(COMMANDS[grade])]}, DONE)
+    process = await halo.start("run", "--approvals", "desk", "-m", script, "go")
     async with asyncio.timeout(30):
         while not (found := [*desk.glob("*.request.json")]):
             await asyncio.sleep(0.05)
-    assert json.loads(found[0].read_text())["grade"] == grade
+    request = json.loads(found[0].read_text())
+    process.terminate()
+    await ended(process)
+    assert request["grade"] == grade
