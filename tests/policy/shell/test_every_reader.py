@@ -6,7 +6,7 @@ from tests.samples import choose
 
 PARTS = 4
 """Parts of the lines, so that several workers share them."""
-LINES = int(os.environ.get("READER_LINES", choose(300, 100)))
+LINES = int(os.environ.get("READER_LINES", choose(300, 40)))
 """How many lines with a path are judged, beside all that read whole folders."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from rich.console import Console
+from tests.samples import choose
 
 from halocline.context.budget import describe_gap
 from halocline.protocol import events as ev
@@ -158,12 +159,16 @@ def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:
     assert max(len(line) for line in shown([message("word " * 200)], 200).splitlines()) <= 110
 
 
+STEPS = choose(800, 300)
+"""Steps of a long task."""
+
+
 def test_a_long_task_is_printed_whole_and_its_texts_are_forgotten() -> None:
     console = Console(file=io.StringIO(), width=80)
     screen = Screen(console)
     tracemalloc.start()
     try:
-        for number in range(800):
+        for number in range(STEPS):
             for event in called("execute_command", f"step {number}", ToolKind.EXECUTE, "printed\n" * 10_000):
                 screen.show(event)
         kept, _ = tracemalloc.get_traced_memory()
@@ -171,8 +176,8 @@ def test_a_long_task_is_printed_whole_and_its_texts_are_forgotten() -> None:
         tracemalloc.stop()
     screen.close()
     assert isinstance(console.file, io.StringIO)
-    assert re.findall(r"step (\d+)", console.file.getvalue()) == [str(number) for number in range(800)]
-    assert kept < 800 * 80_000 / 2
+    assert re.findall(r"step (\d+)", console.file.getvalue()) == [str(number) for number in range(STEPS)]
+    assert kept < STEPS * 80_000 / 2
 
 
 def test_a_finished_block_is_printed_before_the_reply_is_over() -> None:
