@@ -104,6 +104,9 @@ class Person:
         self._keep(self._shown, b"restoring\n")
         await self._client.time.restore(self._workspace, checkpoint)
 
+    async def before(self, event: ev.Event) -> None:
+        """Do something before the person acts on an event."""
+
     @property
     def _state(self) -> State:
         return self._client.state(self._task)
@@ -122,6 +125,7 @@ class Person:
         async for event in self._client.events(self._task, after):
             if isinstance(event, ev.Durable):
                 self._keep(self._shown, codec.encode(event) + b"\n")
+            await self.before(event)
             match event:
                 case ev.ApprovalRequested(request=request):
                     decision = Choice.ALLOW_ONCE

@@ -4,16 +4,16 @@ The first use of a tool pins its definition. The file is Halocline's own; if it 
 """
 
 import difflib
-import os
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.events.mcp import McpTool
-from halocline.protocol.private_files import make_private_folder, open_private
+from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import Value
 
 _LONGEST = 4_000
@@ -45,12 +45,7 @@ class Pins:
             return
         with suppress(OSError):
             make_private_folder(self._file.parent)
-            temporary = self._file.with_name(f"{self._file.name}-{os.urandom(6).hex()}")
-            with open(temporary, "wb", opener=open_private) as file:
-                file.write(msgspec.json.encode({**pins, tool.subject: pin}))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self._file)
+            write_whole(self._file, msgspec.json.encode({**pins, tool.subject: pin}))
 
     def _read(self) -> dict[str, Pin]:
         try:

@@ -5,10 +5,12 @@ Reads verify the hash: a corrupt blob, as after a power loss, counts as missing 
 """
 
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
 
+from halocline.files.durable import sync_path
 from halocline.ports.blobs import blob_reference
 from halocline.protocol.file_locks import LockHeld, lock_folder
 from halocline.protocol.patterns import compile_later
@@ -61,16 +63,15 @@ class DiskBlobs:
                 raise
 
     def _sync(self, paths: set[Path]) -> None:
-        for path in paths:
-            _sync_folder(path)
         folders = {path.parent for path in paths}
-        for folder in folders:
-            _sync_folder(folder)
+        for path in (*paths, *folders):
+            with suppress(FileNotFoundError):  # it was removed: nothing to sync
+                sync_path(path)
         if not folders <= self._named:
             # The name of a new folder is in its parent, and that of the parent in the home.
             there = {self._folder / name for name in os.listdir(self._folder)}
-            _sync_folder(self._folder)
-            _sync_folder(self._folder.parent)
+            sync_path(self._folder)
+            sync_path(self._folder.parent)
             self._named |= there
         self._safe |= paths
 
@@ -121,14 +122,3 @@ def _write_blob(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _sync_folder(path: Path) -> None:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:  # it was removed: nothing to sync
-        return
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

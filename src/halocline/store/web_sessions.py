@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
-from halocline.store.atomic_file import write_whole
 
 KEPT = 30 * 86_400.0
 """Seconds without a visit after which a browser is signed out."""

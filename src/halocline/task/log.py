@@ -16,6 +16,7 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.durable import sync_path
 from halocline.protocol import codec, secrets
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, LogRepaired
@@ -134,7 +135,7 @@ class Log(Stream):
         os.fdatasync(self._file)
         if not self._synced:  # a new log may be in new folders, whose names must be synced too
             for folder in list(self.path.parents)[:3]:
-                sync_names(folder)
+                sync_path(folder)
 
     def close(self) -> None:
         """End the readers and release the lock."""
@@ -164,15 +165,6 @@ class Log(Stream):
 def redact_event(event: D, redact: Callable[[str], str]) -> D:
     """Apply `redact` to each text of the event; its structure stays."""
     return msgspec.convert(secrets.redaction.each_text(msgspec.to_builtins(event), redact), type(event))
-
-
-def sync_names(folder: Path) -> None:
-    """Make the names in a folder survive a power cut."""
-    file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _not_opened(folder: Path, error: OSError) -> LogUnwritable:

@@ -13,10 +13,11 @@ from typing import BinaryIO
 
 import msgspec
 
+from halocline.files.durable import sync_path
 from halocline.protocol import codec
 from halocline.protocol.events import LogRepaired, TaskStarted
 from halocline.protocol.values import Value
-from halocline.task.log import Log, sync_names
+from halocline.task.log import Log
 from halocline.task.log_reading import check_format, is_whole
 
 
@@ -74,7 +75,7 @@ def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
         aside = next(name for number in count(1) if not (name := path.with_name(f"damaged-{number}.jsonl")).exists())
         os.link(path, aside)
         os.replace(new, path)
-        sync_names(path.parent)
+        sync_path(path.parent)
     if damage.lost:
         _record_repair(path, size - path.stat().st_size, aside.name)
     return damage, aside

@@ -11,6 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from halocline.files import durable
+
 Names = dict[str, int]
 
 
@@ -22,11 +24,13 @@ class Disk:
         self._root = root
         self._synced = synced
         self._kept: dict[int, bytes | Names] = {}
+        self._names: dict[int, str] = {}
 
     def install(self) -> None:
         """Record everything that this process syncs from now on."""
         for name in ("fsync", "fdatasync"):
             setattr(os, name, self._watch(getattr(os, name)))
+        durable.sync_file_system = self._sync_all
 
     def _watch(self, real: Callable[[int], None]) -> Callable[[int], None]:
         @wraps(real)
@@ -35,9 +39,16 @@ class Disk:
             path = Path(os.readlink(f"/proc/self/fd/{file}"))
             if path == self._root or self._root in path.parents:
                 self._keep(file)
+                self._names[os.fstat(file).st_ino] = path.name
                 self._synced(path)
 
         return watched
+
+    def _sync_all(self, file: int) -> None:
+        """Stand in for a sync of the whole file system; the root is all that is looked at."""
+        for place, folders, files in os.walk(self._root, topdown=False):
+            for name in (*files, *folders, "."):
+                durable.sync_path(os.path.join(place, name))
 
     def _keep(self, file: int) -> None:
         found = os.fstat(file)
@@ -47,6 +58,12 @@ class Disk:
         else:
             with open(f"/proc/self/fd/{file}", "rb") as again:
                 self._kept[found.st_ino] = again.read()
+
+    def list_kept(self, name: str) -> list[bytes]:
+        """Return what survives of all files that had this name when they were synced."""
+        return [
+            held for inode, held in self._kept.items() if isinstance(held, bytes) and self._names.get(inode) == name
+        ]
 
     def cut(self, place: Path) -> None:
         """Write what would be left of the root to a new folder."""

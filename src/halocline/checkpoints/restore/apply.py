@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from halocline.checkpoints.restore import file_changes
 from halocline.checkpoints.restore.journal import Change, Journal, remove_journal, write_journal
 from halocline.checkpoints.restore.recovery import put_back
-from halocline.checkpoints.store import objects
-from halocline.checkpoints.store.contents import find_spoilt, name_of, rescue_blobs, sync_files
+from halocline.checkpoints.store.contents import find_spoilt, name_of, rescue_blobs
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.reading import Reader
+from halocline.checkpoints.store.syncing import sync_store
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
 
@@ -33,8 +33,8 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
         NotRestored: a file could not be written, or changed in the meantime. All files are as before.
     """
     journals = _write_journals(together)
-    for git, journal in journals:
-        sync_files(objects.place_object(git.store, change.before.sha) for change in journal.changes if change.before)
+    for git, _ in journals:
+        sync_store(git.store)
     begun: list[tuple[Git, Journal]] = []
     try:
         for git, journal in journals:
@@ -85,7 +85,7 @@ def _make_all(git: Git, journal: Journal) -> None:
                     _make_change(root, change, contents, journal.temporary)
                 except OSError as error:
                     raise OSError(error.errno, error.strerror, file_changes.place_of(git, change.path)) from error
-        file_changes.settle_below(root, (change.path for change in journal.changes if change.after))
+        file_changes.sync_below(root, (change.path for change in journal.changes))
 
 
 def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> list[str]:

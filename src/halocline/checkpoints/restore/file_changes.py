@@ -7,13 +7,15 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import PurePath
 
 from halocline.checkpoints.restore.journal import Change
-from halocline.checkpoints.store.contents import AT_ONCE, name_of, read_blobs, settle_opened
+from halocline.checkpoints.store.contents import AT_ONCE, name_of, read_blobs
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.reading import LINK, PROGRAM, read_in
+from halocline.files.durable import sync_opened
 from halocline.files.opening import list_below, open_below
 from halocline.files.target import Target, held_below
 from halocline.protocol.errors import HaloclineError
@@ -94,8 +96,11 @@ def walk_below(root: int, path: str) -> Iterator[tuple[str, list[str]]]:
         yield place, [name for name, is_folder in entries if not is_folder]
 
 
-def settle_below(root: int, paths: Iterable[Path]) -> None:
-    settle_opened(paths, lambda path: open_below(root, os.fsdecode(path)))
+def sync_below(root: int, paths: Iterable[Path]) -> None:
+    """Make the contents of these files, and that some are gone, survive a power cut."""
+    names = [os.fsdecode(path) for path in paths]
+    folders = {str(above) for name in names for above in PurePath(name).parents}
+    sync_opened([*names, *folders], lambda name: open_below(root, name))
 
 
 def batches_of(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:

@@ -10,10 +10,10 @@ from pathlib import Path as File
 
 import msgspec
 
-from halocline.checkpoints.store.contents import sync_files
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.layout import JOURNAL
+from halocline.files.durable import sync_path, write_whole
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
@@ -41,13 +41,7 @@ class Journal(Value, frozen=True):
 
 def write_journal(store: File, journal: Journal) -> None:
     """Write it durably, safe against a power cut."""
-    new = store / f"{JOURNAL}.new"
-    with open(new, "wb") as file:
-        file.write(msgspec.json.encode(journal))
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(store / JOURNAL)
-    sync_files([store])
+    write_whole(store / JOURNAL, msgspec.json.encode(journal))
 
 
 def read_journal(store: File) -> Journal | None:
@@ -60,7 +54,7 @@ def read_journal(store: File) -> Journal | None:
 def remove_journal(store: File) -> None:
     """Remove it: the change is over."""
     (store / JOURNAL).unlink(missing_ok=True)
-    sync_files([store])  # the first store's must not disappear before the others'
+    sync_path(store)  # the first store's must not disappear before the others'
 
 
 def put_journal_aside(store: File) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path as File
 
-from halocline.checkpoints.restore.file_changes import batches_of, make_entry, read_contents, set_file, settle_below
+from halocline.checkpoints.restore.file_changes import batches_of, make_entry, read_contents, set_file, sync_below
 from halocline.checkpoints.restore.journal import Change, Journal, put_journal_aside, read_journal, remove_journal
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import Git
@@ -70,7 +70,7 @@ def put_back(git: Git, journal: Journal) -> list[Path]:
             for change in few:
                 if not _put_one_back(root, change, contents, journal.temporary):
                     others.append(change.path)
-        settle_below(root, (change.path for change in journal.changes if change.before))
+        sync_below(root, (change.path for change in journal.changes))
     remove_journal(git.store)
     return others
 

@@ -1,17 +1,12 @@
 """Reads saved blobs and checks them against their hash: a disk may have damaged them since."""
 
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from itertools import islice
-from pathlib import Path
-from typing import TypeVar
 
 from halocline.checkpoints.store import objects
 from halocline.checkpoints.store.git import Git, GitFailed
 
-T = TypeVar("T")
 AT_ONCE = 64
 """Number of blobs whose contents are in memory at a time."""
 
@@ -40,26 +35,6 @@ def find_spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
 def rescue_blobs(git: Git, contents: Iterable[bytes]) -> Collection[str]:
     """Save contents again beside damaged blobs of the same hash; git finds the intact one. Returns their hashes."""
     return {objects.write_object(git.store, b"blob", content) for content in contents}
-
-
-def sync_files(files: Iterable[Path | str]) -> None:
-    """Make existing files survive a power cut; with many files, everything unwritten on the machine is synced."""
-    settle_opened(files, lambda path: os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
-
-
-def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
-    """The same for files that are opened by `opened`, which returns a descriptor."""
-    few = list(islice(files := iter(files), AT_ONCE))
-    if next(files, None) is not None:
-        os.sync()
-        return
-    for path in few:
-        with suppress(OSError):
-            file = opened(path)
-            try:
-                os.fsync(file)
-            finally:
-                os.close(file)
 
 
 def _find_spoilt(git: Git, few: Sequence[str]) -> set[str]:

@@ -11,6 +11,8 @@ from hashlib import sha1
 from pathlib import Path
 from threading import get_ident
 
+from halocline.files.durable import sync_path, sync_paths
+
 _WHO = "Halocline <checkpoints@halocline.invalid>"
 
 
@@ -22,9 +24,14 @@ def write_commit(store: Path, tree: str, parent: str | None, label: str, at: int
 
 
 def write_ref(store: Path, ref: str, sha: str) -> None:
-    """Point a reference to a commit."""
-    path = f"{store}/{ref}"
-    _write_object_file(path, f"{path}.lock", f"{sha}\n".encode())
+    """Point a reference to a commit, durably. What the commit leads to must be synced already."""
+    path, folder = f"{store}/{ref}", os.path.dirname(f"{store}/{ref}")
+    is_first = not os.path.isdir(folder)
+    _make_private(folder)
+    write_private(f"{path}.lock", f"{sha}\n".encode())
+    sync_path(f"{path}.lock")
+    os.replace(f"{path}.lock", path)
+    sync_paths([f"{store}/{above}" for above in Path(ref).parents] if is_first else [folder])
 
 
 def write_object(store: Path, kind: bytes, content: bytes) -> str:

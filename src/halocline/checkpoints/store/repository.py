@@ -26,6 +26,7 @@ from halocline.checkpoints.store.index_tree import IndexTree
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.objects import write_commit, write_ref
 from halocline.checkpoints.store.reading import make_entry
+from halocline.checkpoints.store.syncing import sync_store
 from halocline.checkpoints.store.trees import find_known, list_differing
 from halocline.checkpoints.store.upkeep import Upkeep
 from halocline.protocol.errors import HaloclineError
@@ -183,7 +184,9 @@ class Repository(StoreAccess):
     def adopt(self, target: str) -> None:
         """Continue our checkpoints from another task's. Raises UsageError."""
         with self.opened() as git:
-            write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
+            sha = self.resolve(git, target)
+            sync_store(self.path)
+            write_ref(self.path, f"{self._refs}/1", sha)
         self.claims.note_known(sha)
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
@@ -237,6 +240,7 @@ class Repository(StoreAccess):
     def _commit(self, tree: str, last: refs.Last | None, label: str, by: Attribution) -> refs.Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
         sha = write_commit(self.path, tree, parent, format_message(label, by), int(time.time()))
+        sync_store(self.path)
         write_ref(self.path, f"{self._refs}/{n}", sha)
         self._newest = refs.Last(sha, tree, n)
         return self._newest

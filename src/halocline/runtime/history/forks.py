@@ -4,13 +4,13 @@ What must stay true: the log of a fork is one that an ordinary task could have w
 closed as after a crash, so the log can be resumed and replayed like any other.
 """
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.files.durable import sync_path, write_whole
 from halocline.protocol import codec, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded
@@ -18,7 +18,6 @@ from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.protocol.values import Value
-from halocline.store.atomic_file import sync_names
 
 ELSEWHERE = "it stayed with the task this one was forked from"
 """Reason for the end of a job or sub-agent that was running at the fork."""
@@ -62,14 +61,8 @@ def write_task(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
-    new = folder / f"{codec.LOG_NAME}.new"
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-        file.write(lines)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(folder / codec.LOG_NAME)
-    sync_names(folder)
-    sync_names(folder.parent)
+    write_whole(folder / codec.LOG_NAME, lines)
+    sync_path(folder.parent)
 
 
 def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, folder: Path) -> None:

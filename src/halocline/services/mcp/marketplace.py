@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from halocline.files.durable import write_whole
 from halocline.mcp.registry.bundles import LARGEST, Bundle, read_bundle
 from halocline.mcp.registry.download import fetch_bytes
 from halocline.mcp.registry.readme import fetch_readme
@@ -14,7 +15,6 @@ from halocline.protocol.events.mcp import Order
 from halocline.protocol.private_files import make_private_folder
 from halocline.runtime.assembly.network import find_network
 from halocline.runtime.mcp import FolderServers
-from halocline.store.atomic_file import write_whole
 
 
 class Marketplace:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Server, ServerEntry, ServerOwner, Servers
 from halocline.protocol import json_input
@@ -21,7 +22,6 @@ from halocline.protocol.mcp_entries import NAMES, convert_entry
 from halocline.protocol.mcp_formats import KEY, read_tables
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
-from halocline.store.atomic_file import write_whole
 from halocline.store.mcp.managed import bounds_in
 from halocline.store.paths import MANAGED_MCP
 

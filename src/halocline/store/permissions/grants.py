@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.durable import sync_path, write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol.file_locks import lock_folder
 from halocline.protocol.permission_rules import Rule, Source
 from halocline.protocol.private_files import make_private_folder
-from halocline.store.atomic_file import sync_names, write_whole
 from halocline.store.permissions.rules import Unreadable, bare_rule, read_rules
 
 _TABLE = "[[rule]]"
@@ -97,4 +97,4 @@ def _append_table(path: Path, rule: Rule) -> None:
         os.fsync(file)
     finally:
         os.close(file)
-    sync_names(path.parent)
+    sync_path(path.parent)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
-from halocline.store.atomic_file import write_whole
 
 EVERYWHERE = ""
 """Key for switches that apply to all workspaces."""

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import open_regular, read_regular
 from halocline.ports.hooks import Hook
 from halocline.ports.mcp_servers import ServerOwner
@@ -26,7 +27,6 @@ from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.mcp_formats import SHARED
 from halocline.protocol.values import Value
-from halocline.store.atomic_file import write_whole
 from halocline.store.mcp.servers import Unreadable, read_entries, servers_in
 from halocline.store.paths import PROJECT_RULES, PROJECT_SETTINGS
 from halocline.store.permissions.hook_files import Places, hooks_in

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from halocline.files.durable import sync_path, write_whole
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.file_locks import LockHeld, lock_file
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.store.atomic_file import sync_names, write_whole
 
 if TYPE_CHECKING:
     from halocline.store.secrets.keyring import SystemKeyring
@@ -124,7 +124,7 @@ class SecretStore:
             write_whole(self._path, _encode_entries(entries))
         else:
             self._path.unlink()
-            sync_names(self._path.parent)  # a removed key must not come back
+            sync_path(self._path.parent)  # a removed key must not come back
 
     def _read(self) -> dict[str, Entry]:
         try:

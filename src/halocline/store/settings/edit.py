@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 from halocline.store.settings.load import check_settings
@@ -61,14 +62,7 @@ def _put_value(document: Any, path: list[str], value: Any) -> None:
 def _write_file(file: Path, text: str) -> None:
     """Write the file atomically; if it is a link, write to its target."""
     real = Path(os.path.realpath(file))
-    temporary = real.with_name(f".{real.name}-{os.urandom(6).hex()}")
     try:
-        mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        temporary.replace(real)
+        write_whole(real, text.encode(), real.stat().st_mode & 0o777 if real.exists() else 0o600)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SettingsError(f"Cannot write {file}: {error.strerror or error}.", "Nothing was changed.") from error

@@ -1,10 +1,11 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from halocline.store.atomic_file import write_whole
+from halocline.files.durable import write_whole
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.permissions.instruction_switches import RuleSwitches
 from halocline.store.secrets.store import SecretStore
@@ -16,7 +17,7 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.permissions.instruction_switches import RuleSwitches
 from halocline.store.secrets.store import SecretStore
-from halocline.store.atomic_file import write_whole
+from halocline.files.durable import write_whole
 from halocline.testing.power import Disk
 
 home, place = map(Path, sys.argv[1:])
@@ -37,7 +38,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("power")
     (folder / "home").mkdir(mode=0o700)
     words = [sys.executable, "-c", KEEPS, str(folder / "home"), str(folder / "left")]
-    subprocess.run(words, check=True, env={"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"})
+    subprocess.run(words, check=True, env={**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"})
     (folder / "left").chmod(0o700)
     return folder / "left"
 

@@ -1,0 +1,85 @@
+"""Makes files and names survive a power cut: the one place that asks the disk to keep something.
+
+A file's content and its name are two things: the name is kept by syncing its folder. Everything here blocks.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from errno import EINVAL, ENOTSUP
+from itertools import islice
+from typing import TypeVar
+
+FEW = 64
+"""Most files that are synced one by one; beyond that, syncing the whole file system is quicker."""
+_UNSUPPORTED = frozenset({EINVAL, ENOTSUP})
+"""Some file systems cannot sync folders: they keep names in another way, or not at all."""
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+Path = str | os.PathLike[str]
+T = TypeVar("T")
+
+
+def sync_path(path: Path) -> None:
+    """Make the content of a file, or the names in a folder, survive a power cut. Raises OSError."""
+    file = os.open(path, _READING)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def sync_paths(paths: Iterable[Path]) -> None:
+    """Do the same for files and folders of one file system; what is gone or cannot be opened is skipped.
+
+    Raises OSError: the disk may have lost something.
+    """
+    sync_opened(paths, lambda path: os.open(path, _READING))
+
+
+def sync_opened(files: Iterable[T], open_file: Callable[[T], int]) -> None:
+    """Do the same for files that `open_file` opens; it returns a descriptor, which is closed here."""
+    few = list(islice(files := iter(files), FEW))
+    whole = next(files, None) is not None
+    for one in few:
+        try:
+            file = open_file(one)
+        except OSError:
+            continue
+        try:
+            if whole:
+                sync_file_system(file)
+                return
+            os.fsync(file)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+        finally:
+            os.close(file)
+
+
+def sync_file_system(file: int) -> None:
+    """Sync everything on the file system of an open file or folder."""
+    import ctypes  # only what is large needs it
+
+    sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if sync is None or sync(file):
+        os.sync()
+
+
+def write_whole(path: os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
+    """Replace the file's content, durably. Raises OSError; then the file is unchanged."""
+    folder, name = os.path.split(os.fspath(path))
+    temporary = os.path.join(folder, f".{name.lstrip('.')}-{os.urandom(6).hex()}.tmp")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    sync_path(folder or ".")

@@ -1,0 +1,76 @@
+"""Asks the reader of each kind for everything that a log refers to."""
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halocline.protocol import events as ev
+from halocline.store.blobs import DiskBlobs
+
+_BLOB = re.compile(r"sha256:[0-9a-f]{64}")
+
+_NAMES_ONLY = {"seen"}
+"""Fields with the names of contents that nobody kept: what a file had in it when it was read."""
+
+
+def list_blobs(events: Iterable[ev.DurableEvent]) -> set[str]:
+    """Return the references of contents, wherever an event has one."""
+    return {ref for event in events for text in _list_texts(msgspec.to_builtins(event)) for ref in _BLOB.findall(text)}
+
+
+def list_checkpoints(events: Iterable[ev.DurableEvent]) -> list[str]:
+    return [event.checkpoint for event in events if isinstance(event, ev.CheckpointTaken)]
+
+
+def find_lost(home: Path, events: Iterable[ev.DurableEvent]) -> list[str]:
+    """Return what a home lacks of what the events refer to, or has in another form."""
+    events, blobs, lost = list(events), DiskBlobs(home / "blobs"), list[str]()
+    for ref in sorted(list_blobs(events)):
+        try:
+            blobs.get(ref)
+        except KeyError:
+            lost.append(ref)
+    taken = list_checkpoints(events)
+    stores = sorted((home / "checkpoints").glob("*/HEAD"))
+    if taken and not stores:
+        return [*lost, *taken]
+    for store in stores[: bool(taken)]:
+        lost += _judge_by_git(store.parent, taken)
+    return lost
+
+
+def read_newest(home: Path) -> dict[str, bytes]:
+    """Return the files of the newest checkpoint in the one store of a home."""
+    (store,) = (path.parent for path in (home / "checkpoints").glob("*/HEAD"))
+    newest = _git(store, "for-each-ref", "--sort=-version:refname", "--count=1", "--format=%(objectname)").strip()
+    names = _git(store, "ls-tree", "-r", "-z", "--name-only", newest).split("\0")[:-1]
+    return {name: _git(store, "cat-file", "blob", f"{newest}:{name}").encode() for name in names}
+
+
+def _judge_by_git(store: Path, commits: list[str]) -> list[str]:
+    """Have git read every object that commits lead to."""
+    words = ["git", f"--git-dir={store}", "fsck", "--no-dangling", "--no-progress", *commits]
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [] if found.returncode == 0 else [f"{store.name}: {found.stdout}{found.stderr}"]
+
+
+def _git(store: Path, *words: str) -> str:
+    found = subprocess.run(["git", f"--git-dir={store}", *words], capture_output=True, check=True)
+    return found.stdout.decode(errors="surrogateescape")
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for name, one in value.items():
+                if name not in _NAMES_ONLY:
+                    yield from _list_texts(one)
+        case list() | tuple():
+            for one in value:
+                yield from _list_texts(one)
