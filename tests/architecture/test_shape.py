@@ -99,6 +99,7 @@ NAME_GIT = {
     *(
         "git/environment.py",
         "checkpoints/shadow_git.py",
+        "checkpoints/store/losses.py",
         "checkpoints/store/stores.py",
         "checkpoints/store/borrowing.py",
     ),

@@ -1,8 +1,8 @@
-"""Rides the story once, and loses the power at each safe point: `python -m tests.crashes.power FOLDER [git]`.
+"""Rides the story once, and loses the power at each safe point: `python -m tests.crashes.power FOLDER [git] [alone]`.
 
 What the disk would hold then is left in FOLDER/cut/N-WHY: each time the log was made safe, while a person is asked, and
 while a command runs. What it held in the end is in FOLDER/home. With `git`, the project is a repository, whose objects
-the checkpoints borrow.
+the checkpoints borrow; `alone` leaves the power on, and the commands wait until somebody else removes their flags.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
@@ -61,10 +61,9 @@ class Patient(Person):
     async def before(self, event: ev.Event) -> None:
         if isinstance(event, (ev.ApprovalRequested, ev.QuestionAsked)):
             line = codec.encode(event) + b"\n"
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LONGEST):
-                    while not any(line in held for held in self.disk.list_kept(codec.LOG_NAME)):
-                        await asyncio.sleep(0.01)
+            async with asyncio.timeout(LONGEST):
+                while not any(line in held for held in self.disk.list_kept(codec.LOG_NAME)):
+                    await asyncio.sleep(0.01)
             self.disk.cut(self.place / f"{next(self.numbers)}-asked-{event.request}")
 
 
@@ -95,8 +94,7 @@ async def ride(folder: Path) -> None:
 
     disk = Disk(home, synced)
     disk.install()
-    controller = Controller(Destroying(Home.of({"HALOCLINE_HOME": str(home)}), SETTINGS, {}))
-    client = Client(controller, "person")
+    client = open_client(home)
     with open(folder / "shown", "wb") as shown:
         person = Patient(client, folder / "project", shown.fileno())
         person.disk, person.place, person.numbers = disk, folder / "cut", numbers
@@ -104,6 +102,19 @@ async def ride(folder: Path) -> None:
             await person.ride("")
     disk.cut(folder / "cut" / f"{next(numbers)}-end")
     await client.close()
+
+
+async def ride_alone(folder: Path) -> None:
+    """Ride the story, with nobody who takes the power: what removes the flags of commands does that."""
+    client = open_client(folder / "home")
+    with open(os.devnull, "wb") as nowhere:
+        await Person(client, folder / "project", nowhere.fileno()).ride("")
+    await client.close()
+
+
+def open_client(home: Path) -> Client:
+    controller = Controller(Destroying(Home.of({"HALOCLINE_HOME": str(home)}), SETTINGS, {}))
+    return Client(controller, "person")
 
 
 def make_project(folder: Path, *, in_git: bool) -> None:
@@ -119,4 +130,4 @@ def make_project(folder: Path, *, in_git: bool) -> None:
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     make_project(place / "project", in_git="git" in sys.argv[2:])
-    asyncio.run(ride(place))
+    asyncio.run(ride_alone(place) if "alone" in sys.argv[2:] else ride(place))

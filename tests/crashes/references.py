@@ -46,21 +46,26 @@ def find_lost(home: Path, events: Iterable[ev.DurableEvent]) -> list[str]:
 def read_newest(home: Path) -> dict[str, bytes]:
     """Return the files of the newest checkpoint in the one store of a home."""
     (store,) = (path.parent for path in (home / "checkpoints").glob("*/HEAD"))
-    newest = _git(store, "for-each-ref", "--sort=-version:refname", "--count=1", "--format=%(objectname)").strip()
-    names = _git(store, "ls-tree", "-r", "-z", "--name-only", newest).split("\0")[:-1]
-    return {name: _git(store, "cat-file", "blob", f"{newest}:{name}").encode() for name in names}
+    newest = (
+        _git(store, "for-each-ref", "--sort=-version:refname", "--count=1", "--format=%(objectname)").decode().strip()
+    )
+    names = _git(store, "ls-tree", "-r", "-z", "--name-only", newest).decode().split("\0")[:-1]
+    return {name: _git(store, "cat-file", "blob", f"{newest}:{name}") for name in names}
 
 
 def _judge_by_git(store: Path, commits: list[str]) -> list[str]:
-    """Have git read every object that commits lead to."""
-    words = ["git", f"--git-dir={store}", "fsck", "--no-dangling", "--no-progress", *commits]
-    found = subprocess.run(words, capture_output=True, text=True, check=False)
-    return [] if found.returncode == 0 else [f"{store.name}: {found.stdout}{found.stderr}"]
+    """Have git read every object that commits lead to, and nothing else: more may be about to be written."""
+    try:
+        names = _git(store, "rev-list", "--objects", "--no-object-names", *commits)
+        answer = _git(store, "cat-file", "--batch", data=names)
+    except subprocess.CalledProcessError as error:
+        return [f"{store.name}: {error.stderr.decode()}"]
+    return [sha for sha in names.decode().split() if f"{sha} missing".encode() in answer]
 
 
-def _git(store: Path, *words: str) -> str:
-    found = subprocess.run(["git", f"--git-dir={store}", *words], capture_output=True, check=True)
-    return found.stdout.decode(errors="surrogateescape")
+def _git(store: Path, *words: str, data: bytes = b"") -> bytes:
+    words = ("git", f"--git-dir={store}", *words)
+    return subprocess.run(words, input=data, capture_output=True, check=True).stdout
 
 
 def _list_texts(value: Any) -> Iterator[str]:

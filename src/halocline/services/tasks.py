@@ -14,6 +14,7 @@ from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime import attach
+from halocline.runtime.history.losses import find_lost
 from halocline.store.paths import Home, is_task_id
 from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
@@ -128,6 +129,14 @@ class TaskService:
         """Permanently delete a task that is in the trash. Raises TaskNotFound and UsageError."""
         task = history.find_task(self._home.trash, name, "It is no longer in the trash.")
         self._remove(self._home.trash, [*self._deleted_children(task), task])
+
+    def lost_checkpoints(self, workspace: Path) -> dict[str, int]:
+        """Return the tasks of a workspace whose logs name checkpoints that its store lacks, and how many; newest first.
+
+        Raises HaloclineError: git is missing, or does not answer.
+        """
+        tasks = [info.task for info in self.search() if info.workspace == str(workspace)]
+        return {task: len(lost) for task, lost in find_lost(self._home, tasks).items()}
 
     def half_restored(self) -> list[str]:
         """Return the folders in which a restore was interrupted."""

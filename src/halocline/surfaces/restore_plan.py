@@ -32,6 +32,13 @@ def describe_plan(plan: RestorePlan) -> list[str]:
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
+def describe_loss(task: str, count: int) -> str:
+    """Say that checkpoints of a task are lost, and how its edits can still be taken back."""
+    what = f"{count} checkpoints of task {task} are lost" if count > 1 else f"A checkpoint of task {task} is lost"
+    damaged = "the checkpoint store of this folder is damaged or was deleted"
+    return f"{what}: {damaged}. To take back the task's own edits: halo checkpoints restore {task}@1"
+
+
 def describe_assumed(plan: RestorePlan) -> list[str]:
     """Name the files whose changes are attributed to the task only by their time."""
     if not plan.assumed:

@@ -19,13 +19,18 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld
 
 
+def place_store(folder: Path, workspace: Path) -> Path:
+    """Return the path of a workspace's store in the folder of all stores."""
+    name = hashlib.sha256(os.fsencode(os.path.realpath(workspace))).hexdigest()[:16]
+    return Path(os.path.realpath(folder)) / name
+
+
 class StoreAccess:
     """A workspace's store, as a task opens it. `store` is the folder with the stores of all workspaces."""
 
     def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
         self.workspace = Path(os.path.realpath(workspace))
-        name = hashlib.sha256(os.fsencode(self.workspace)).hexdigest()[:16]
-        self.path = Path(os.path.realpath(store)) / name
+        self.path = place_store(store, self.workspace)
         self.limits = limits
         # Message about a restore that another process left unfinished; usually empty.
         self.mended = ""

@@ -14,6 +14,7 @@ from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import lock, upkeep
 from halocline.checkpoints.store.git import Git, Runner
 from halocline.checkpoints.store.layout import JOURNAL
+from halocline.checkpoints.store.losses import forget_given_up, note_given_up
 from halocline.checkpoints.store.objects import write_private
 from halocline.checkpoints.store.refs import REFS
 from halocline.checkpoints.store.repository import Repository
@@ -136,6 +137,7 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
         if _is_needed(path):
             raise TimeoutError
         for task, most in keep.items():
+            note_given_up(path.parent, task)
             folder = path / REFS / task
             given_up = _count_checkpoints(folder).numbers
             for number in given_up[:-most] if most else given_up:
@@ -178,6 +180,7 @@ def forget_task(folder: Path, task: str) -> None:
     for path in [store.path for store in list_stores(folder) if any(task == one.task for one in store.tasks)]:
         with suppress(TimeoutError):
             give_up(path, {task: 0}, 1)
+    forget_given_up(folder, task)
 
 
 def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: Runner) -> int:

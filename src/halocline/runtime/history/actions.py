@@ -3,8 +3,8 @@
 A point is written `TASK@EVENT`; for files, a checkpoint's name works as well.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, Us
 from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.history import rewind, snapshots
 from halocline.runtime.history.forks import Fork, fork_of
+from halocline.runtime.history.losses import explain_loss, find_kept_checkpoint
 from halocline.runtime.history.revert import plan_revert
 from halocline.runtime.prompts.expand import require_words
 from halocline.store.paths import Home
@@ -63,7 +64,8 @@ class TaskHistory:
     async def compare(self, workspace: Path, old: str, new: str = "") -> Comparison:
         """Compare the files at two points or checkpoints; without `new`, compare `old` with the files now."""
         store = self._stores(workspace, BY_HAND)
-        found = await store.compare(self._checkpoint(old), self._checkpoint(new) if new else None)
+        with self._telling_of_losses(old, new):
+            found = await store.compare(self._checkpoint(old), self._checkpoint(new) if new else None)
         _, others, _ = await self._elsewhere(workspace, old)
         later = {str(other.workspace): sha for other, sha in (await self._elsewhere(workspace, new))[1]} if new else {}
         for other, sha in others:
@@ -77,7 +79,8 @@ class TaskHistory:
         if (to := self._event_without_checkpoint(target)) is not None:
             return plan_revert(self.past(target.partition("@")[0]), to)
         task, others, lost = await self._elsewhere(workspace, target)
-        plan = await self._stores(workspace, task).plan(self._checkpoint(target), others, overwrite=overwrite)
+        with self._telling_of_losses(target):
+            plan = await self._stores(workspace, task).plan(self._checkpoint(target), others, overwrite=overwrite)
         return replace(plan, kept=(*plan.kept, *lost))
 
     async def restore(
@@ -98,7 +101,8 @@ class TaskHistory:
         if conversation:
             return await self._restore_both(workspace, target, sha, overwrite=overwrite)
         task, others, lost = await self._elsewhere(workspace, target)
-        restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite)
+        with self._telling_of_losses(target):
+            restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite)
         restored = replace(restored, kept=(*restored.kept, *lost))
         with suppress(TaskNotFound, TaskBusy):
             await self._note(self._find(task), rewind.restore_event(restored, tell=True))
@@ -210,7 +214,18 @@ class TaskHistory:
             return None
         past = self.past(task)
         snapshots.find_place(past, int(seq))
-        return None if snapshots.checkpoint_at(past, int(seq)) else int(seq)
+        return None if find_kept_checkpoint(self._home, past, int(seq)) else int(seq)
+
+    @contextmanager
+    def _telling_of_losses(self, *targets: str) -> Iterator[None]:
+        """Say of a checkpoint that the store has no longer that it is lost, not that there was none."""
+        try:
+            yield
+        except HaloclineError:
+            for task, is_named, name in (target.partition("/") for target in targets):
+                if is_named and (lost := explain_loss(self._home, task, name)):
+                    raise lost from None
+            raise
 
     def _checkpoint(self, name: str) -> str:
         """Return the checkpoint for a checkpoint's name or a `TASK@EVENT`. Raises UsageError and TaskNotFound."""

@@ -20,9 +20,9 @@ from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.rewind import restore_state
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
+from halocline.runtime.history.losses import find_kept_checkpoint
 from halocline.runtime.history.revert import revert_edits
 from halocline.runtime.history.snapshots import (
-    checkpoint_at,
     checkpoints_elsewhere,
     find_checkpoints_elsewhere,
     find_place,
@@ -53,11 +53,11 @@ async def rewind_task(
     events = list(read_log(log))
     find_place(events, request.to)
     restored = None
-    if request.files and not (checkpoint or checkpoint_at(events, request.to)):
+    sha = (checkpoint or find_kept_checkpoint(home, events, request.to)) if request.files else ""
+    if request.files and not sha:
         restored = await revert_edits(events, request.to, home, emit)
         emit(restore_event(restored, tell=not request.conversation))
-    elif request.files:
-        sha = checkpoint or checkpoint_at(events, request.to)
+    elif sha:
         found = find_checkpoints_elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, request.to)
         state = fold_events(events)
         others, lost = await others_of(state, found, stores)

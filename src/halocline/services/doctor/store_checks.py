@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halocline.checkpoints.store.stores import Store, list_stores, repository_of
 from halocline.protocol.errors import HaloclineError
+from halocline.runtime.history.losses import find_lost
 from halocline.services.doctor.finding import Finding
 from halocline.store.paths import Home
 
@@ -14,6 +15,7 @@ NAME = "stores"
 NAMED = 3
 """Folders to name; the rest are only counted."""
 CUT_SHORT = "A restore of {} was interrupted: some files may be restored, others not"
+LOST = "They cannot be had back. The tasks' own edits can be taken back: halo checkpoints restore TASK@1"
 ENDS = "Run halo doctor --fix, or start a task in that folder, to repair it."
 
 
@@ -21,7 +23,21 @@ def check_stores(home: Home, *, fix: bool = False) -> list[Finding]:
     """Find interrupted restores and stores that need the project's git; `fix` repairs both."""
     found = [store for store in list_stores(home.checkpoints) if not store.is_damaged]
     halves = [_half_restored(store, fix=fix) for store in found if store.is_half_restored]
-    return [*halves, _check_independence(found, fix=fix)]
+    return [*halves, *_check_losses(home), _check_independence(found, fix=fix)]
+
+
+def _check_losses(home: Home) -> list[Finding]:
+    """Name the tasks whose logs name checkpoints that no store has."""
+    try:
+        lost = find_lost(home, (folder.name for folder in home.tasks.iterdir()) if home.tasks.is_dir() else ())
+    except HaloclineError:  # without git, which is told of elsewhere
+        return []
+    if not lost:
+        return []
+    names = ", ".join(f"{task} ({len(gone)})" for task, gone in [*lost.items()][:NAMED]) + ", …" * (len(lost) > NAMED)
+    of = f"{len(lost)} task{'s'[: len(lost) != 1]}"
+    text = f"Checkpoints of {of} are lost: {names}. A store is damaged or was deleted"
+    return [Finding(NAME, False, text, LOST, needed=False)]
 
 
 def _half_restored(store: Store, *, fix: bool) -> Finding:

@@ -8,7 +8,7 @@ from pathlib import Path
 from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
 from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.figures import format_age
-from halocline.surfaces.restore_plan import describe_plan, explain_no_change
+from halocline.surfaces.restore_plan import describe_loss, describe_plan, explain_no_change
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, ask_yes_no
 from halocline.surfaces.slash.diff import show_comparison
 
@@ -29,7 +29,9 @@ async def answer_checkpoint(context: SlashContext, rest: str) -> SlashAnswer:
     known = await list_newest_first(store, task)
     match rest.split():
         case [] | ["list"]:
-            return "\n".join(map(_checkpoint_line, known[:LISTED])) or NONE
+            lost = client.tasks.lost_checkpoints(workspace).get(task, 0)
+            lines = [*([describe_loss(task, lost)] if lost else ()), *map(_checkpoint_line, known[:LISTED])]
+            return "\n".join(lines) or NONE
         case ["diff", number] if _is_of(known, number):
             found = await client.time.compare(workspace, f"{task}/{number}")
             return show_comparison(found, f"since checkpoint {number}")

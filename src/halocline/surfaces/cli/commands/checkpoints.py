@@ -46,7 +46,10 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     found = await store.list()
     if store.unread:
         print_raw(store.unread)
-    if not found and not store.unread:
+    lost = client.tasks.lost_checkpoints(workspace)
+    for task, count in lost.items():
+        print_raw(restore_plan.describe_loss(task, count))
+    if not found and not store.unread and not lost:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     titles: dict[str, str] = {}
     for info in sorted(found, key=_time_key(found), reverse=True):
