@@ -1,3 +1,4 @@
+import asyncio
 import os
 import time
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ import pytest
 from tests.checkpoints.bench import Bench
 
 from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.shadow_git import WAITS
 from halocline.checkpoints.store import index, layout
 from halocline.checkpoints.store.background_reading import LATE, READY
 from halocline.checkpoints.store.git import Git, Runner, TakesLong
@@ -65,6 +67,32 @@ async def test_a_checkpoint_that_is_taken_after_changes_says_so(bench: Bench) ->
     assert [(event.is_late, event.label) for event in taken] == [(True, f"Start; a command{LATE}")]
     assert plan.late == (str(bench.workspace),)
     assert plan.changes == 0
+
+
+async def test_a_command_that_deletes_files_waits_for_a_late_checkpoint_however_long_it_takes(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    with kept_busy(bench):
+        shadow = await bench.begun(limits=SOON)
+        waiting = asyncio.create_task(shadow.barrier(destroys=True))
+        await bench.told(WAITS)
+        await asyncio.sleep(0.3)
+        assert not waiting.done()
+    await waiting
+    (bench.workspace / "a.txt").unlink()
+    shadow.take("a command")
+    await shadow.restore("1")
+    await shadow.close()
+    assert (bench.workspace / "a.txt").read_text() == "one"
+
+
+async def test_a_task_that_is_closed_ends_the_wait_of_a_command(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    with kept_busy(bench):
+        shadow = await bench.begun(limits=SOON)
+        waiting = asyncio.create_task(shadow.barrier(destroys=True))
+        await bench.told(WAITS)
+        await shadow.close()
+        await waiting
 
 
 async def test_what_changes_once_checkpoints_are_ready_can_be_put_back(bench: Bench) -> None:

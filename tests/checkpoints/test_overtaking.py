@@ -39,7 +39,7 @@ async def scanning(bench: Bench, held_back: Path) -> ShadowGit:
 async def test_an_edit_does_not_wait_and_yet_is_not_in_the_checkpoint_before_it(bench: Bench, held_back: Path) -> None:
     bench.write("a.txt", "one\n")
     shadow = await scanning(bench, held_back)
-    await shadow.barrier(["a.txt"])
+    await shadow.barrier(["a.txt"], ran=False)
     bench.write("a.txt", "two\n")
     shadow.take("edit", ["a.txt"])
     held_back.with_name("go").touch()
@@ -139,7 +139,7 @@ async def test_a_file_that_an_edit_removes_meanwhile_is_still_in_the_checkpoint_
         bench.write("a.txt", "one\n")
     shadow = await scanning(bench, held_back)
     bench.write("a.txt", "one\n")
-    await shadow.barrier(["a.txt"])
+    await shadow.barrier(["a.txt"], ran=False)
     (bench.workspace / "a.txt").unlink()
     shadow.take("edit", ["a.txt"])
     held_back.with_name("go").touch()
@@ -153,7 +153,7 @@ async def test_a_file_that_an_edit_makes_meanwhile_is_not_in_the_checkpoint_befo
 ) -> None:
     shadow = await scanning(bench, held_back)
     bench.write("b.txt", "by the command")
-    await shadow.barrier(["new/a.txt"])
+    await shadow.barrier(["new/a.txt"], ran=False)
     bench.write("new/a.txt", "by the edit")
     shadow.take("edit", ["new/a.txt"])
     held_back.with_name("go").touch()
@@ -165,7 +165,7 @@ async def test_an_ignored_file_stays_out_whoever_edits_it(bench: Bench, held_bac
     bench.write(".gitignore", "*.log\n")
     bench.write("a.log", "one")
     shadow = await scanning(bench, held_back)
-    await shadow.barrier(["a.log"])
+    await shadow.barrier(["a.log"], ran=False)
     bench.write("a.log", "two")
     shadow.take("edit", ["a.log"])
     held_back.with_name("go").touch()
@@ -177,7 +177,7 @@ async def test_an_edit_through_a_link_waits(bench: Bench, held_back: Path) -> No
     bench.write("a.txt", "one")
     os.symlink("a.txt", bench.workspace / "link.txt")
     shadow = await scanning(bench, held_back)
-    waiting = asyncio.create_task(shadow.barrier(["link.txt"]))
+    waiting = asyncio.create_task(shadow.barrier(["link.txt"], ran=False))
     await asyncio.sleep(0.1)
     assert not waiting.done()
     held_back.with_name("go").touch()
@@ -198,7 +198,7 @@ async def test_not_more_than_a_few_checkpoints_are_overtaken(bench: Bench, held_
 
     async def edit() -> None:
         for n in range(30):
-            await shadow.barrier(["a.txt"])
+            await shadow.barrier(["a.txt"], ran=False)
             bench.write("a.txt", str(n))
             shadow.take(f"edit {n}", ["a.txt"])
 

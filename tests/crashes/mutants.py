@@ -49,7 +49,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "            await self._log.sync()\n            try:",
         "            try:",
     ),
-    "the log before a change": Mutant("task/calls/tool_calls.py", "self._log.sync(), self._ch", "self._ch"),
+    "the log before a change": Mutant("task/calls/tool_calls.py", "gather(self._log.sync(), ", "gather("),
     "the log at the end of a turn": Mutant("task/task.py", "        await self.log.sync()\n", ""),
     "a checkpoint before its reference": Mutant(
         "checkpoints/store/repository.py",
@@ -67,9 +67,6 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "the names of a task's first reference": Mutant(
         "checkpoints/store/objects.py", "for above in Path(ref).parents] if", "for above in ()] if"
-    ),
-    "borrowed objects before the project's are let go": Mutant(
-        "checkpoints/store/upkeep.py", "        sync_store(git.store)\n", ""
     ),
     "a file that is written whole": Mutant("files/durable.py", "            os.fsync(fd)\n", "", (WHOLE,)),
     "the name of a file that is written whole": Mutant(

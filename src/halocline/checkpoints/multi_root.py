@@ -43,8 +43,9 @@ class RootedCheckpoints:
             for place in own or ():
                 store.wrote(place, before, after)
 
-    async def barrier(self, paths: Paths = None, *, ran: bool = True) -> None:
-        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._split_paths(paths)))
+    async def barrier(self, paths: Paths = None, *, ran: bool = True, destroys: bool = False) -> None:
+        stores = self._split_paths(paths)
+        await asyncio.gather(*(store.barrier(own, ran=ran, destroys=destroys) for store, own in stores))
 
     async def settle(self) -> None:
         await asyncio.gather(*(store.settle() for store in self._others.values()))

@@ -45,6 +45,7 @@ class SaveQueue:
         self.waiting: deque[Request] = deque()
         self.running: Request | None = None
         self.late: Request | None = None
+        self._no_longer_late = asyncio.Event()
         self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.
@@ -116,9 +117,20 @@ class SaveQueue:
         """Wait for the background reading, which must have been stopped."""
         await self._reading.end()
 
+    async def wait_until_ready(self) -> None:
+        """Wait until no checkpoint is late: it is saved, or it cannot be saved at all."""
+        while self.late is not None and not self.is_off:
+            self._no_longer_late.clear()
+            await self._no_longer_late.wait()
+
+    def _end_late(self) -> None:
+        self.late = None
+        self._no_longer_late.set()
+
     def turn_off(self) -> None:
         """Drop what waits, and accept nothing more."""
         self.is_off = True
+        self._no_longer_late.set()
         self._drop_waiting()
 
     async def _work(self) -> None:
@@ -149,7 +161,8 @@ class SaveQueue:
             return
         except (HaloclineError, OSError) as error:
             self._hand_over(request)
-            self.late = None if request.is_late else self.late
+            if request.is_late:
+                self._end_late()
             self._complain(error)
             return
         finally:
@@ -164,7 +177,7 @@ class SaveQueue:
             taken.append(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
         self._announcements.announce(taken)
         if request.is_late:
-            self.late = None
+            self._end_late()
             self._announcements.notify(READY)
 
     def _hand_over(self, failed: Request) -> None:
@@ -194,7 +207,7 @@ class SaveQueue:
         self._announcements.report_delay(late)
 
     def _read_failed(self, error: Exception) -> None:
-        self.late = None  # the next request tries again
+        self._end_late()  # the next request tries again
         self._complain(error)
 
     def _catch_up(self) -> None:

@@ -23,6 +23,10 @@ from halocline.ports.checkpoints import Emit
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
+WAITS = (
+    "This command deletes or overwrites files, so it waits until the first checkpoint of the folder is saved. "
+    "To go on without it, interrupt the turn; to do so always, turn checkpoints off in the settings."
+)
 _COPYING = 1.0
 """Longest wait in seconds of a command for borrowed objects to be copied."""
 
@@ -95,16 +99,21 @@ class ShadowGit(Queries):
         before_sha, after_sha = ("" if content is None else name_of(content) for content in (before, after))
         self._repository.claims.wrote(path, before_sha, after_sha)
 
-    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:
         """Wait until the task may change `paths`, or any file with None. Earlier requests show them as they are now.
 
         Changes by somebody else are saved first, so that they do not count as the task's. `ran`: a command will change
-        the files, so it is not known what it writes.
+        the files, so it is not known what it writes. `destroys`: it waits for a late checkpoint until that is ready.
         """
         if paths == () or self._queue.is_off:
             return
         if self._queue.late is None:
             await self._save_present(paths, ran=ran)
+        if self._queue.late is not None and destroys:
+            self._announcements.notify(WAITS)
+            await self._queue.wait_until_ready()
+            if not self._queue.is_off:
+                await self._save_present(paths, ran=ran)
         if self._queue.late is not None:
             await self._go_on_without(self._queue.late)
         self._repository.claims.begin(paths, ran=ran)
@@ -123,19 +132,23 @@ class ShadowGit(Queries):
             await self._upkeep.stand_alone(_COPYING)
         if self._repository.claims.is_any_open and not self._is_busy():
             self._repository.claims.end(None)
-        is_looked_at = await self._queue.wait_for(paths)
+        # What a command overwrites must be on the disk; of what an edit overwrites, the log has the content.
+        is_looked_at = await self._queue.wait_for(None if ran else paths)
         if not is_looked_at and paths is not None:
-            await self._look_at(paths)
+            await self._look_at(paths, waits=ran)
         elif not is_looked_at:
             self._queue.add_request(FOUND, None)
             await self._queue.wait_for(None)
 
-    async def _look_at(self, paths: Sequence[str]) -> None:
-        """Save the present contents of these files; waits only if they cannot be kept in memory."""
+    async def _look_at(self, paths: Sequence[str], *, waits: bool) -> None:
+        """Save the present contents of these files; `waits` for that, or if they cannot be kept in memory."""
         if self._queue.has_saved(paths):
             return
         self._queue.append(request := Request([FOUND], set(paths)))
-        if await self._queue.keep_contents(request, paths):
+        if waits:
+            self._queue.start()
+            await request.is_saved.wait()
+        elif await self._queue.keep_contents(request, paths):
             asyncio.get_running_loop().call_later(self._pause, self._queue.start)
         else:
             request.paths = None

@@ -23,11 +23,12 @@ class Checkpoints(Protocol):
         """Note an edit: the file's content before and after it; None for no file."""
         return
 
-    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:
         """Wait until the task may change files: `paths` (perhaps none), or any if None.
 
         Requested checkpoints will have their current content, and changes by others are not attributed to the task.
-        `ran`: a command changes them, so `wrote` will not be called for what it writes.
+        `ran`: a command changes them, so `wrote` will not be called for what it writes. `destroys`: it deletes or
+        overwrites files, so it waits for the first checkpoint however long that takes; others go on without a late one.
         """
         return
 

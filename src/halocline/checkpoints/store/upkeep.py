@@ -12,7 +12,6 @@ from halocline.checkpoints.changes.claims import trim_file
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.access import StoreAccess
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
-from halocline.checkpoints.store.syncing import sync_store
 
 # All commits, and objects already read by a checkpoint that is being saved.
 _EVERYTHING = ("--all", "--indexed-objects")
@@ -105,7 +104,6 @@ def stand_alone(git: Git) -> bool:
             _apart_from_folder(git).run("rev-list", "--objects", "--quiet", *_EVERYTHING)
         except GitFailed:
             return False
-        sync_store(git.store)
         keep()
     return True
 

@@ -116,8 +116,8 @@ class LazyCheckpoints:
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
         self._built.wrote(path, before, after)
 
-    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
-        await self._built.barrier(paths, ran=ran)
+    async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:
+        await self._built.barrier(paths, ran=ran, destroys=destroys)
 
     async def settle(self) -> None:
         await self._built.settle()

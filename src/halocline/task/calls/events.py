@@ -15,7 +15,7 @@ from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Choice, Diff, Grant, Scope, Todo, ToolKind
 from halocline.protocol.messages import Text, ToolCall, UserPart
-from halocline.protocol.permission_rules import CommandPart
+from halocline.protocol.permission_rules import CommandPart, Effect
 from halocline.protocol.terminal_text import plain_output
 from halocline.protocol.values import Value
 
@@ -37,7 +37,7 @@ class Run(Value, frozen=True):
     runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs.
     `accepted`: the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with
     the files as they were then. `may_change` are the only files it can change, none for a call that only reads; None
-    if it may be any.
+    if it may be any. `destroys`: part of its command deletes or overwrites files.
     """
 
     call: ToolCall
@@ -54,6 +54,7 @@ class Run(Value, frozen=True):
     accepted: bool = False
     approved: bool = False
     may_change: tuple[str, ...] | None = None
+    destroys: bool = False
 
     @property
     def changes_files(self) -> bool:
@@ -77,6 +78,7 @@ def let_through(run: Run, decision: Decision) -> Run:
         mixed=decision.mixed,
         scripts=decision.scripts,
         may_change=_may_change(run.summary, decision),
+        destroys=any(part.effect is Effect.DESTRUCTIVE for part in decision.parts),
     )
 
 

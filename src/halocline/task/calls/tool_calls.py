@@ -138,7 +138,8 @@ class ToolCalls:
                 self._require_same_places(run)
             yield None
             return
-        safe = asyncio.gather(self._log.sync(), self._checkpoints.barrier(run.may_change, ran=run.by_command))
+        present = self._checkpoints.barrier(run.may_change, ran=run.by_command, destroys=run.destroys)
+        safe = asyncio.gather(self._log.sync(), present)
         try:
             await (asyncio.sleep(0) if is_edit else safe)  # both begin
             if waited or not is_edit:
