@@ -1,20 +1,11 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
 from enum import StrEnum
-from pathlib import Path
 
+from halocline.policy.decision import PolicyContext
 from halocline.policy.paths import Resolved
-from halocline.ports.shell_facts import Hides, ShellFacts
-from halocline.protocol.kinds import ApprovalMode, Mode
-from halocline.protocol.permission_rules import (
-    CommandPart,
-    CommandPermissions,
-    Effect,
-    OtherRoot,
-    Place,
-    Source,
-    Verdict,
-)
+from halocline.ports.shell_facts import Hides
+from halocline.protocol.permission_rules import CommandPart, Effect, Place, Verdict
 from halocline.protocol.values import Value
 
 
@@ -68,26 +59,16 @@ class Touch(Value, frozen=True):
 
 
 class Circumstances(Value, frozen=True):
-    """The place and modes in which a command would run. `typed`: it is input for a running program.
+    """The folder in which a command would run, in a context. `typed`: it is input for a running program.
 
-    `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
     `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
     ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
     """
 
-    workspace: Path
-    home: Path
+    context: PolicyContext
     folder: str
-    facts: ShellFacts
-    mode: Mode
-    approval_mode: ApprovalMode
     typed: bool = False
     risky: bool = False
-    exported: tuple[str, ...] = ()
-    path: str = ""
-    ignored: tuple[str, ...] = ()
-    permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
-    roots: tuple[OtherRoot, ...] = ()
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()

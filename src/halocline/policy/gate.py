@@ -69,14 +69,7 @@ def build_classifier(context: PolicyContext, call: Summary | None = None) -> Cla
     """Return the classifier of places for a task, or for the files that a judged call reaches."""
     call = call or Summary("", ToolKind.READ, tool="read_file")
     places = _resolve_paths(call, context) if any(rule.paths for rule in context.book.rules) else ()
-    return Classifier(
-        context.workspace,
-        context.home,
-        outputs=context.outputs,
-        ignored=context.book.ignored,
-        roots=context.roots,
-        guard=_build_guard(context, call.tool, call.agent, places),
-    )
+    return context.classifier(_build_guard(context, call.tool, call.agent, places))
 
 
 def _build_guard(
@@ -119,12 +112,7 @@ def find_scripts(summary: Summary, context: PolicyContext) -> tuple[str, ...]:
 
 
 def _resolve_paths(summary: Summary, context: PolicyContext) -> tuple[Resolved, ...]:
-    if not summary.paths:
-        return ()
-    kinds = Classifier(
-        context.workspace, context.home, outputs=context.outputs, ignored=context.book.ignored, roots=context.roots
-    )
-    return tuple(map(kinds.resolve, summary.paths))
+    return tuple(map(context.classifier().resolve, summary.paths)) if summary.paths else ()
 
 
 def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: PolicyContext) -> Circumstances:
@@ -132,19 +120,10 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
     guarded = _find_guarded(summary.tool, summary.agent, context) if summary.command else frozenset()
     hidden = _list_hidden(context, guarded) if summary.command else ()
     return Circumstances(
-        workspace=context.workspace,
-        home=context.home,
+        context,
         folder=paths[-1].path if paths else str(context.workspace),
-        facts=context.facts,
-        mode=context.mode,
-        approval_mode=context.approval_mode,
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
-        exported=context.exported,
-        path=context.path,
-        ignored=context.book.ignored,
-        permissions=context.book.permissions,
-        roots=context.roots,
         guarded=guarded,
         hides=make_hider(context, summary.tool, summary.agent) if hidden else None,
         hidden_lines=hidden,

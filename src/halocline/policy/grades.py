@@ -26,22 +26,21 @@ def _grade_act(act: Act, context: PolicyContext) -> tuple[Grade, str]:
     if act.judged is not None:
         return _grade_parts(act.judged.simple, context)
     rule, reason = why_careful(act)
-    grade = Grade.SECRET if rule is Rule.SECRET else Grade.OUTSIDE if rule else Grade.ORDINARY
-    if not rule and act.server and act.server.net is not Net.PUBLIC:
-        return Grade.OUTSIDE, f"{act.server.exactly} is on this machine or a private network"
-    return grade, reason
+    return (Grade.SECRET if rule == Rule.SECRET else Grade.OUTSIDE if rule else Grade.ORDINARY), reason
 
 
-def why_careful(act: Act) -> tuple[Rule | None, str]:
-    """Say why the place of an act needs care, with the rule; None for any other place."""
+def why_careful(act: Act) -> tuple[str, str]:
+    """Say why the place or server of an act needs care, with the rule; empty for any other."""
     match act.place:
         case Place.SECRET if act.path:
-            return Rule.SECRET, f"{act.path.shown} may hold secrets"
+            return Rule.SECRET.value, f"{act.path.shown} may hold secrets"
         case Place.OUTSIDE if act.path:
-            return Rule.OUTSIDE, f"{act.path.path} is outside the workspace"
+            return Rule.OUTSIDE.value, f"{act.path.path} is outside the workspace"
         case Place.RUNS_LATER if act.path and act.kind in CHANGES:
-            return Rule.LATER, f"other programs run {act.path.shown} or read it as configuration"
-    return None, ""
+            return Rule.LATER.value, f"other programs run {act.path.shown} or read it as configuration"
+    if act.server and act.server.net is not Net.PUBLIC:
+        return "private-network", f"{act.server.exactly} is on this machine or a private network"
+    return "", ""
 
 
 def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple[Grade, str]:
