@@ -16,7 +16,6 @@ from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.commands import Circumstances, Rule
-from halocline.policy.decision import PolicyContext
 from halocline.policy.shell.verdict import judge_command
 from halocline.protocol import events as ev
 from halocline.protocol.events import SandboxChecked
@@ -246,15 +245,15 @@ def test_every_reason_that_the_judge_can_give_has_a_command(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / "private").mkdir()
     (tmp_path / ".env").touch()
-    context = PolicyContext(
+    where = Circumstances(
         workspace=tmp_path.resolve(),
         home=tmp_path / "home",
+        folder=str(tmp_path),
         facts=LocalShellFacts({"PATH": os.environ["PATH"]}, lambda paths, roots: ()),
         mode=Mode.ACT,
         approval_mode=ApprovalMode.AUTO,
         book=RuleBook(ignored=("private/",)),
     )
-    where = Circumstances(context, folder=str(tmp_path))
     (tmp_path / "lost.log").touch()
     (tmp_path / "a.txt").touch()
     for rule, command, _, _ in ROWS:

@@ -58,20 +58,23 @@ class Touch(Value, frozen=True):
     use: Use
 
 
-class Circumstances(Value, frozen=True):
-    """The folder in which a command would run, in a context. `typed`: it is input for a running program.
+class Circumstances(PolicyContext, frozen=True):
+    """The context of a command, with the folder in which it would run. `typed`: it is input for a running program.
 
     `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
     ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
     """
 
-    context: PolicyContext
-    folder: str
+    folder: str = ""
     typed: bool = False
     risky: bool = False
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.book.ignored
 
 
 class JudgedPart(Value, frozen=True):

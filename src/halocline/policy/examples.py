@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances
-from halocline.policy.decision import PolicyContext
 from halocline.policy.destinations import parse_destination
 from halocline.policy.paths import Classifier
 from halocline.policy.rules import find_allowing, find_covered
@@ -54,7 +53,7 @@ def _example_act(rule: Rule, example: str, workspace: Path) -> Act:
     if rule.paths or rule.places:
         return Act(kind, tool, path=Classifier(workspace, Path("/nowhere-home")).resolve(example), agent=agent)
     summary = Summary(example, kind, command=example, tool=tool, agent=agent)
-    where = Circumstances(PolicyContext(workspace, NOWHERE, Mode.ACT, ApprovalMode.ASK), str(workspace))
+    where = Circumstances(workspace, NOWHERE, Mode.ACT, ApprovalMode.ASK, folder=str(workspace))
     (act, *_) = acts_of(summary, (), where)
     # An example for a rule about effects counts as having the effect; what it would really do is not checked.
     return replace(act, effect=rule.effects[0]) if rule.effects and not rule.argv else act

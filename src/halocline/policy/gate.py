@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from halocline.policy.acts import Act, acts_of, path_grant
 from halocline.policy.commands import Circumstances, Use
@@ -120,7 +120,7 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
     guarded = _find_guarded(summary.tool, summary.agent, context) if summary.command else frozenset()
     hidden = _list_hidden(context, guarded) if summary.command else ()
     return Circumstances(
-        context,
+        **asdict(context),
         folder=paths[-1].path if paths else str(context.workspace),
         typed=bool(summary.place) and not paths,
         risky=summary.risky,

@@ -34,14 +34,14 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     plain = _QUOTES.sub("", command)
     ground = Ground(
-        where.context.workspace,
-        where.context.home,
-        where.context.facts,
+        where.workspace,
+        where.home,
+        where.facts,
         (where.folder,),
-        where.context.exported,
-        where.context.path,
-        where.context.book.ignored,
-        where.context.roots,
+        where.exported,
+        where.path,
+        where.ignored,
+        where.roots,
         guarded=where.guarded,
         hides=where.hides,
         hidden_lines=where.hidden_lines,
@@ -122,17 +122,17 @@ def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement |
     if finding := analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         more = ": no mode allows that" if finding.rule is Rule.FLOOR else ""
         return CommandJudgement(Verdict.DENY, finding.rule.value, f"{finding.part.reason}{more}", binding=True)
-    finding = analysis.first(Rule.LEADS_ANYWHERE) if where.context.approval_mode is ApprovalMode.YOLO else None
+    finding = analysis.first(Rule.LEADS_ANYWHERE) if where.approval_mode is ApprovalMode.YOLO else None
     if finding is None:
         return None
     return CommandJudgement(Verdict.ASK, finding.rule.value, finding.part.reason, binding=True)
 
 
 def _judge_permitted(command: str, analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
-    if where.context.facts.permissions is None and not where.context.book.permissions:
+    if where.facts.permissions is None and not where.book.permissions:
         return None
     try:
-        given = in_force(where.context.facts.permissions, where.context.book.permissions)
+        given = in_force(where.facts.permissions, where.book.permissions)
     except Wrong as wrong:
         return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
     why = next((why for one in given if (why := why_forbidden(command, analysis, *one))), "")
@@ -141,7 +141,7 @@ def _judge_permitted(command: str, analysis: Analysis, where: Circumstances) -> 
 
 def _judge_in_plan(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
     """Deny in plan mode what does more than read."""
-    if where.context.mode is not Mode.PLAN or analysis.reads:
+    if where.mode is not Mode.PLAN or analysis.reads:
         return None
     worst = None if analysis.problem else _worst_finding(analysis)
     looks = all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
@@ -158,7 +158,7 @@ def _worst_finding(analysis: Analysis) -> Finding | None:
 
 def _by_mode(analysis: Analysis, where: Circumstances) -> CommandJudgement:
     """Judge by the approval mode what nothing forbids."""
-    mode = where.context.approval_mode
+    mode = where.approval_mode
     if analysis.reads and not where.risky:
         return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
     if analysis.reads:
