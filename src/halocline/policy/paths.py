@@ -101,8 +101,10 @@ class Classifier:
         root = self.root_of(path)
         shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
         place = self.kind(path, found)
-        if place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
-            place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
+        if place is Place.PROJECT and path != spelled:
+            named = os.path.relpath(spelled, (self.root_of(spelled) or self.roots[0]).path)
+            # A link with such a name may lead to a file of the project with another name.
+            place = Place.RUNS_LATER if runs_later(named) else place
         other = root.path if root and root.path != self.workspace else ""
         return Resolved(
             path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else ""
@@ -111,10 +113,6 @@ class Classifier:
     def root_of(self, path: str) -> OtherRoot | None:
         """Return the folder of the task that a path is in."""
         return next((root for root in self.roots if is_within(path, root.path)), None)
-
-    def named_in_root(self, path: str) -> str:
-        root = self.root_of(path)
-        return os.path.relpath(path, root.path if root else self.workspace)
 
     def kind(self, path: str, found: os.stat_result | None = None) -> Place:
         """Return the kind of a place; for a file with several hard links (by `found`), the strictest one known."""
@@ -221,11 +219,7 @@ def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bo
 
 def folds_case(folder: str) -> bool:
     """Return True if a folder's ignore file is also found by its upper-case name."""
-    return any(_is_there(folder, name.upper()) and _is_there(folder, name) for name in IGNORE_FILES)
-
-
-def _is_there(folder: str, name: str) -> bool:
-    return _look_at(os.path.join(folder, name)) is not None
+    return any(all(os.path.lexists(os.path.join(folder, one)) for one in (name.upper(), name)) for name in IGNORE_FILES)
 
 
 def is_within(path: str, folder: str) -> bool:
