@@ -40,6 +40,12 @@ class Rule(StrEnum):
 
 
 STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
+CAREFUL = {
+    Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
+    Place.OUTSIDE: (Rule.OUTSIDE, "{path} is outside the workspace"),
+    Place.RUNS_LATER: (Rule.LATER, "other programs run {shown} or read it as configuration"),
+}
+"""Places that need care, gravest first, with the rule and the reason."""
 
 
 class Use(StrEnum):

@@ -13,16 +13,15 @@ from msgspec.structs import replace
 
 from halocline.policy import mcp
 from halocline.policy.acts import KINDS_OF, Act
-from halocline.policy.commands import Use
+from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.policy.shell.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
-from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
+from halocline.protocol.permission_rules import Effect, Rest, Rule, Source, Verdict
 
 _CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE)
-CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 
 def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
