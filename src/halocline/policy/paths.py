@@ -101,10 +101,8 @@ class Classifier:
         root = self.root_of(path)
         shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
         place = self.kind(path, found)
-        if place is Place.PROJECT and path != spelled:
-            named = os.path.relpath(spelled, (self.root_of(spelled) or self.roots[0]).path)
-            # A link with such a name may lead to a file of the project with another name.
-            place = Place.RUNS_LATER if runs_later(named) else place
+        if place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
+            place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
         other = root.path if root and root.path != self.workspace else ""
         return Resolved(
             path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else ""
@@ -113,6 +111,9 @@ class Classifier:
     def root_of(self, path: str) -> OtherRoot | None:
         """Return the folder of the task that a path is in."""
         return next((root for root in self.roots if is_within(path, root.path)), None)
+
+    def named_in_root(self, path: str) -> str:
+        return os.path.relpath(path, (self.root_of(path) or self.roots[0]).path)
 
     def kind(self, path: str, found: os.stat_result | None = None) -> Place:
         """Return the kind of a place; for a file with several hard links (by `found`), the strictest one known."""
