@@ -180,17 +180,8 @@ def _begins_with(rule: Rule, words: Sequence[str], act: Act) -> bool:
         return False
     if rule.source is Source.GRANT:
         return act.effect not in _CHANGES_FILES and not act.redirected and follows_harmlessly(words, begun)
-    return _ends_as(rule, words[begun:])
-
-
-def _ends_as(rule: Rule, rest: Sequence[str]) -> bool:
-    match rule.rest:
-        case Rest.NONE:
-            return not rest
-        case Rest.OPERANDS:
-            return all(map(is_operand, rest))
-        case Rest.ANY:
-            return True
+    rest = words[begun:]
+    return rule.rest is Rest.ANY or not rest or (rule.rest is Rest.OPERANDS and all(map(is_operand, rest)))
 
 
 def _matches_scripts(rule: Rule, act: Act) -> bool:
