@@ -32,12 +32,12 @@ def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
         and (not rule.modes or mode in rule.modes)
         and _is_of_workspace(rule, workspace)
         and (not rule.places or act.place in rule.places)
-        and _matches_path(rule, act, workspace)
-        and _matches_argv(rule, act)
+        and (not rule.paths or _matches_path(rule, act, workspace))
+        and (not rule.argv or _matches_argv(rule, act))
         and (not rule.command or act.command == rule.command)
         and _matches_scripts(rule, act)
         and (not rule.effects or act.effect in rule.effects)
-        and _matches_host(rule, act)
+        and (not rule.hosts or _matches_host(rule, act))
         and (not rule.mcp or _mcp_tool(rule, act))
         and (rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only))
         and _matches_agent(rule, act)
@@ -146,8 +146,6 @@ def _is_of_workspace(rule: Rule, workspace: Path) -> bool:
 
 
 def _matches_path(rule: Rule, act: Act, workspace: Path) -> bool:
-    if not rule.paths:
-        return True
     if act.path is None:
         return False
     # Deny and ask rules hold in every folder of the task; a grant for `a.py` is for the one in the first folder.
@@ -165,8 +163,6 @@ def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
 
 
 def _matches_argv(rule: Rule, act: Act) -> bool:
-    if not rule.argv:
-        return True
     if act.argv is None:
         return False
     if rule.decision is not Verdict.ALLOW and rule.rest is Rest.ANY:
@@ -186,9 +182,8 @@ def _begins_with(rule: Rule, words: Sequence[str], act: Act) -> bool:
 
 def _matches_scripts(rule: Rule, act: Act) -> bool:
     """Match scripts: a grant covers a script as it was when granted; a hand-written rule covers any version."""
-    if act.mcp and not rule.scripts:
-        return True
-    return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
+    matters = bool(rule.scripts) or (rule.source is Source.GRANT and not act.mcp)
+    return not matters or rule.scripts == act.scripts
 
 
 def _mcp_tool(rule: Rule, act: Act) -> bool:
@@ -201,8 +196,6 @@ def _matches_agent(rule: Rule, act: Act) -> bool:
 
 
 def _matches_host(rule: Rule, act: Act) -> bool:
-    if not rule.hosts:
-        return True
     server = act.server
     return server is not None and any(_is_host(host.lower(), server) for host in rule.hosts)
 
