@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from halocline.files.opening import find_place
-from halocline.policy.paths import resolve_path
+from halocline.policy.paths import Classifier
 from halocline.protocol.permission_rules import Place
 
 
@@ -30,5 +30,5 @@ def test_a_path_through_a_link_that_cannot_be_read_leads_to_the_link(tmp_path: P
     if not links:
         pytest.skip("all links of /proc can be read here")
     assert find_place(links[0] / "etc" / "passwd") == str(links[0])
-    found = resolve_path(str(links[0]), tmp_path, tmp_path / "home")
+    found = Classifier(tmp_path, tmp_path / "home").resolve(str(links[0]))
     assert (found.path, found.place) == (str(links[0]), Place.OUTSIDE)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.files.local import LocalFiles
-from halocline.policy.paths import Judged, resolve_path
+from halocline.policy.paths import Classifier, Judged
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Place
@@ -43,7 +43,7 @@ class Ground:
     def judged(self, name: str) -> LocalFiles | None:
         """What a call may write whose path was just judged; None when that is outside."""
         try:
-            found = resolve_path(name, self.project, self.own)
+            found = Classifier(self.project, self.own).resolve(name)
         except ToolFailure:
             return None
         return self.files.only(Judged((found.path,), self.own)) if found.place is Place.PROJECT else None

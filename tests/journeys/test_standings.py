@@ -20,6 +20,7 @@ from halocline.policy.shell.verdict import judge_command
 from halocline.protocol import events as ev
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding
+from halocline.protocol.permission_rules import RuleBook
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
@@ -251,7 +252,7 @@ def test_every_reason_that_the_judge_can_give_has_a_command(tmp_path):
         facts=LocalShellFacts({"PATH": os.environ["PATH"]}, lambda paths, roots: ()),
         mode=Mode.ACT,
         approval_mode=ApprovalMode.AUTO,
-        ignored=("private/",),
+        book=RuleBook(ignored=("private/",)),
     )
     (tmp_path / "lost.log").touch()
     (tmp_path / "a.txt").touch()

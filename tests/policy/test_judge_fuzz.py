@@ -15,7 +15,7 @@ from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.read_only import READERS
-from halocline.policy.shell.programs.specs import Spec
+from halocline.policy.shell.programs.specs import Spec, read_long_flags
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
@@ -94,7 +94,7 @@ def _flag(chance: random.Random, spec: Spec) -> str:
         return "-" + "".join(chance.choices(spec.flags, k=chance.choice((1, 1, 2))))
     if kind < 0.65 and spec.valued:
         return f"-{chance.choice(spec.valued)}{chance.choice(('', ' '))}{chance.choice(('1', 'z', 'a.txt', 'sub'))}"
-    if kind < 0.9 and (long := list(spec.long_flags().items())):
+    if kind < 0.9 and (long := list(read_long_flags(spec.words).items())):
         flag, role = chance.choice(long)
         dashes = "-" if spec.single else "--"
         return f"{dashes}{flag}" + (f"={chance.choice(('1', 'z', 'a.txt', 'always'))}" if role else "")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halocline.policy.acts import Act
-from halocline.policy.paths import resolve_path
+from halocline.policy.paths import Classifier
 from halocline.policy.rules import rule_covers
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import OtherRoot, Place, Rule, Verdict
@@ -20,7 +20,7 @@ def folders(tmp_path):
 
 def judged(folders, text, ignored=()):
     roots = (OtherRoot(str(folders / "library"), ignored),)
-    return resolve_path(text, folders / "work", folders / "home", roots=roots)
+    return Classifier(folders / "work", folders / "home", roots=roots).resolve(text)
 
 
 @pytest.mark.parametrize(

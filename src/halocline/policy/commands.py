@@ -1,20 +1,11 @@
 """A command and its judgement: the values that the gate gives to the judge of command lines (`shell`) and gets back."""
 
 from enum import StrEnum
-from pathlib import Path
 
+from halocline.policy.decision import PolicyContext
 from halocline.policy.paths import Resolved
-from halocline.ports.shell_facts import Hides, ShellFacts
-from halocline.protocol.kinds import ApprovalMode, Mode
-from halocline.protocol.permission_rules import (
-    CommandPart,
-    CommandPermissions,
-    Effect,
-    OtherRoot,
-    Place,
-    Source,
-    Verdict,
-)
+from halocline.ports.shell_facts import Hides
+from halocline.protocol.permission_rules import CommandPart, Effect, Place, Verdict
 from halocline.protocol.values import Value
 
 
@@ -49,6 +40,12 @@ class Rule(StrEnum):
 
 
 STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
+CAREFUL = {
+    Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
+    Place.OUTSIDE: (Rule.OUTSIDE, "{path} is outside the workspace"),
+    Place.RUNS_LATER: (Rule.LATER, "other programs run {shown} or read it as configuration"),
+}
+"""Places that need care, gravest first, with the rule and the reason."""
 
 
 class Use(StrEnum):
@@ -67,30 +64,23 @@ class Touch(Value, frozen=True):
     use: Use
 
 
-class Circumstances(Value, frozen=True):
-    """The place and modes in which a command would run. `typed`: it is input for a running program.
+class Circumstances(PolicyContext, frozen=True):
+    """The context of a command, with the folder in which it would run. `typed`: it is input for a running program.
 
-    `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
     `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
     ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
     """
 
-    workspace: Path
-    home: Path
-    folder: str
-    facts: ShellFacts
-    mode: Mode
-    approval_mode: ApprovalMode
+    folder: str = ""
     typed: bool = False
     risky: bool = False
-    exported: tuple[str, ...] = ()
-    path: str = ""
-    ignored: tuple[str, ...] = ()
-    permissions: tuple[tuple[Source, CommandPermissions], ...] = ()
-    roots: tuple[OtherRoot, ...] = ()
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
     hidden_lines: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.book.ignored
 
 
 class JudgedPart(Value, frozen=True):

@@ -1,11 +1,13 @@
 """A decision of the gate, and all that it depends on besides the call itself."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from halocline.policy.paths import Classifier, Resolved
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Grant, Mode
-from halocline.protocol.permission_rules import CommandPart, Grade, OtherRoot, RuleBook, Verdict
+from halocline.protocol.permission_rules import CommandPart, Grade, OtherRoot, Place, RuleBook, Verdict
 from halocline.protocol.values import Value
 
 
@@ -56,3 +58,9 @@ class PolicyContext(Value, frozen=True):
     sandbox: SandboxChecked = SandboxChecked()
     roots: tuple[OtherRoot, ...] = ()
     subagent: bool = False
+
+    def classifier(self, guard: Callable[[Resolved], Place | None] | None = None) -> Classifier:
+        """Return the classifier of places for the task, with the `guard` that rules stand for."""
+        return Classifier(
+            self.workspace, self.home, outputs=self.outputs, ignored=self.book.ignored, roots=self.roots, guard=guard
+        )

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances
 from halocline.policy.destinations import parse_destination
-from halocline.policy.paths import resolve_path
+from halocline.policy.paths import Classifier
 from halocline.policy.rules import find_allowing, find_covered
-from halocline.ports.shell_facts import NoFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
@@ -52,9 +51,9 @@ def _example_act(rule: Rule, example: str, workspace: Path) -> Act:
         server = parse_destination(example if "://" in example else f"https://{example}")
         return Act(kind, tool, server=server, agent=agent)
     if rule.paths or rule.places:
-        return Act(kind, tool, path=resolve_path(example, workspace, Path("/nowhere-home")), agent=agent)
+        return Act(kind, tool, path=Classifier(workspace, Path("/nowhere-home")).resolve(example), agent=agent)
     summary = Summary(example, kind, command=example, tool=tool, agent=agent)
-    where = Circumstances(workspace, NOWHERE, str(workspace), NoFacts(), Mode.ACT, ApprovalMode.ASK)
+    where = Circumstances(workspace, NOWHERE, Mode.ACT, ApprovalMode.ASK, folder=str(workspace))
     (act, *_) = acts_of(summary, (), where)
     # An example for a rule about effects counts as having the effect; what it would really do is not checked.
     return replace(act, effect=rule.effects[0]) if rule.effects and not rule.argv else act

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from halocline.policy.acts import Act, acts_of, path_grant
 from halocline.policy.commands import Circumstances, Use
@@ -20,7 +20,7 @@ from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.grades import find_lost, grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
 from halocline.policy.paths import Classifier, Resolved
-from halocline.policy.rules import changed_scripts, guarded_uses, is_granted, rule_covers
+from halocline.policy.rules import changed_scripts, guarded_uses, rule_covers
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
@@ -69,14 +69,7 @@ def build_classifier(context: PolicyContext, call: Summary | None = None) -> Cla
     """Return the classifier of places for a task, or for the files that a judged call reaches."""
     call = call or Summary("", ToolKind.READ, tool="read_file")
     places = _resolve_paths(call, context) if any(rule.paths for rule in context.book.rules) else ()
-    return Classifier(
-        context.workspace,
-        context.home,
-        outputs=context.outputs,
-        ignored=context.book.ignored,
-        roots=context.roots,
-        guard=_build_guard(context, call.tool, call.agent, places),
-    )
+    return context.classifier(_build_guard(context, call.tool, call.agent, places))
 
 
 def _build_guard(
@@ -89,10 +82,8 @@ def _build_guard(
     reading = Act(ToolKind.READ, tool, kinds=_READS, agent=agent)
     strict = [rule for rule in context.book.rules if rule.paths and rule.decision is not Verdict.ALLOW]
     named = [replace(reading, path=place) for place in places]
-    answered = [
-        rule for rule in strict if any(rule_covers(rule, act, context.workspace, context.mode) for act in named)
-    ]
-    rules = [rule for rule in strict if rule.decision is Verdict.DENY or rule not in answered]
+    covers = partial(rule_covers, workspace=context.workspace, mode=context.mode)
+    rules = [rule for rule in strict if rule.decision is Verdict.DENY or not any(covers(rule, act) for act in named)]
     return partial(_guard_place, rules, reading, context) if rules else None
 
 
@@ -101,15 +92,9 @@ def _guard_place(rules: Sequence[Rule], reading: Act, context: PolicyContext, pl
     covering = [rule for rule in rules if rule_covers(rule, act, context.workspace, context.mode)]
     if any(rule.decision is Verdict.DENY for rule in covering):
         return Place.IGNORED
-    asking = [rule for rule in covering if rule.source is Source.MANAGED or not _is_allowed(act, context)]
+    is_granted = not context.grants.isdisjoint(path_grant(kind, place) for kind in _READS)
+    asking = [rule for rule in covering if rule.source is Source.MANAGED or not is_granted]
     return Place.SECRET if asking else None
-
-
-def _is_allowed(act: Act, context: PolicyContext) -> bool:
-    """Return True if the user allowed reading there for the rest of the task."""
-    place = act.path
-    grants = [Act(kind, act.tool, place, grant=path_grant(kind, place)) for kind in _READS] if place else []
-    return any(is_granted(one, context.grants) for one in grants)
 
 
 def find_scripts(summary: Summary, context: PolicyContext) -> tuple[str, ...]:
@@ -119,12 +104,7 @@ def find_scripts(summary: Summary, context: PolicyContext) -> tuple[str, ...]:
 
 
 def _resolve_paths(summary: Summary, context: PolicyContext) -> tuple[Resolved, ...]:
-    if not summary.paths:
-        return ()
-    kinds = Classifier(
-        context.workspace, context.home, outputs=context.outputs, ignored=context.book.ignored, roots=context.roots
-    )
-    return tuple(map(kinds.resolve, summary.paths))
+    return tuple(map(context.classifier().resolve, summary.paths)) if summary.paths else ()
 
 
 def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: PolicyContext) -> Circumstances:
@@ -132,19 +112,10 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
     guarded = _find_guarded(summary.tool, summary.agent, context) if summary.command else frozenset()
     hidden = _list_hidden(context, guarded) if summary.command else ()
     return Circumstances(
-        workspace=context.workspace,
-        home=context.home,
+        **asdict(context),
         folder=paths[-1].path if paths else str(context.workspace),
-        facts=context.facts,
-        mode=context.mode,
-        approval_mode=context.approval_mode,
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
-        exported=context.exported,
-        path=context.path,
-        ignored=context.book.ignored,
-        permissions=context.book.permissions,
-        roots=context.roots,
         guarded=guarded,
         hides=make_hider(context, summary.tool, summary.agent) if hidden else None,
         hidden_lines=hidden,
@@ -186,18 +157,23 @@ def _find_guarded(tool: str, agent: str, context: PolicyContext) -> frozenset[Us
 
 
 def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decision:
-    """Add what a command consists of. In plan mode a read-only command always runs in its canonical form."""
+    """Add what a command consists of, and the form in which an allowed one runs.
+
+    In plan mode a read-only command always runs in its canonical form, and so does, in every mode, one that would be
+    forbidden as written.
+    """
     if act.judged is None:
         return decision
-    always = context.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
-    canonical = act.judged.canonical if always else decision.canonical
-    mixed = act.judged.mixed if decision.verdict is Verdict.ALLOW and canonical is None else ""
+    canonical, mixed = decision.canonical, ""
+    if decision.verdict is Verdict.ALLOW:
+        canonical = act.judged.only_form or (act.judged.canonical if context.mode is Mode.PLAN else canonical)
+        mixed = act.judged.mixed if canonical is None else ""
     return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts, mixed=mixed)
 
 
 def _judge_act(act: Act, context: PolicyContext) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, context))), None)
-    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "no rule or mode allows it"), act)
+    decision = decision or Decision(Verdict.ASK, "unknown", "no rule or mode allows it")
     if context.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
         decision = _with_problems(decision, context)
     if context.subagent and decision.rule == "plan-mode":
@@ -208,13 +184,6 @@ def _judge_act(act: Act, context: PolicyContext) -> Decision:
         reason = f"{', '.join(changed)} changed since you allowed this; {decision.reason}"
         decision = replace(decision, reason=reason)
     return replace(decision, grant=act.grant, wider=act.wider)
-
-
-def _in_its_form(decision: Decision, act: Act) -> Decision:
-    """Force the canonical form on an allowed command that would be forbidden in every mode as written."""
-    if act.judged and act.judged.only_form and decision.verdict is Verdict.ALLOW:
-        return replace(decision, canonical=act.judged.only_form)
-    return decision
 
 
 def _with_problems(decision: Decision, context: PolicyContext) -> Decision:

@@ -1,7 +1,7 @@
 """Grade what a call would do if it were allowed, and name the gravest reason. Pure."""
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import JudgedPart, Rule
+from halocline.policy.commands import CAREFUL, JudgedPart, Rule
 from halocline.policy.decision import PolicyContext
 from halocline.policy.destinations import Net
 from halocline.policy.holding import LOSES, why_lost
@@ -26,22 +26,17 @@ def _grade_act(act: Act, context: PolicyContext) -> tuple[Grade, str]:
     if act.judged is not None:
         return _grade_parts(act.judged.simple, context)
     rule, reason = why_careful(act)
-    grade = Grade.SECRET if rule is Rule.SECRET else Grade.OUTSIDE if rule else Grade.ORDINARY
-    if not rule and act.server and act.server.net is not Net.PUBLIC:
-        return Grade.OUTSIDE, f"{act.server.exactly} is on this machine or a private network"
-    return grade, reason
+    return (Grade.SECRET if rule == Rule.SECRET else Grade.OUTSIDE if rule else Grade.ORDINARY), reason
 
 
-def why_careful(act: Act) -> tuple[Rule | None, str]:
-    """Say why the place of an act needs care, with the rule; None for any other place."""
-    match act.place:
-        case Place.SECRET if act.path:
-            return Rule.SECRET, f"{act.path.shown} may hold secrets"
-        case Place.OUTSIDE if act.path:
-            return Rule.OUTSIDE, f"{act.path.path} is outside the workspace"
-        case Place.RUNS_LATER if act.path and act.kind in CHANGES:
-            return Rule.LATER, f"other programs run {act.path.shown} or read it as configuration"
-    return None, ""
+def why_careful(act: Act) -> tuple[str, str]:
+    """Say why the place or server of an act needs care, with the rule; empty for any other."""
+    if act.path and act.path.place in CAREFUL and (act.place is not Place.RUNS_LATER or act.kind in CHANGES):
+        rule, reason = CAREFUL[act.path.place]
+        return rule.value, reason.format(shown=act.path.shown, path=act.path.path)
+    if act.server and act.server.net is not Net.PUBLIC:
+        return "private-network", f"{act.server.exactly} is on this machine or a private network"
+    return "", ""
 
 
 def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple[Grade, str]:

@@ -6,6 +6,7 @@ What must stay true: the search stops after `MOST_ENTRIES` entries, whatever the
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from halocline.protocol.permission_rules import Place
 
@@ -19,18 +20,12 @@ _AT_HOME = ("", ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".co
 def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place | None]) -> dict[int, tuple[str, ...]]:
     """Map inodes to paths of guarded files: hidden and secret ones below the roots, our own, and the user's keys."""
     found: dict[int, list[str]] = {}
-    for entry in _files_below(roots):
+    persons = os.path.realpath(os.path.expanduser("~"))
+    apart = [*filter(None, (home,)), *(os.path.join(persons, name).rstrip("/") for name in _AT_HOME)]
+    for entry in chain(_files_below(roots), *map(list_entries, apart)):
         if kind(entry.path):
             found.setdefault(entry.inode(), []).append(entry.path)
-    for folder in (*filter(None, (home,)), *_folders_at_home()):
-        for entry in list_entries(folder):
-            if kind(entry.path):
-                found.setdefault(entry.inode(), []).append(entry.path)
     return {inode: tuple(paths) for inode, paths in found.items()}
-
-
-def _folders_at_home() -> list[str]:
-    return [os.path.join(os.path.realpath(os.path.expanduser("~")), name).rstrip("/") for name in _AT_HOME]
 
 
 def _files_below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":

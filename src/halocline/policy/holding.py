@@ -83,16 +83,12 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
     if not lost or not facts.has_checkpoints:
         return part.reason
     unkept = facts.find_unkept(lost, roots)
-    shown = ", ".join(_show_path(path, roots) for path in unkept)
+    shown = ", ".join(path.removeprefix(f"{roots[0]}/") for path in unkept)
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
 
 
 def _list_lost(part: JudgedPart) -> list[str]:
     return [touch.path.path for touch in part.touches if touch.use in LOSES]
-
-
-def _show_path(path: str, roots: tuple[str, ...]) -> str:
-    return path.removeprefix(f"{roots[0]}/") if roots else path
 
 
 def needs_sandbox(rule: str, approval_mode: ApprovalMode, checked: SandboxChecked) -> bool:

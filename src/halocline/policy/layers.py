@@ -154,17 +154,10 @@ def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
 
 def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
     rule, reason = why_careful(act)
-    if act.path and act.path.linked and act.kind in CHANGES and rule in (None, Reason.LATER):
+    if act.path and act.path.linked and act.kind in CHANGES and rule in ("", Reason.LATER):
         reason = f"{act.path.shown} is a hard link, so the file changes under its other names too"
         return Decision(Verdict.ASK, "hard-link", reason)
-    return Decision(Verdict.ASK, rule.value, reason) if rule else None
-
-
-def _private_network(act: Act, context: PolicyContext) -> Decision | None:
-    if act.server and act.server.net is not Net.PUBLIC:
-        reason = f"{act.server.exactly} is on this machine or a private network"
-        return Decision(Verdict.ASK, "private-network", reason)
-    return None
+    return Decision(Verdict.ASK, rule, reason) if rule else None
 
 
 def _by_command(act: Act, context: PolicyContext) -> Decision | None:
@@ -233,7 +226,6 @@ LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
     _by_yolo,
     _by_sandbox,
     _careful_place,
-    _private_network,
     _by_command,
     _by_preset,
 )

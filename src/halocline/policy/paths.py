@@ -64,31 +64,12 @@ def plain_name(name: str) -> str:
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", name))
 
 
-def resolve_path(
-    text: str,
-    workspace: Path,
-    home: Path,
-    *,
-    outputs: Path | None = None,
-    ignored: tuple[str, ...] = (),
-    roots: tuple[OtherRoot, ...] = (),
-) -> Resolved:
-    """Resolve a path as the model wrote it: relative to the workspace, absolute, or with `~`.
-
-    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read; `ignored` are the
-    lines of the workspace's ignore files, and `roots` the task's other folders.
-
-    Raises:
-        ToolFailure: the path is invalid.
-    """
-    return Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots).resolve(text)
-
-
 class Classifier:
     """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once.
 
-    `guard` is what rules make of a place that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if
-    they ask first, None if neither.
+    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read; `ignored` are the
+    lines of the workspace's ignore files, and `roots` the task's other folders. `guard` is what rules make of a place
+    that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if they ask first, None if neither.
     """
 
     def __init__(
@@ -111,7 +92,7 @@ class Classifier:
         self._other_names: dict[int, tuple[str, ...]] | None = None
 
     def resolve(self, text: str) -> Resolved:
-        """Resolve a path as the model wrote it. Raises ToolFailure if it is invalid."""
+        """Resolve a path as the model wrote it: relative to the workspace, absolute, or `~`. Raises ToolFailure."""
         if "\0" in text:
             raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
@@ -132,8 +113,7 @@ class Classifier:
         return next((root for root in self.roots if is_within(path, root.path)), None)
 
     def named_in_root(self, path: str) -> str:
-        root = self.root_of(path)
-        return os.path.relpath(path, root.path if root else self.workspace)
+        return os.path.relpath(path, (self.root_of(path) or self.roots[0]).path)
 
     def kind(self, path: str, found: os.stat_result | None = None) -> Place:
         """Return the kind of a place; for a file with several hard links (by `found`), the strictest one known."""
@@ -240,11 +220,7 @@ def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bo
 
 def folds_case(folder: str) -> bool:
     """Return True if a folder's ignore file is also found by its upper-case name."""
-    return any(_is_there(folder, name.upper()) and _is_there(folder, name) for name in IGNORE_FILES)
-
-
-def _is_there(folder: str, name: str) -> bool:
-    return _look_at(os.path.join(folder, name)) is not None
+    return any(all(os.path.lexists(os.path.join(folder, one)) for one in (name.upper(), name)) for name in IGNORE_FILES)
 
 
 def is_within(path: str, folder: str) -> bool:

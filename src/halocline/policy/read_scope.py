@@ -15,6 +15,8 @@ ELSEWHERE = "it now leads elsewhere: it changed after the call was checked, so s
 HIDDEN = "it is hidden by an ignore file or a rule"
 OWN_STATE = "it is one of Halocline's own files"
 SECRET = "it may hold secrets, or a rule asks first; to ask for it, name it by its own path"
+_FLOORS: dict[Place | None, str] = {Place.IGNORED: HIDDEN, Place.OWN_STATE: OWN_STATE}
+"""Why places of these kinds can never be read."""
 
 
 def judged_places(places: Sequence[str], identities: Sequence[str], kinds: Classifier) -> dict[str, str]:
@@ -51,7 +53,7 @@ class ReadScope:
         if found is None:
             return ""
         kind = self._kinds.guarded_kind(place, found)
-        return SECRET if kind is Place.SECRET else _floor_of(kind)
+        return SECRET if kind is Place.SECRET else _FLOORS.get(kind, "")
 
     @property
     def hides_names(self) -> bool:
@@ -71,7 +73,7 @@ class ReadScope:
         known = self._judged[place]
         if (self._exact or is_linked(found)) and known != identity_of(found):
             return ELSEWHERE
-        return _floor_of(self._kinds.guarded_kind(place, found))
+        return _FLOORS.get(self._kinds.guarded_kind(place, found), "")
 
     def _covers(self, place: str) -> bool:
         return any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
@@ -79,13 +81,3 @@ class ReadScope:
     def _leads_to_judged(self, place: str) -> bool:
         """Return True for a folder above a judged place; its names help to find what was meant."""
         return any(is_within(judged, place) for judged in self._judged)
-
-
-def _floor_of(kind: Place | None) -> str:
-    """Say why a place of this kind can never be read; empty if it can."""
-    match kind:
-        case Place.IGNORED:
-            return HIDDEN
-        case Place.OWN_STATE:
-            return OWN_STATE
-    return ""

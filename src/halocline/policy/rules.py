@@ -13,16 +13,15 @@ from msgspec.structs import replace
 
 from halocline.policy import mcp
 from halocline.policy.acts import KINDS_OF, Act
-from halocline.policy.commands import Use
+from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.policy.shell.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
-from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
+from halocline.protocol.permission_rules import Effect, Rest, Rule, Source, Verdict
 
 _CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE)
-CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 
 def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
@@ -33,12 +32,12 @@ def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
         and (not rule.modes or mode in rule.modes)
         and _is_of_workspace(rule, workspace)
         and (not rule.places or act.place in rule.places)
-        and _matches_path(rule, act, workspace)
-        and _matches_argv(rule, act)
+        and (not rule.paths or _matches_path(rule, act, workspace))
+        and (not rule.argv or _matches_argv(rule, act))
         and (not rule.command or act.command == rule.command)
         and _matches_scripts(rule, act)
         and (not rule.effects or act.effect in rule.effects)
-        and _matches_host(rule, act)
+        and (not rule.hosts or _matches_host(rule, act))
         and (not rule.mcp or _mcp_tool(rule, act))
         and (rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only))
         and _matches_agent(rule, act)
@@ -147,8 +146,6 @@ def _is_of_workspace(rule: Rule, workspace: Path) -> bool:
 
 
 def _matches_path(rule: Rule, act: Act, workspace: Path) -> bool:
-    if not rule.paths:
-        return True
     if act.path is None:
         return False
     # Deny and ask rules hold in every folder of the task; a grant for `a.py` is for the one in the first folder.
@@ -166,8 +163,6 @@ def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
 
 
 def _matches_argv(rule: Rule, act: Act) -> bool:
-    if not rule.argv:
-        return True
     if act.argv is None:
         return False
     if rule.decision is not Verdict.ALLOW and rule.rest is Rest.ANY:
@@ -181,24 +176,14 @@ def _begins_with(rule: Rule, words: Sequence[str], act: Act) -> bool:
         return False
     if rule.source is Source.GRANT:
         return act.effect not in _CHANGES_FILES and not act.redirected and follows_harmlessly(words, begun)
-    return _ends_as(rule, words[begun:])
-
-
-def _ends_as(rule: Rule, rest: Sequence[str]) -> bool:
-    match rule.rest:
-        case Rest.NONE:
-            return not rest
-        case Rest.OPERANDS:
-            return all(map(is_operand, rest))
-        case Rest.ANY:
-            return True
+    rest = words[begun:]
+    return rule.rest is Rest.ANY or not rest or (rule.rest is Rest.OPERANDS and all(map(is_operand, rest)))
 
 
 def _matches_scripts(rule: Rule, act: Act) -> bool:
     """Match scripts: a grant covers a script as it was when granted; a hand-written rule covers any version."""
-    if act.mcp and not rule.scripts:
-        return True
-    return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
+    matters = bool(rule.scripts) or (rule.source is Source.GRANT and not act.mcp)
+    return not matters or rule.scripts == act.scripts
 
 
 def _mcp_tool(rule: Rule, act: Act) -> bool:
@@ -211,8 +196,6 @@ def _matches_agent(rule: Rule, act: Act) -> bool:
 
 
 def _matches_host(rule: Rule, act: Act) -> bool:
-    if not rule.hosts:
-        return True
     server = act.server
     return server is not None and any(_is_host(host.lower(), server) for host in rule.hosts)
 

@@ -47,12 +47,12 @@ _EXAMPLE = compile_later(
 )
 """Names such as `.env.example` and `secrets.sample.yml`, which hold no secrets."""
 
-_HISTORY = (
+_RUN_OR_READ = (
+    # Version control and its hooks
     *(".git", ".gitmodules", ".gitattributes", ".gitconfig", ".lfsconfig", ".hg", ".hgrc", ".hgsub", ".svn", ".jj"),
     *(".bzr", ".config/git", ".husky", ".githooks", ".pre-commit-config.yaml", ".pre-commit-config.yml"),
     *(".pre-commit-hooks.yaml", ".lefthook", ".overcommit.yml", ".arcconfig", "info/attributes"),
-)
-_CI = (
+    # Builds on servers
     *(".github/workflows", ".github/actions", ".github/dependabot.yml", ".github/dependabot.yaml"),
     *(".gitlab-ci.yml", ".gitlab-ci.yaml", ".gitlab/ci", ".circleci", "jenkinsfile", ".jenkins", ".travis.yml"),
     *("azure-pipelines.yml", "azure-pipelines.yaml", ".azure-pipelines", ".azuredevops", "bitbucket-pipelines.yml"),
@@ -62,15 +62,13 @@ _CI = (
     *("buildspec.yaml", "wercker.yml", "codefresh.yml", ".builds", ".build.yml", ".taskcluster.yml", ".zuul.yaml"),
     *(".zuul.d", ".prow.yaml", "screwdriver.yaml", "bitrise.yml", "codemagic.yaml", ".gocd.yaml", ".tekton"),
     *("renovate.json", "renovate.json5", ".renovaterc", ".mergify.yml", ".readthedocs.yml", ".readthedocs.yaml"),
-)
-_EDITORS = (
+    # Editors
     *(".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".zed", ".vs", ".theia", ".fleet", ".nova"),
     *(".settings", ".exrc", ".vimrc", ".gvimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".vim", ".nvim", ".helix"),
     *(".kak", ".emacs", ".emacs.d", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".gitpod.yml"),
     *(".gitpod.dockerfile", ".replit", "replit.nix", ".idx", ".config/nvim", ".config/helix", ".config/zed"),
     *(".config/emacs",),
-)
-_SHELLS = (
+    # Shells, sessions and what they start
     *(".envrc", ".direnv", "mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", ".mise"),
     *("mise/config.toml", ".tool-versions", ".autoenv", ".autoenv.zsh", ".bashrc", ".bash_profile", ".bash_login"),
     *(".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc"),
@@ -78,16 +76,14 @@ _SHELLS = (
     *(".xsession", ".xsessionrc", ".pam_environment", ".config/autostart", ".config/systemd", ".config/environment.d"),
     *(".local/bin", "library/launchagents", ".crontab", ".screenrc", ".tmux.conf", ".config/tmux", ".wgetrc"),
     *(".curlrc", ".mailcap", ".lessfilter"),
-)
-_INTERPRETERS = (
+    # Interpreters, debuggers and package managers
     *(".gdbinit", ".gdbearlyinit", ".lldbinit", ".perldb", ".pdbrc", ".pdbrc.py", ".pythonrc", ".pythonrc.py"),
     *("sitecustomize.py", "usercustomize.py", ".ipython", ".jupyter", ".irbrc", ".pryrc", ".rprofile", ".renviron"),
     *(".psqlrc", ".sqliterc", ".ghci", ".octaverc", ".sbclrc", ".node_repl", ".pnpmfile.cjs", ".pnpmfile.mjs"),
     *("pnpmfile.js", ".yarnrc", ".yarnrc.yml", ".yarn", "bunfig.toml", ".bunfig.toml", ".cargo/config.toml"),
     *(".cargo/config", ".mvn", "gradle/wrapper", "gradle/init.d", ".gradle", "pyvenv.cfg", ".venv/bin", "venv/bin"),
     *("node_modules/.bin", ".vagrant.d", ".config/pip", ".pip"),
-)
-_AGENTS = (
+    # Agents
     *(".halocline", ".haloclineignore", ".cline", ".clinerules", ".clineignore", ".claude", ".mcp.json", "mcp.json"),
     *(".mcp", ".agents", ".agent", "agent.md", ".cursor", ".cursorrules", ".cursorignore", ".gemini", ".geminiignore"),
     *(".codex", ".roo", ".roomodes", ".roorules", ".rooignore", ".kiro", ".amazonq", ".windsurf", ".codeium"),
@@ -99,12 +95,7 @@ _AGENTS = (
     *(".github/hooks", ".github/copilot-setup-steps.yml", ".rules", ".void", ".devin", ".rovodev", ".iflow"),
     *(".codebuddy", ".grok", ".plandex", ".amp", ".config/opencode", ".config/goose", ".config/crush", ".config/amp"),
 )
-RUNS_LATER = tuple(
-    f"/{name.lower()}/"
-    for name in dict.fromkeys(
-        (*_HISTORY, *_CI, *_EDITORS, *_SHELLS, *_INTERPRETERS, *_AGENTS, *OBEYED, *OBEYED_AT_HOME)
-    )
-)
+RUNS_LATER = tuple(f"/{name.lower()}/" for name in dict.fromkeys((*_RUN_OR_READ, *OBEYED, *OBEYED_AT_HOME)))
 """Places that some program, such as Halocline, runs or reads as configuration; each between slashes."""
 _LAST_PARTS = frozenset(place.split("/")[-2] for place in RUNS_LATER)
 MADE_BY_TOOLS = frozenset({".gradle", ".yarn", ".mvn", ".direnv", ".ipython", ".jupyter", ".settings", "pyvenv.cfg"})

@@ -17,7 +17,7 @@ from tests.policy.shell.canaries import Leak, Scratch
 
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.read_only import READERS
-from halocline.policy.shell.programs.specs import Spec, Value
+from halocline.policy.shell.programs.specs import Spec, Value, read_letters, read_long_flags
 
 SECRETS = (".env", "sub/.ENV", "id_rsa", "sub/server.pem", ".docker/config.json", ".ssh/config")
 SPECS: dict[str, Spec] = {**READERS, **{f"git {name}": spec for name, spec in LOOKS.items()}}
@@ -67,8 +67,8 @@ def _flags(name: str, spec: Spec) -> list[tuple[str, Value | None]]:
     """Each flag of a table, as it is written, with its value."""
     dash = "-" if spec.single else "--"
     letters = [(f"-{letter}", None) for letter in spec.flags]
-    valued = [(f"-{letter}", value) for letter, value in spec.letters().items()]
-    return [*letters, *valued, *((f"{dash}{word}", value) for word, value in spec.long_flags().items())]
+    valued = [(f"-{letter}", value) for letter, value in read_letters(spec.valued).items()]
+    return [*letters, *valued, *((f"{dash}{word}", value) for word, value in read_long_flags(spec.words).items())]
 
 
 def _spellings(flag: str, value: str, spec: Spec) -> Iterator[str]:

@@ -5,7 +5,7 @@ from tests.policy.shell.canaries import Scratch
 from tests.policy.shell.every_flag import SECRETS, SPECS, place, run_forms, sample_forms
 from tests.samples import choose
 
-from halocline.policy.shell.programs.specs import TYPES
+from halocline.policy.shell.programs.specs import TYPES, read_letters, read_long_flags
 
 FORMS = int(os.environ.get("FLAG_FORMS", choose(900, 300)))
 """How many forms are judged; those that are allowed are run."""
@@ -49,11 +49,15 @@ def test_a_value_that_a_tool_takes_for_a_file_asks(scratch, form):
 
 
 def test_every_value_in_the_tables_has_a_type():
-    values = [value for spec in SPECS.values() for value in (*spec.letters().values(), *spec.long_flags().values())]
+    values = [
+        value
+        for spec in SPECS.values()
+        for value in (*read_letters(spec.valued).values(), *read_long_flags(spec.words).values())
+    ]
     kinds = {value.kind for value in values if value}
     assert {kind for kind in kinds if "|" not in kind} <= set(TYPES)
 
 
 def test_every_short_flag_stands_in_one_list_only():
-    twice = {name: set(spec.flags) & set(spec.letters()) for name, spec in SPECS.items()}
+    twice = {name: set(spec.flags) & set(read_letters(spec.valued)) for name, spec in SPECS.items()}
     assert {name: letters for name, letters in twice.items() if letters} == {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.context.instructions.places import Roots
-from halocline.policy.paths import resolve_path
+from halocline.policy.paths import Classifier
 from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Place
@@ -72,7 +72,7 @@ def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) 
 
 def _classify_place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | None:
     try:
-        return resolve_path(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
+        return Classifier(roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).resolve(real).place
     except ToolFailure:
         return None
 

@@ -54,7 +54,7 @@ def find_answer(command: str, result: ShellResult) -> str:
     """Return the meaning of an exit code that is an answer, as for `grep`; empty for all others."""
     if result.exit_code != 1:
         return ""
-    from halocline.policy.shell.programs import exit_answers  # most commands end otherwise
+    from halocline.context.notes import exit_answers  # most commands end otherwise
 
     return exit_answers.find_answer(command, result.exit_code, result.output)
 

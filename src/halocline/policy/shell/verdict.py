@@ -129,10 +129,10 @@ def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement |
 
 
 def _judge_permitted(command: str, analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
-    if where.facts.permissions is None and not where.permissions:
+    if where.facts.permissions is None and not where.book.permissions:
         return None
     try:
-        given = in_force(where.facts.permissions, where.permissions)
+        given = in_force(where.facts.permissions, where.book.permissions)
     except Wrong as wrong:
         return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
     why = next((why for one in given if (why := why_forbidden(command, analysis, *one))), "")

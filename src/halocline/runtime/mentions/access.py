@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import structs
 
 from halocline.policy.gate import PolicyContext, build_classifier, decide_call
-from halocline.policy.paths import resolve_path
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
 from halocline.ports.reach import Reach as ReachPort
@@ -119,8 +118,7 @@ class Ground(Value, frozen=True):
         )
 
     def _place_of(self, path: str, now: PolicyContext) -> Place:
-        ignored = now.book.ignored
-        return resolve_path(path, now.workspace, now.home, outputs=now.outputs, ignored=ignored, roots=now.roots).place
+        return now.classifier().resolve(path).place
 
 
 def make_notes(source: str, label: str, text: str = "") -> tuple[Note, ...]:

@@ -31,6 +31,7 @@ _RECURSIVE = {
     "aws": r"sync|--recursive",
 }
 """Flags with which programs take along whole folders."""
+_TARGETS = {"all": slice(None), "first": slice(1), "last": slice(-1, None), "rest": slice(1, None), "none": slice(0)}
 
 
 def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
@@ -50,18 +51,9 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         words += [replace(one, source=f"{one.source}aa", pieces=(*one.pieces, Piece("aa"))) for one in words[1:]]
     if actor.into:
         words = _with_target_folder(simple, words)
-    match actor.targets:
-        case "all":
-            return words
-        case "first":
-            return words[:1]
-        case "last":
-            return words[-1:]
-        case "rest":
-            return words[1:]
-        case "of=":
-            return [_behind_folder(word) for word in words if word.text.startswith("of=")]
-    return []
+    if actor.targets == "of=":
+        return [_behind_folder(word) for word in words if word.text.startswith("of=")]
+    return words[_TARGETS[actor.targets]]
 
 
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:

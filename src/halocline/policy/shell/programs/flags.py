@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from shlex import quote
 
-from halocline.policy.shell.programs.specs import Given, Spec, Unlisted, Value
+from halocline.policy.shell.programs.specs import Given, Spec, Unlisted, Value, read_letters, read_long_flags
 from halocline.policy.shell.syntax.tree import Piece, Word
 
 _Chars = list[tuple[str, bool]]
@@ -45,10 +45,11 @@ def sort_words(spec: Spec, words: tuple[Word, ...]) -> Given:
 def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word]) -> None:
     name, equals, attached = text[2:].partition("=")
     flag = f"--{name}"
-    if name not in spec.long_flags():
+    long = read_long_flags(spec.words)
+    if name not in long:
         raise Unlisted(f"the flag {flag} is not known to be harmless")
     given.names.append(flag)
-    value = spec.long_flags()[name]
+    value = long[name]
     if value is None and equals:
         raise Unlisted(f"the flag {flag} takes no value")
     if value is None or (value.optional and not equals and not (value.at_end and rest)):
@@ -68,7 +69,7 @@ def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word]) -> None:
 def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word]) -> None:
     """Sort a flag of one dash and several letters, as in `find` and `go`."""
     name, equals, attached = text.lstrip("-").partition("=")
-    long, dashes = spec.long_flags(), text[: len(text) - len(text.lstrip("-"))]
+    long, dashes = read_long_flags(spec.words), text[: len(text) - len(text.lstrip("-"))]
     value = long.get(name)
     if name not in long or (equals and (value is None or not spec.glue)):
         raise Unlisted(f"the flag {text} is not known to be harmless")
@@ -92,7 +93,7 @@ def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word]) -> None:
         return
     for at, letter in enumerate(text[1:], 2):
         flag = f"-{letter}"
-        value = spec.letters().get(letter)
+        value = read_letters(spec.valued).get(letter)
         if value is None and letter not in spec.flags:
             raise Unlisted(f"the flag {flag} is not known to be harmless")
         given.names.append(flag)

@@ -92,27 +92,31 @@ NETWORK_COMMANDS = {
     "rustup": "update install toolchain component target self",
     "dotnet": "restore add nuget tool",
 }
-GIT_DISCARDS = {"clean": "deletes untracked files", "rm": "deletes files", "restore": "overwrites files"}
-"""Git commands that lose no more than a checkpoint holds: files of the folder that are not ignored."""
-GIT_DISCARDS_WITH = {
-    "reset": ("--hard", "--merge", "--keep"),
-    "checkout": ("--", "-f", "--force", "."),
-    "switch": ("-f", "--force", "--discard-changes"),
+GIT_DISCARDS = {
+    "clean": ("deletes untracked files", ""),
+    "rm": ("deletes files", ""),
+    "restore": ("overwrites files", ""),
+    "reset": ("discards work", "--hard|--merge|--keep"),
+    "checkout": ("discards work", r"--|-f|--force|\."),
+    "switch": ("discards work", "-f|--force|--discard-changes"),
 }
+"""Git commands that lose no more than a checkpoint holds: files of the folder that are not ignored.
+
+A pattern is for the words with which they do so.
+"""
 GIT_DESTROYS = {
-    "filter-branch": "rewrites history",
-    "gc": "drops old objects",
-    "prune": "drops old objects",
-    "update-ref": "changes refs",
+    "clean": ("deletes ignored files or other repositories", r"(?s)-[a-zA-Z]*([xX]|f[a-zA-Z]*f).*"),
+    "filter-branch": ("rewrites history", ""),
+    **dict.fromkeys(("gc", "prune"), ("drops old objects", "")),
+    "update-ref": ("changes refs", ""),
+    "branch": ("discards work", "-D|-f|--force|-M|-C"),
+    "tag": ("discards work", "-d|--delete|-f|--force"),
+    "stash": ("discards work", "drop|clear"),
+    "reflog": ("discards work", "expire|delete"),
+    "worktree": ("discards work", "remove|prune"),
+    "push": ("discards work", "-f|--force|--delete|--mirror"),
 }
-GIT_DESTROYS_WITH = {
-    "branch": ("-D", "-f", "--force", "-M", "-C"),
-    "tag": ("-d", "--delete", "-f", "--force"),
-    "stash": ("drop", "clear"),
-    "reflog": ("expire", "delete"),
-    "worktree": ("remove", "prune"),
-    "push": ("-f", "--force", "--delete", "--mirror"),
-}
+"""Git commands that lose what no checkpoint holds."""
 GIT_REACHES = (
     *(["remote", "update"], ["remote", "show"], ["remote", "prune"], ["remote", "add"], ["remote", "set-url"]),
     *(["submodule", "update"], ["submodule", "add"], ["submodule", "sync"], ["archive", "--remote"], ["remote", "-u"]),
@@ -147,15 +151,7 @@ INTERPRETERS = set_of(
 )
 
 
-def git_destroys(words: list[str]) -> str:
-    """Say what a git command destroys that no checkpoint holds; empty if it is not known to destroy anything."""
-    name, rest = words[0], words[1:]
-    if name == "clean" and any(re.match(r"-[a-zA-Z]*[xX]|-[a-zA-Z]*f[a-zA-Z]*f", word) for word in rest):
-        return "deletes ignored files or other repositories"
-    return GIT_DESTROYS.get(name) or ("discards work" if {*GIT_DESTROYS_WITH.get(name, ())} & {*rest} else "")
-
-
-def git_discards(words: list[str]) -> str:
-    """Say what a git command discards that a checkpoint holds; empty if it is not known to discard anything."""
-    name, rest = words[0], words[1:]
-    return GIT_DISCARDS.get(name) or ("discards work" if {*GIT_DISCARDS_WITH.get(name, ())} & {*rest} else "")
+def why_git_loses(words: list[str], table: dict[str, tuple[str, str]]) -> str:
+    """Say what a git command loses by a table; empty if it is not known to lose anything."""
+    why, needed = table.get(words[0], ("", ""))
+    return why if not needed or any(re.fullmatch(needed, word) for word in words[1:]) else ""

@@ -7,7 +7,7 @@ of programs is needed to know what an upload sends (`curl -T FILE`, `-d@FILE`) o
 import re
 from collections.abc import Iterator
 
-from halocline.policy.commands import Use
+from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part
@@ -21,11 +21,6 @@ _URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-
 _HOST = compile_later(r"(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
 _PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
-_RULES = {
-    Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
-    Place.OUTSIDE: (Rule.OUTSIDE, "{path} is outside the workspace"),
-    Place.RUNS_LATER: (Rule.LATER, "other programs run {shown} or read it as configuration"),
-}
 _UNKNOWN = frozenset({Rule.UNKNOWN, Rule.DYNAMIC})
 
 
@@ -35,13 +30,13 @@ def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
         return _judge_sending(simple, ground, finding)
     if finding.rule is not Rule.WRITES and finding.rule not in _UNKNOWN:
         return finding
-    wanted = tuple(_RULES) if finding.rule in _UNKNOWN else (Place.SECRET,)
+    wanted = tuple(CAREFUL) if finding.rule in _UNKNOWN else (Place.SECRET,)
     named = list(_list_places(simple, ground))
     for place in wanted:
         one = next((one for one in named if one.place is place and not _is_harmless(one)), None)
         if one and not (place is Place.RUNS_LATER and is_of_tools(one.path)):
             ground.note([one], Use.READ)
-            rule, reason = _RULES[place]
+            rule, reason = CAREFUL[place]
             reason, targets = reason.format(shown=one.shown, path=one.path), (*finding.part.targets, one.shown)
             return Finding(make_part(simple.source, finding.part.effect, reason, targets), rule)
     if finding.rule in _UNKNOWN and (host := _find_host(simple)):

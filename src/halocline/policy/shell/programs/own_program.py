@@ -16,9 +16,7 @@ from halocline.protocol.values import set_of
 _PYTHON = compile_later(r"(?:python|pypy)[\d.]*")
 _MODULE_FLAG = compile_later(r"-[A-Za-ln-z]*m.*")
 _MODULES = frozenset({"halocline", "halocline.__main__"})
-RUNNERS = frozenset(
-    {"uvx", "uv", "pipx", "poetry", "hatch", "pdm", "rye", "pixi", "conda", "mamba", "micromamba", "mise"}
-)
+RUNNERS = set_of("uvx uv pipx poetry hatch pdm rye pixi conda mamba micromamba mise")
 """Programs that find another one by its name, among their words."""
 _RUN = frozenset({"run", "exec", "x"})
 _NAME_A_PACKAGE = (["--from"], ["--with"], ["--spec"], ["-p"])

@@ -116,18 +116,14 @@ def _interpreter_scripts(
         if code.fullmatch(word) and not operands:
             return  # its words are what it runs
         if word == "-m" and rest:
-            yield from _module(rest[0], folder, facts)
+            path = os.path.join(folder, *rest[0].split("."))
+            yield from list(_there([f"{path}.py", os.path.join(path, "__main__.py")], facts))[:1]
             return
         if word in _VALUED and rest:
             yield from _there([os.path.join(folder, rest.pop(0))], facts)
         elif not word.startswith("-"):
             operands.append(os.path.join(folder, word))
     yield from list(_there(operands, facts))[:1]
-
-
-def _module(name: str, folder: str, facts: ShellFacts) -> Iterator[Script]:
-    path = os.path.join(folder, *name.split("."))
-    yield from list(_there([f"{path}.py", os.path.join(path, "__main__.py")], facts))[:1]
 
 
 def _there(paths: list[str], facts: ShellFacts) -> Iterator[Script]:

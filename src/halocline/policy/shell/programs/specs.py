@@ -109,14 +109,6 @@ class Spec(Struct, frozen=True):
             return True
         return "always" in flags and not any(flag in names for flag in self.brief.split())
 
-    def letters(self) -> dict[str, "Value"]:
-        """Return the letters that take a value."""
-        return _letters(self.valued)
-
-    def long_flags(self) -> dict[str, "Value | None"]:
-        """Return the long flags; the value is None for one that takes none."""
-        return _long_flags(self.words)
-
 
 class Value(Struct, frozen=True):
     """The value of a flag: its type, and whether it is `optional` (`at_end`: only if the flag is the last word).
@@ -137,19 +129,19 @@ _ENTRY = compile_later(r"([^=?:+]+)(?:([=?:+])(\S+))?")
 
 
 @cache
-def _letters(text: str) -> dict[str, Value]:
+def read_letters(text: str) -> dict[str, Value]:
+    """Return the letters of a table that take a value."""
     found = [_ENTRY.fullmatch(entry) for entry in text.split()]
     return {letter: Value(one[3], one[2] == "?") for one in found if one for letter in one[1]}
 
 
 @cache
-def _long_flags(text: str) -> dict[str, Value | None]:
+def read_long_flags(text: str) -> dict[str, Value | None]:
+    """Return the long flags of a table; the value is None for one that takes none."""
     found = [_ENTRY.fullmatch(entry) for entry in text.split()]
-    return {one[1]: _read_value(one) if one[2] else None for one in found if one}
-
-
-def _read_value(entry: re.Match[str]) -> Value:
-    return Value(entry[3], entry[2] in "?:", entry[2] == ":", entry[2] == "+")
+    return {
+        one[1]: Value(one[3], one[2] in "?:", one[2] == ":", one[2] == "+") if one[2] else None for one in found if one
+    }
 
 
 @cache

@@ -81,9 +81,9 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
     places += [one.path for text in named if rest[0] in ("clean", "rm") for one in ground.find(text)]
     if rest[0] in ("clean", "rm") and (lost := next((one for one in places if _is_someones(one, ground)), "")):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes what is in {lost}"), Rule.FLOOR)
-    if why := mutating.git_destroys(rest):
+    if why := mutating.why_git_loses(rest, mutating.GIT_DESTROYS):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
-    if why := mutating.git_discards(rest):
+    if why := mutating.why_git_loses(rest, mutating.GIT_DISCARDS):
         found = [one for text in rest[1:] if not text.startswith("-") for one in ground.find(text)]
         ground.note([one for one in found if ground.facts.is_overwritten(one.path)], Use.CHANGE)
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DISCARDS)

@@ -76,11 +76,9 @@ def _reads_config(given: Given) -> str:
 def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
     """Return a check that the second command word is one of these."""
     fits = {*allowed, None} if empty else {*allowed}
-    return lambda given: "" if _first_word(given) in fits else "it would do more than read"
-
-
-def _first_word(given: Given) -> str | None:
-    return given.operands[0].text if given.operands else None
+    return lambda given: (
+        "" if next((word.text for word in given.operands), None) in fits else "it would do more than read"
+    )
 
 
 def _cat_file(given: Given) -> str:

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from halocline.policy.shell.programs.exit_answers import DIFFERENT, FALSE, MISSING, NOTHING, find_answer
+from halocline.context.notes.exit_answers import DIFFERENT, FALSE, MISSING, NOTHING, find_answer
 
 pytestmark = pytest.mark.process
 
