@@ -115,7 +115,7 @@ real-model: setup  ## judge the client by a real llama.cpp server (built from so
 	@$(BIN)/python -m tests.real_server.set_up
 	@$(BIN)/python -m pytest tests/real_server
 
-crash-matrix: setup  ## kill a task 600 times, at every write and at random, and see that nothing is lost (a quarter of an hour)
+crash-matrix: setup  ## kill a task 600 times, at every write and at random, lose the power on a real disk, take out each sync: nothing is lost unseen (half an hour)
 	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints
 
 COUNT ?= 10000

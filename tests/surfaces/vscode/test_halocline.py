@@ -273,6 +273,26 @@ async def test_a_selection_goes_into_the_chat_as_a_mention_of_its_lines(open_wor
     await expect(view.locator(".composer textarea")).to_have_value("@old.txt:1-2 ")
 
 
+async def test_enter_in_a_view_of_the_editor_approves_no_command_that_may_let_a_secret_leave(
+    open_workbench, folder, model
+):
+    (folder / ".env").write_text("KEY=value\n")
+    command = Call("execute_command", {"command": "cp .env copied", "requires_approval": True})
+    await model.answers(Turn(calls=(command,)), Turn(text="It is copied."))
+    workbench = await open_workbench(folder)
+    view = await open_chat(workbench)
+    await say(view, "Copy it")
+    await view.locator("[data-decides] .approves:enabled").first.wait_for()
+    for place in (".composer textarea", ".log", ".card.asks"):
+        await asyncio.sleep(1)  # a key counts once nothing was pressed for a while
+        await view.locator(place).first.press("Enter")
+    await asyncio.sleep(1)
+    assert not (folder / "copied").exists()
+    await view.locator(".approves:enabled").first.click()
+    await sees(view, "It is copied.")
+    assert (folder / "copied").exists()
+
+
 async def test_a_command_that_does_not_start_says_why_and_is_tried_again(open_workbench, folder, model, code_server):
     await model.answers()
     code_server.change_settings({"halocline.command": [sys.executable, "-c", "raise SystemExit('It is broken.')"]})
