@@ -5,21 +5,19 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from msgspec import field
 from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
-from halocline.policy.commands import Touch, Use
+from halocline.policy.commands import Circumstances, Touch, Use
 from halocline.policy.paths import Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
-from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import OtherRoot, Place
+from halocline.protocol.permission_rules import Place
 from halocline.protocol.values import Value, set_of
 
 MOST_FOLDERS = 8
@@ -46,26 +44,18 @@ class Found(Value, frozen=True):
     root: str = ""
 
 
-class Ground(Value, frozen=True):
-    """The state in which a command runs. `folders` are the absolute folders it may start in; none if unknown.
+class Ground(Circumstances, frozen=True):
+    """The circumstances of one command. `folders` are the absolute folders it may start in; none if unknown.
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
-    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
-    PATH if earlier commands changed it. `left` are the folders that the last `cd` left, `stack` those that `popd` goes
-    back to. `fed` are names that come through a pipe or a redirection, as in
-    `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
-    `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
-    `classifiers` and `hidden` keep what was found for this text.
+    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
+    `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
+    through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
+    protected files. `touches` collects every place that is judged; `classifiers` and `hidden` keep what was found for
+    this text.
     """
 
-    workspace: Path
-    home: Path
-    facts: ShellFacts
-    folders: tuple[str, ...]
-    exported: tuple[str, ...] = ()
-    path: str = ""
-    ignored: tuple[str, ...] = ()
-    roots: tuple[OtherRoot, ...] = ()
+    folders: tuple[str, ...] = ()
     variables: Variables = field(default_factory=Variables)
     rebinds: bool = False
     matches_hidden: bool = False
@@ -75,9 +65,6 @@ class Ground(Value, frozen=True):
     stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
-    guarded: frozenset[Use] = frozenset()
-    hides: Hides | None = None
-    hidden_lines: tuple[tuple[str, str], ...] = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
     hidden: dict[tuple[str, bool], Hidden | None] = field(default_factory=dict)
