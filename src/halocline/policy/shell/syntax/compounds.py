@@ -1,7 +1,6 @@
 """Parse the compound commands of bash: groups, conditions, `case`, tests, functions; loops are in `grammar`."""
 
 import re
-from abc import abstractmethod
 
 from msgspec.structs import replace
 
@@ -18,10 +17,7 @@ _TEST_OPERATOR = compile_later(r"(&&|\|\||[()<>])")
 
 
 class Compounds(Grammar):
-    """Reads compound commands; lists and simple commands are read by `parse`."""
-
-    @abstractmethod
-    def _simple(self, begin: int) -> Simple: ...
+    """Reads compound commands."""
 
     def _command(self) -> Node:
         self._depth += 1

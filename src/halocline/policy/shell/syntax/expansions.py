@@ -1,4 +1,4 @@
-"""Read what the shell replaces: `$name`, `${…}`, `$(…)`, `$((…))`, backquotes, `<(…)` and extended patterns."""
+"""Read what the shell replaces: `$name`, `${…}`, `$(…)`, `$((…))`, backquotes, `<(…)`, extended patterns, `"…"`."""
 
 from abc import ABC, abstractmethod
 
@@ -15,7 +15,7 @@ _DEFAULTS = frozenset({":-", ":=", ":?", ":+", "-", "=", "?", "+"})
 
 
 class Expansions(Cursor, ABC):
-    """Reads expansions; quotes are read by `scanner`, the commands inside by `parse`."""
+    """Reads expansions and double quotes; the commands inside are read by `parse`."""
 
     @abstractmethod
     def commands_inside(self) -> Node:
@@ -25,18 +25,20 @@ class Expansions(Cursor, ABC):
     def commands_of(self, text: str) -> Node:
         """Parse the commands in a text between backquotes."""
 
-    @abstractmethod
     def _unit(self, char: str) -> tuple[Part, ...]:
-        """Read one character, or the quoted text or expansion that begins with it."""
-
-    @abstractmethod
-    def _read_escape(self) -> Piece: ...
-
-    @abstractmethod
-    def _ansi(self) -> Piece: ...
-
-    @abstractmethod
-    def _double(self) -> tuple[Part, ...]: ...
+        match char:
+            case "\\":
+                return (self._read_escape(),)
+            case "'":
+                return (self._single(),)
+            case '"':
+                return self._double()
+            case "`":
+                return (self._read_backquotes(quoted=False),)
+            case "$":
+                return self._dollar(quoted=False)
+        self._at += 1
+        return (Piece(char),)
 
     def _read_backquotes(self, *, quoted: bool, within: bool = False) -> Expansion:
         begin = self._at
@@ -203,3 +205,37 @@ class Expansions(Cursor, ABC):
             return (self._read_escape(),)
         self._at += 1
         return (Piece(char, quoted=True),)
+
+    def _double(self) -> tuple[Part, ...]:
+        self._at += 1
+        parts = self.quoted_text('"')
+        self._at += 1
+        return (Piece("", quoted=True), *parts)
+
+    def quoted_text(self, end: str) -> list[Part]:
+        """Read text between double quotes, or of a heredoc (which ends with the text)."""
+        parts: list[Part] = []
+        chars: list[str] = []
+        while self._at < len(self._text) and (char := self._text[self._at]) != end:
+            if char == "\\":
+                if not self._continues():
+                    chars.append(self._backslash(end))
+            elif char in "`$":
+                parts += [Piece("".join(chars), quoted=True)] if chars else []
+                chars = []
+                within = bool(end)
+                parts += (
+                    [self._read_backquotes(quoted=True, within=within)] if char == "`" else self._dollar(quoted=True)
+                )
+            else:
+                chars.append(char)
+                self._at += 1
+        if end and self._at >= len(self._text):
+            raise NotUnderstood("a quote is not closed")
+        return [*parts, Piece("".join(chars), quoted=True)] if chars else parts
+
+    def _backslash(self, end: str) -> str:
+        following = self._peek(2)[1:]
+        taken = following in (*"$`\\", end) and following != ""
+        self._at += 2 if taken else 1
+        return following if taken else "\\"
