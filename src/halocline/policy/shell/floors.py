@@ -21,7 +21,7 @@ from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import list_operands, names_found
+from halocline.policy.shell.values.listed_names import list_operands, names_found, starts_of_find
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
@@ -251,9 +251,7 @@ def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
     texts = [word.text for word in simple.words]
     if not _find_deletes(simple, ground) or _NARROWS & set(texts):
         return []
-    words = list(simple.words[1:])
-    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
-    return words[: next(tests, len(words))] or [Word(".", (Piece("."),))]
+    return starts_of_find(simple) or [Word(".", (Piece("."),))]
 
 
 def _emptied_by_rsync(simple: Simple, ground: Ground) -> list[Word]:

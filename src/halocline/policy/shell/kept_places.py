@@ -12,7 +12,6 @@ from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import LONGEST_PATH, is_within
 from halocline.policy.shell.values.ground import HISTORY, Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN
-from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 
@@ -181,9 +180,4 @@ def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) ->
 
 def places_of(text: str, ground: Ground) -> list[Found]:
     """Return where a text leads; nothing if it is not fully known."""
-    if UNKNOWN in text or not text or len(text) > LONGEST_PATH:
-        return []
-    try:
-        return ground.find(text)
-    except ToolFailure:
-        return []
+    return ground.places(text) if text and len(text) <= LONGEST_PATH else []

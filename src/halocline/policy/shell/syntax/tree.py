@@ -82,7 +82,6 @@ class Redirect(Value, frozen=True):
     operator: str
     fd: str = ""
     target: Word | None = None
-    scripts: tuple["Node", ...] = ()
     body: str = ""
 
 
@@ -152,8 +151,6 @@ def inner(node: Simple | Block) -> Iterator[Node]:
     """Yield the commands inside the words and heredocs of a node."""
     for word in words_of(node):
         yield from word.scripts
-    for redirect in node.redirects:
-        yield from redirect.scripts
 
 
 def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:

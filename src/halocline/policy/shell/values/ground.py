@@ -144,6 +144,13 @@ class Ground(Circumstances, frozen=True):
         ]
         return [Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root) for one in found]
 
+    def places(self, text: str, *, quoted: bool = False) -> list[Found]:
+        """Return where a path leads from each folder; nothing if it is invalid."""
+        try:
+            return self.find(text, quoted=quoted)
+        except ToolFailure:
+            return []
+
     @property
     def real_roots(self) -> tuple[str, ...]:
         """The folders of the task without links, the workspace first."""
@@ -181,14 +188,9 @@ class Ground(Circumstances, frozen=True):
 
     def targets(self, word: Word) -> list[Found]:
         """Return where a word leads, as far as that is known; empty if it is not."""
-        found: list[Found] = []
-        for one in word.could if word.dynamic else (word,):
-            for name in (self.names(one) or ()) if UNKNOWN not in one.text else ():
-                try:
-                    found += self.find(name, quoted=one.quoted)
-                except ToolFailure:
-                    continue
-        return found
+        some = [one for one in (word.could if word.dynamic else (word,)) if UNKNOWN not in one.text]
+        named = [(name, one.quoted) for one in some for name in self.names(one) or ()]
+        return [place for name, quoted in named for place in self.places(name, quoted=quoted)]
 
     def base(self, word: Word) -> list[Found]:
         """Return the folder whose whole content a pattern like `DIR/*` names."""
@@ -196,12 +198,8 @@ class Ground(Circumstances, frozen=True):
         for one in word.could if word.dynamic else (word,):
             head, star, rest = one.text.partition("*")
             whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
-            if not whole or UNKNOWN in one.text:
-                continue
-            try:
-                found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)
-            except ToolFailure:
-                continue
+            if whole and UNKNOWN not in one.text:
+                found += self.places(head.removesuffix(".") or ".", quoted=one.quoted)
         return found
 
     def may_be_precious(self, word: Word) -> bool:

@@ -5,6 +5,7 @@ Only flags and names that lead to protected places are kept apart. All others co
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
@@ -243,11 +244,15 @@ def _names_listed(simple: Simple, ground: Ground) -> list[str]:
     return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
 
 
+def starts_of_find(simple: Simple) -> list[Word]:
+    """Return the words before the tests of `find`."""
+    return list(takewhile(lambda word: word.dynamic or word.text[:1] not in ("-", "(", "!"), simple.words[1:]))
+
+
 def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     """Return what `find` finds: everything below its start folders, unless its tests exclude protected places."""
-    words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
-    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
-    starts = words[: next(tests, len(words))]
+    words, texts = simple.words[1:], [word.text for word in simple.words[1:]]
+    starts = starts_of_find(simple)
     below = _all_below(starts, ground)
     listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
     within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder_of(one, ground))
