@@ -58,11 +58,6 @@ def unknown_finding(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Findin
     return Finding(make_part(text, Effect.UNKNOWN, reason), rule)
 
 
-def why_too_long(text: str) -> str:
-    """Say that a text is too long to be judged; empty if it is not."""
-    return TOO_LONG if len(text) > MOST_ANALYSED else ""
-
-
 def as_sent(taken: Finding) -> Finding:
     """Return the finding for a secret that a program reads which uses the network."""
     reason = f"{taken.part.reason.partition(';')[0]}, and the program uses the network"

@@ -135,7 +135,7 @@ def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
 
 def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
     """Yield what a word may expand to, patterns as the names that they match."""
-    for one in word.could:
+    for one in word.possible:
         names = ground.names(one) if one.is_pattern and UNKNOWN not in one.text else None
         yield from names or [one.text]
 
@@ -161,7 +161,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
 
 def _may_lead_up(word: Word) -> bool:
     """Return True if a path may be that of the current folder or a parent."""
-    texts = [one.text for one in word.could] if word.dynamic else [word.text]
+    texts = [one.text for one in word.possible]
     return word.is_pattern or not texts or any(not {".", ".."}.isdisjoint(text.split("/")) for text in texts)
 
 
@@ -191,13 +191,7 @@ def _goes_down(simple: Simple, ground: Ground) -> bool:
 
 def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
     """Return the words that a program gets, or may get."""
-    texts: list[str] = []
-    for word in simple.words[1:]:
-        if word.dynamic:
-            texts += _possible_names(word, ground)
-        else:
-            texts += (ground.names(word) if word.is_pattern else None) or [word.text]
-    return texts
+    return [text for word in simple.words[1:] for text in _possible_names(word, ground)]
 
 
 def _possible_flags(simple: Simple, ground: Ground) -> list[str]:

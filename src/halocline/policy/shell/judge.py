@@ -187,9 +187,11 @@ class Judge(Blocks):
             certain = before in ("", ";", "\n", "&")
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
             sure = sure and before != "||"
-            self._note_piped_script(chain, number, here)
-            self._note_fed_secret(chain, number, here)
-            fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
+            feeders = chain.items[_begin_of_pipeline(chain, number) : number]
+            if feeders and isinstance(item, Simple):
+                self._note_piped_script(feeders, item, here)
+                self._note_fed_secret(feeders[0], item, here)
+            fed = self._names_fed(feeders, item, here) if feeders else ground.fed
             form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
@@ -204,35 +206,27 @@ class Judge(Blocks):
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
         return text, after if all(joint in ("&&", "") for joint in chain.joints) else anywhere
 
-    def _note_piped_script(self, chain: Chain, number: int, ground: Ground) -> None:
+    def _note_piped_script(self, feeders: tuple[Node, ...], reader: Simple, ground: Ground) -> None:
         """Record the script piped to an interpreter: the files that earlier commands in the pipeline name."""
-        first = _begin_of_pipeline(chain, number)
-        reader = chain.items[number]
-        if first == number or not isinstance(reader, Simple) or not reads_script(self._words(reader, ground)):
+        if not reads_script(self._words(reader, ground)):
             return
-        for item in chain.items[first:number]:
+        for item in feeders:
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
-        feeder = chain.items[first]
-        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and number == first + 1 else ()
+        feeder = feeders[0]
+        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and len(feeders) == 1 else ()
         if printed and printed[0].text in ("echo", "printf") and all(word.value is not None for word in printed):
             self.script(" ".join(word.text for word in printed[1:] if not word.text.startswith("-")), ground, [])
 
-    def _names_fed(self, chain: Chain, number: int, ground: Ground) -> Values:
+    def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""
-        reader = chain.items[number]
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
-        feeders = chain.items[_begin_of_pipeline(chain, number) : number]
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
-    def _note_fed_secret(self, chain: Chain, number: int, ground: Ground) -> None:
+    def _note_fed_secret(self, feeder: Node, fed: Simple, ground: Ground) -> None:
         """Record a name written out before `xargs` that its program may not read without asking."""
-        first, fed = _begin_of_pipeline(chain, number), chain.items[number]
-        if first == number or not isinstance(fed, Simple) or not fed.words or fed.words[0].source != "xargs":
-            return
-        feeder = chain.items[first]
-        if not isinstance(feeder, Simple) or not feeder.words:
+        if not isinstance(feeder, Simple) or not feeder.words or not fed.words or fed.words[0].source != "xargs":
             return
         words = expand_simple(feeder, ground).words
         found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)

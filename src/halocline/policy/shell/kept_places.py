@@ -47,7 +47,7 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    if any(_may_be_git(os.path.basename(path)) or is_history(path) for path in _matching_files(text, ground)):
+    if any(is_history(path) for path in _matching_files(text, ground)):
         return True
     return any(is_kept(one) for one in places_of(_without_beginning(text), ground)) or _may_be_untouched(text, ground)
 

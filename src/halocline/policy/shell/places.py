@@ -43,7 +43,7 @@ def judge_reading(
 
 def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
     """Return the finding for patterns that make the shell list a sensitive folder; None if there is none."""
-    patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
+    patterns = [one for word in words for one in word.possible if one.is_pattern]
     if any(has_unknown(folder_of(one).text) for one in patterns):
         return unknown_finding(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]

@@ -9,7 +9,9 @@ from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.findings import (
+    MOST_ANALYSED,
     STRICTNESS,
+    TOO_LONG,
     Analysis,
     Finding,
     Rule,
@@ -17,7 +19,6 @@ from halocline.policy.shell.findings import (
     as_written_findings,
     make_part,
     unknown_finding,
-    why_too_long,
 )
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
@@ -102,13 +103,11 @@ class SimpleCommands(ABC):
         forms_found = [one.canonical for one in found]
         form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
         shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
+        words = (*rendered.words, *words_of(expanded))
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
-        floors = [floor.rule] if floor else []
-        rules = [finding.as_written, *floors, *(rule_as_written(one, words) for one in forms_made)]
-        as_written = _find_strictest(rules)
-        found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
-        rule = max(found_rules, key=STRICTNESS.__getitem__)
+        rules = (rule_as_written(one, words) for one in (form, *forms_found))
+        as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
+        rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
         reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
@@ -263,7 +262,9 @@ class SimpleCommands(ABC):
         inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
         canonical, unjudged = None, ""
         try:
-            if unjudged := "it is nested too deeply" if self._depth >= _DEEPEST else why_too_long(text):
+            unjudged = TOO_LONG if len(text) > MOST_ANALYSED else ""
+            unjudged = "it is nested too deeply" if self._depth >= _DEEPEST else unjudged
+            if unjudged:
                 raise NotUnderstood(unjudged)
             judge = type(self)(inside, self._depth + 1)
             judge.calls = [*self.calls]

@@ -68,7 +68,7 @@ class Expansions(Cursor, ABC):
             return (self._parameter(begin, quoted=quoted),)
         if following == "[":
             self._at += 1
-            scripts = self._arithmetic("]")
+            scripts = self._read_to("]")
             return (Expansion(Kind.ARITHMETIC, self._text[begin : self._at], quoted, scripts=scripts),)
         if following == "'" and not quoted:
             self._at += 1
@@ -91,7 +91,7 @@ class Expansions(Cursor, ABC):
         if self._peek(2) == "((":
             self._at += 2
             try:
-                scripts = self._arithmetic("))")
+                scripts = self._read_to("))")
                 return Expansion(Kind.ARITHMETIC, self._text[begin : self._at], quoted, scripts=scripts)
             except NotUnderstood:
                 self._at = start
@@ -109,18 +109,14 @@ class Expansions(Cursor, ABC):
         """Read `!(…)` and the like with their content, also nested."""
         begin = self._at
         self._at += 2
-        depth, scripts = 1, list[Node]()
-        while depth:
-            char = self._peek()
-            if not char or char == "\n":
-                raise NotUnderstood("a bracket is not closed")
-            depth += {"(": 1, ")": -1}.get(char, 0)
-            for part in self._unit(char):
-                scripts += part.scripts if isinstance(part, Expansion) else ()
-        return Expansion(Kind.EXTENDED_PATTERN, self._text[begin : self._at], scripts=tuple(scripts))
+        scripts = self._read_to(")")
+        source = self._text[begin : self._at]
+        if "\n" in source:
+            raise NotUnderstood("a bracket is not closed")
+        return Expansion(Kind.EXTENDED_PATTERN, source, scripts=scripts)
 
-    def _arithmetic(self, end: str) -> tuple[Node, ...]:
-        """Read an expression to its end; return the commands inside it."""
+    def _read_to(self, end: str) -> tuple[Node, ...]:
+        """Read an expression or pattern to its end; return the commands inside it."""
         scripts: list[Node] = []
         depth = 0
         opened, closed = ("[", "]") if end == "]" else ("(", ")")
@@ -131,7 +127,6 @@ class Expansions(Cursor, ABC):
             depth += {opened: 1, closed: -1}.get(char, 0)
             for part in self._unit(char) if not self._continues() else ():
                 scripts += part.scripts if isinstance(part, Expansion) else ()
-                scripts += part.argument.scripts if isinstance(part, Expansion) and part.argument else ()
         self._at += len(end)
         return tuple(scripts)
 
@@ -146,7 +141,7 @@ class Expansions(Cursor, ABC):
         scripts: tuple[Node, ...] = ()
         if self._peek() == "[":
             self._at += 1
-            scripts = self._arithmetic("]")
+            scripts = self._read_to("]")
             operator += "["
         if self._peek() == "}":
             self._at += 1

@@ -44,7 +44,7 @@ class Grammar(Scanner):
     def _arithmetic_block(self) -> Block:
         """Parse an expression into a word and the commands inside it."""
         begin = self._at
-        scripts = self._arithmetic("))")
+        scripts = self._read_to("))")
         word = Word(self._text[begin : self._at - 2])
         return Block("arithmetic", "", scripts, (word,), heads=("",) * len(scripts))
 
@@ -139,7 +139,7 @@ class Grammar(Scanner):
         operator = found[2]
         if operator == "[":
             try:
-                scripts = self._arithmetic("]")
+                scripts = self._read_to("]")
             except NotUnderstood:
                 scripts = ()
             rest = re.compile(r"\+?=").match(self._text, self._at)

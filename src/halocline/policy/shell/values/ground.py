@@ -188,14 +188,14 @@ class Ground(Circumstances, frozen=True):
 
     def targets(self, word: Word) -> list[Found]:
         """Return where a word leads, as far as that is known; empty if it is not."""
-        some = [one for one in (word.could if word.dynamic else (word,)) if UNKNOWN not in one.text]
+        some = [one for one in word.possible if UNKNOWN not in one.text]
         named = [(name, one.quoted) for one in some for name in self.names(one) or ()]
         return [place for name, quoted in named for place in self.places(name, quoted=quoted)]
 
     def base(self, word: Word) -> list[Found]:
         """Return the folder whose whole content a pattern like `DIR/*` names."""
         found: list[Found] = []
-        for one in word.could if word.dynamic else (word,):
+        for one in word.possible:
             head, star, rest = one.text.partition("*")
             whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
             if whole and UNKNOWN not in one.text:

@@ -186,7 +186,7 @@ def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
     """Return the words as separate names."""
     found: list[str] = []
     for word in words:
-        for one in word.could if word.dynamic else (word,):
+        for one in word.possible:
             names = ground.names(one) if UNKNOWN not in one.text else [one.text]
             found += [part for name in names or [UNKNOWN] for part in name.split()]
         if word.dynamic:
