@@ -54,9 +54,8 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
-    if why := _may_delete(name, simple, emptied, ground):
-        return _unsure_finding(simple, finding, why)
-    return _passes_by_value(simple, ground, finding)
+    why = _may_delete(name, simple, emptied, ground) or _may_harm(name, simple, ground)
+    return _unsure_finding(simple, finding, why) if why else None
 
 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
@@ -89,9 +88,8 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     reaches = fed in words and any(_does_harm(name, text, True, ground) for text in given)
     deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
-        return _unsure_finding(
-            simple, finding, f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
-        )
+        why = f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
+        return _unsure_finding(simple, finding, why)
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
         return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
     return passes_floor(simple, ground, finding)
@@ -110,23 +108,19 @@ def changed_words(simple: Simple, ground: Ground) -> list[Word]:
     return changed_operands(simple, ACTORS[name]) if name in ACTORS else []
 
 
-def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
-    """Return the finding for partly known words that may lead to protected files."""
+def _may_harm(name: str, simple: Simple, ground: Ground) -> str:
+    """Say how partly known words may lead to protected files; empty if they may not."""
     changed = changed_words(simple, ground)
     for word in simple.words[1:]:
         names = _possible_names(word, ground) if word.dynamic else ()
-        if any(_does_harm(_program_name(simple), name, word in changed, ground) for name in names):
-            return _unsure_finding(
-                simple, finding, f"{word.source} may lead to files that must not be {_harm_verb(_program_name(simple))}"
-            )
+        if any(_does_harm(name, one, word in changed, ground) for one in names):
+            return f"{word.source} may lead to files that must not be {_harm_verb(name)}"
     if anywhere := next((word for word in changed if word.dynamic == BRACES_ANYWHERE), None):
-        return _unsure_finding(simple, finding, f"{anywhere.source}: {BRACES_ANYWHERE}")
+        return f"{anywhere.source}: {BRACES_ANYWHERE}"
     unknown = next((word for word in changed if _is_unknown(word)), None)
-    if unknown and ground.mentioned and _program_name(simple) not in _KEEPS_CONTENT:
-        return _unsure_finding(simple, finding, _may_be_mentioned(unknown, simple, ground))
-    if _goes_down(simple, ground) and (why := _reached_below(simple, ground)):
-        return _unsure_finding(simple, finding, why)
-    return None
+    if unknown and ground.mentioned and name not in _KEEPS_CONTENT:
+        return _may_be_mentioned(unknown, simple, ground)
+    return _reached_below(simple, ground) if _goes_down(simple, ground) else ""
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:

@@ -9,7 +9,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_fi
 from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.ground import Found, Ground, is_device
+from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
@@ -32,7 +32,7 @@ def judge_reading(
         return _ignored_finding(source, Effect.READ_ONLY, one)
     elif one := _first_of(contents, Place.SECRET):
         rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
-    elif one := next((one for one in contents if one.aliased), None):
+    elif one := next((one for one in contents if one.linked and ground.hides_files), None):
         rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
     elif one := next(filter(_is_outside, found), None):
         rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"
@@ -74,7 +74,7 @@ def judge_writing(source: str, found: Sequence[Found], does: str, ground: Ground
     ground.note(found, Use.CHANGE)
     targets = tuple(dict.fromkeys(one.shown for one in found))
     effect = Effect.WRITES_INSIDE
-    if any(is_device(one.path) for one in found):
+    if any(DEVICE.match(one.path) for one in found):
         effect, rule, reason = Effect.DESTRUCTIVE, Rule.FLOOR, "it writes to a device"
     elif _first_of(found, Place.OWN_STATE):
         effect, rule, reason = Effect.WRITES_OUTSIDE, Rule.OWN_STATE, OWN

@@ -60,20 +60,16 @@ class SimpleCommands(ABC):
         self.calls: list[str] = []
 
     @abstractmethod
-    def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
-        """Return the form of a node if it only reads, and the ground after it if it succeeds."""
+    def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
 
     @abstractmethod
-    def whole(self, tree: Node, ground: Ground) -> str | None:
-        """Return the form of a whole text."""
+    def whole(self, tree: Node, ground: Ground) -> str | None: ...
 
     @abstractmethod
-    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
-        """Judge text that was not understood."""
+    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None: ...
 
     @abstractmethod
-    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
-        """Judge a function called with these words; return the ground after it."""
+    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
 
     def simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a simple command if it only reads, and the ground after it."""

@@ -143,21 +143,21 @@ class Expansions(Cursor, ABC):
             self._at += 1
             scripts = self._read_to("]")
             operator += "["
+        argument: Word | None = None
         if self._peek() == "}":
             self._at += 1
-            return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, operator, scripts=scripts)
-        if operator.startswith("!") and self._peek(2) in ("*}", "@}"):
+        elif operator.startswith("!") and self._peek(2) in ("*}", "@}"):
             self._at += 2
-            return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, "!*", scripts=scripts)
-        found = _OPERATOR.match(self._text, self._at)
-        if not found or operator.startswith("#"):
-            raise NotUnderstood("it contains a form of ${…} that is not supported")
-        self._at = found.end()
-        argument = self._argument(found.group(), quoted=quoted)
+            operator = "!*"
+        else:
+            found = _OPERATOR.match(self._text, self._at)
+            if not found or operator.startswith("#"):
+                raise NotUnderstood("it contains a form of ${…} that is not supported")
+            self._at = found.end()
+            argument = self._argument(found.group(), quoted=quoted)
+            operator, scripts = operator + found.group(), (*scripts, *argument.scripts)
         whole = self._text[begin : self._at]
-        return Expansion(
-            Kind.VARIABLE, whole, quoted, name, operator + found.group(), argument, (*scripts, *argument.scripts)
-        )
+        return Expansion(Kind.VARIABLE, whole, quoted, name, operator, argument, scripts)
 
     def _parameter_name(self) -> str:
         found = NAME.match(self._text, self._at) or _NUMBER.match(self._text, self._at)

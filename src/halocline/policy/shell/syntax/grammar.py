@@ -55,9 +55,6 @@ class Grammar(Scanner):
         self._take("done")
         return Block("loop", "", (test, body), heads=(kind, "do"))
 
-    def _until(self) -> Block:
-        return self._while("until")
-
     def _for(self) -> Block:
         self._skip()
         if self._peek(2) == "((":
@@ -69,12 +66,9 @@ class Grammar(Scanner):
             return replace(head, kind="loop", items=(*head.items, self._body()), heads=(*head.heads, "do"), name="((")
         return self._each("loop")
 
-    def _select(self) -> Block:
-        self._skip()
-        return self._each("select")
-
     def _each(self, kind: str) -> Block:
         """`NAME [in WORDS]; do …; done`."""
+        self._skip()
         name = NAME.match(self._text, self._at)
         if not name:
             raise NotUnderstood("a loop has no variable")

@@ -17,31 +17,18 @@ from halocline.policy.shell.values.name_patterns import add_hidden_patterns, bui
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Place
-from halocline.protocol.values import Value, set_of
+from halocline.protocol.values import set_of
 
 MOST_FOLDERS = 8
 Hidden = tuple[tuple[str, ...], frozenset[str]]
-_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
-_DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
+DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
 _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/share")
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
-
-
-class Found(Value, frozen=True):
-    """A resolved path, the path for display, and the kind of place.
-
-    `aliased`: the file has another hard link, which an ignore file may hide. `root` is as in `paths.Resolved`.
-    """
-
-    path: str
-    shown: str
-    place: Place
-    aliased: bool = False
-    root: str = ""
+Found = Resolved
+"""Where a word leads."""
 
 
 class Ground(Circumstances, frozen=True):
@@ -104,7 +91,7 @@ class Ground(Circumstances, frozen=True):
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
-        self.touches.extend(Touch(Resolved(one.path, one.shown, one.place, root=one.root), use) for one in found)
+        self.touches.extend(Touch(replace(one, linked=False, identity=""), use) for one in found)
 
     def note_below(self, folder: Found, use: Use) -> bool:
         """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
@@ -138,11 +125,8 @@ class Ground(Circumstances, frozen=True):
             raise ToolFailure("A path cannot contain a NUL character.")
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
-        found = [
-            self._classifier().resolve(os.path.join(folder, os.path.expanduser(literal)))
-            for folder in self.folders or (("/",) if absolute else ())
-        ]
-        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root) for one in found]
+        folders = self.folders or (("/",) if absolute else ())
+        return [self._classifier().resolve(os.path.join(one, os.path.expanduser(literal))) for one in folders]
 
     def places(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder; nothing if it is invalid."""
@@ -217,17 +201,16 @@ class Ground(Circumstances, frozen=True):
             found = self.find(folder, quoted=True)
         except ToolFailure:
             return True
-        above = find_real_path(self.workspace)
+        above = self.real_roots[0]
         return any(self.is_precious(one.path) and (one.path != above or head == folder) for one in found)
 
     def is_precious(self, path: str) -> bool:
         """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
         user = find_real_path(os.path.expanduser("~"))
-        folders = [find_real_path(self.workspace), *(root.path for root in self.roots)]
-        if any(is_within(kept, path) for kept in (user, *folders)) or path in _ROOTS:
+        if any(is_within(kept, path) for kept in (user, *self.real_roots)) or path in _ROOTS:
             return True
         depth = path.strip("/").count("/")
-        inside = any(is_within(path, folder) for folder in folders)
+        inside = any(is_within(path, root) for root in self.real_roots)
         if depth == 0 and not inside and path != "/tmp":
             return True
         folder, name = os.path.split(path)
@@ -235,12 +218,3 @@ class Ground(Circumstances, frozen=True):
 
     def holds_own_state(self, path: str) -> bool:
         return is_within(find_real_path(self.home), path)
-
-
-def is_free(path: str) -> bool:
-    """Return True if writing to a path changes nothing."""
-    return path in _HARMLESS_DEVICES
-
-
-def is_device(path: str) -> bool:
-    return bool(_DEVICE.match(path))

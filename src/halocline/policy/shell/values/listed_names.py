@@ -229,10 +229,7 @@ def _folder_of(below: str, ground: Ground) -> list[Found]:
 def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
     """Return everything below some folders, as far as they are known; without any, below the current folder."""
     starts = _texts_of(words, ground) if words else ["."]
-    known = [one for one in starts if UNKNOWN not in one]
-    if len(known) < len(starts):
-        known.append(".")
-    return [f"{one.rstrip('/')}/{BENEATH}" for one in known]
+    return [f"{'.' if UNKNOWN in one else one.rstrip('/')}/{BENEATH}" for one in starts]
 
 
 def _names_listed(simple: Simple, ground: Ground) -> list[str]:
