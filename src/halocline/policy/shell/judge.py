@@ -129,10 +129,9 @@ class Judge(Blocks):
         elif STRICTNESS[found[at].rule] < STRICTNESS[finding.rule]:
             found[at] = replace(found[at], part=finding.part, rule=finding.rule, canonical=None, form_alone=None)
 
-    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
+    def judge_partly(self, text: str, before: Node, ground: Ground) -> None:
         """Judge text that was not understood: the part before the problem, each line on its own, what looks worst."""
-        if before is not None:
-            self.whole(before, ground)
+        self.whole(before, ground)
         seen = {finding.part.text for finding in self.analysis.findings}
         for line in text.splitlines():
             if line.strip() not in seen:
@@ -160,8 +159,7 @@ class Judge(Blocks):
         try:
             self.whole(parse_command(line), ground)
         except NotUnderstood as why:
-            if why.before is not None:
-                self.whole(why.before, ground)
+            self.whole(why.before, ground)
 
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a node if it only reads, and the ground after it if it succeeds."""

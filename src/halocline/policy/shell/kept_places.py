@@ -7,6 +7,7 @@ import glob
 import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import LONGEST_PATH, is_within
@@ -116,12 +117,9 @@ def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
     A program that deletes what is known only when it runs may get one of them. Patterns by which a search excludes
     names do not count.
     """
-    names: dict[str, None] = {}  # each once, as a long text has most of its words many times
-    before = ""
-    for name in _BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")):
-        if name and name not in names and not _FILTERS_BY.fullmatch(before):
-            names[name] = None
-        before = name
+    words = ("", *_BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")))
+    pairs = dict.fromkeys(pairwise(words))  # each once, as a long text has most of its words many times
+    names = dict.fromkeys(name for before, name in pairs if name and not _FILTERS_BY.fullmatch(before))
     return tuple(name for name in names if _OWN_HOME.search(name) or leads_to_kept(name, ground))
 
 

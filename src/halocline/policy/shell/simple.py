@@ -66,7 +66,7 @@ class SimpleCommands(ABC):
     def whole(self, tree: Node, ground: Ground) -> str | None: ...
 
     @abstractmethod
-    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None: ...
+    def judge_partly(self, text: str, before: Node, ground: Ground) -> None: ...
 
     @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
@@ -165,7 +165,6 @@ class SimpleCommands(ABC):
         return with_assignments(simple, finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
-        """Judge a command by its program's name."""
         if name == "trap" and len(simple.words) > 2:
             return self._judge_trap(simple, ground), ground
         if name in ("test", "[") and (tested := judge_brackets(name, simple, forms, ground)):

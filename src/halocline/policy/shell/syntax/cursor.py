@@ -1,7 +1,7 @@
 """A place in the text of a command, and the quotes there. What is not fully understood raises."""
 
 from halocline.policy.shell.syntax.quotes import decode_ansi
-from halocline.policy.shell.syntax.tree import Node, Piece
+from halocline.policy.shell.syntax.tree import Node, Piece, Simple
 
 DEEPEST = 60
 
@@ -9,7 +9,7 @@ DEEPEST = 60
 class NotUnderstood(Exception):
     """The text, or a part of it, cannot be analyzed; says why. `before` is the tree of what comes before that part."""
 
-    before: Node | None = None
+    before: Node = Simple("", ())
 
 
 class Cursor:

@@ -114,7 +114,6 @@ def _is_filter(node: Node) -> bool:
 
 
 def _is_recursive_search(simple: Simple) -> bool:
-    """Return True if it is a recursive `grep`."""
     texts = [word.text for word in simple.words[1:]]
     return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
