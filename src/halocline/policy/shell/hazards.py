@@ -49,9 +49,7 @@ def find_hazard(simple: Simple) -> str:
     name = simple.words[0].value if simple.words else None
     texts = [word.text for word in simple.words[1:]]
     match name:
-        case "alias" if any("=" in text for text in texts):
-            return "it changes what command names mean"
-        case "shopt" if "expand_aliases" in texts:
+        case "alias" | "shopt" if any("=" in text or text == "expand_aliases" for text in texts):
             return "it changes what command names mean"
         case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
             return "it changes which programs command names run"

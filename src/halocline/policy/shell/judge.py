@@ -18,6 +18,7 @@ from halocline.policy.shell.findings import (
     Rule,
     as_written_findings,
     make_part,
+    unknown_finding,
 )
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
@@ -37,6 +38,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
+_DEEPEST = 8
 LONGEST_FORM = 120_000
 """Longest form that is run, in bytes: Linux passes no longer argument to a shell than 128 KiB."""
 MOST_PIECES = 1_000
@@ -119,6 +121,33 @@ class Judge(Blocks):
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form
+
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
+        """Judge a script given to a shell. Its commands become findings of their own."""
+        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
+        canonical, unjudged = None, ""
+        try:
+            unjudged = TOO_LONG if len(text) > MOST_ANALYSED else ""
+            unjudged = "it is nested too deeply" if self._depth >= _DEEPEST else unjudged
+            if unjudged:
+                raise NotUnderstood(unjudged)
+            judge = Judge(inside, self._depth + 1)
+            judge.calls = [*self.calls]
+            canonical = judge.whole(parse_command(text), ground)
+        except NotUnderstood as why:
+            if not unjudged:
+                Judge(inside, self._depth + 1).judge_partly(text, why.before, ground)
+            rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
+            inside.findings.append(unknown_finding(text, str(why), rule))
+        self.analysis.segments += inside.segments
+        self.analysis.words += inside.words
+        self.analysis.scripts |= inside.scripts
+        self.analysis.redirects |= inside.redirects
+        self.analysis.traps += inside.traps
+        if canonical is None:
+            self.analysis.findings += inside.findings
+        found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
+        return canonical
 
     def _raise_finding(self, finding: Finding) -> None:
         """Make a command's finding as strict as this one about the same text, or add it."""

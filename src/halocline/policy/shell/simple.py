@@ -9,9 +9,7 @@ from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.findings import (
-    MOST_ANALYSED,
     STRICTNESS,
-    TOO_LONG,
     Analysis,
     Finding,
     Rule,
@@ -32,7 +30,6 @@ from halocline.policy.shell.programs.scripts import entries, files_named, reads_
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.spellings import FED
-from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import Forms, with_target, with_texts
 from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
@@ -43,7 +40,6 @@ from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.permission_rules import Effect
 
-_DEEPEST = 8
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
@@ -63,10 +59,7 @@ class SimpleCommands(ABC):
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
 
     @abstractmethod
-    def whole(self, tree: Node, ground: Ground) -> str | None: ...
-
-    @abstractmethod
-    def judge_partly(self, text: str, before: Node, ground: Ground) -> None: ...
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None: ...
 
     @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
@@ -251,33 +244,6 @@ class SimpleCommands(ABC):
         names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
         could = tuple(wrappers.word_of(name) for name in names)
         return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
-
-    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
-        """Judge a script given to a shell. Its commands become findings of their own."""
-        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
-        canonical, unjudged = None, ""
-        try:
-            unjudged = TOO_LONG if len(text) > MOST_ANALYSED else ""
-            unjudged = "it is nested too deeply" if self._depth >= _DEEPEST else unjudged
-            if unjudged:
-                raise NotUnderstood(unjudged)
-            judge = type(self)(inside, self._depth + 1)
-            judge.calls = [*self.calls]
-            canonical = judge.whole(parse_command(text), ground)
-        except NotUnderstood as why:
-            if not unjudged:
-                type(self)(inside, self._depth + 1).judge_partly(text, why.before, ground)
-            rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
-            inside.findings.append(unknown_finding(text, str(why), rule))
-        self.analysis.segments += inside.segments
-        self.analysis.words += inside.words
-        self.analysis.scripts |= inside.scripts
-        self.analysis.redirects |= inside.redirects
-        self.analysis.traps += inside.traps
-        if canonical is None:
-            self.analysis.findings += inside.findings
-        found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
-        return canonical
 
 
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:

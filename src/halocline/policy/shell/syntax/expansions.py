@@ -218,9 +218,8 @@ class Expansions(Cursor, ABC):
             elif char in "`$":
                 parts += [Piece("".join(chars), quoted=True)] if chars else []
                 chars = []
-                within = bool(end)
                 parts += (
-                    [self._read_backquotes(quoted=True, within=within)] if char == "`" else self._dollar(quoted=True)
+                    [self._read_backquotes(quoted=True, within=bool(end))] if char == "`" else self._dollar(quoted=True)
                 )
             else:
                 chars.append(char)

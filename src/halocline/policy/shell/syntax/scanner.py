@@ -43,10 +43,8 @@ class Scanner(Expansions):
         begin = self._at
         units = self._units(extended=True)
         source = self._text[begin : self._at]
-        if "{" not in source:
-            return [make_word(source, units)]
         try:
-            found = expand_braces(tuple(text for text, _ in units))
+            found = expand_braces(tuple(text for text, _ in units)) if "{" in source else [()]
         except TooMany:
             return [make_unexpanded_word(source, units)]
         if len(found) == 1:

@@ -92,12 +92,9 @@ class Variables(Value, frozen=True):
         if self is other:
             return self
         names = {*self.known, *other.known}
-        known = {name: (*self.known.get(name, (UNKNOWN,)), *other.known.get(name, (UNKNOWN,))) for name in names}
-        arguments = self.arguments if self.arguments == other.arguments else None
-        merged = Variables({}, self.lost or other.lost, arguments)
-        for name, values in known.items():
-            merged = merged.with_value(name, values)
-        return merged
+        pairs = ((name, self.known.get(name, (UNKNOWN,)), other.known.get(name, (UNKNOWN,))) for name in names)
+        known = {name: limit_values((*here, *there)) for name, here, there in pairs}
+        return Variables(known, self.lost or other.lost, self.arguments if self.arguments == other.arguments else None)
 
     def perhaps(self, names: Iterable[str], values: Values) -> "Variables":
         """Return the variables after something that may have set these names, to these values or others."""
