@@ -32,6 +32,7 @@ _NARROWS = set_of("-name -iname -path -ipath -wholename -regex -iregex -empty -n
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
 _CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "sponge"}) | _PACKS
+_IN_PLACE = compile_later(r"-[a-zA-Z]*i|--in-place")
 _MOVES_IN = compile_later(r"-[a-zA-Z]*m|--move")
 _KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
 """Programs that change a file's metadata, not its content."""
@@ -97,14 +98,10 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
 
 def changed_words(simple: Simple, ground: Ground) -> list[Word]:
     """Return the words that name what a program changes or deletes."""
-    name, texts = _program_name(simple), _possible_flags(simple, ground)
-    match name:
-        case "":
-            return list_operands(simple)
-        case "sed" | "perl" if any(re.match(r"-[a-zA-Z]*i|--in-place", text) for text in texts):
-            return list_operands(simple)
-        case _ if name in _CHANGES_TOO:
-            return list_operands(simple)
+    name = _program_name(simple)
+    in_place = name in ("sed", "perl") and any(map(_IN_PLACE.match, _possible_flags(simple, ground)))
+    if name == "" or in_place or name in _CHANGES_TOO:
+        return list_operands(simple)
     return changed_operands(simple, ACTORS[name]) if name in ACTORS else []
 
 
@@ -120,7 +117,7 @@ def _may_harm(name: str, simple: Simple, ground: Ground) -> str:
     unknown = next((word for word in changed if _is_unknown(word)), None)
     if unknown and ground.mentioned and name not in _KEEPS_CONTENT:
         return _may_be_mentioned(unknown, simple, ground)
-    return _reached_below(simple, ground) if _goes_down(simple, ground) else ""
+    return _reached_below(simple, ground) if _goes_down(name, simple, ground) else ""
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
@@ -175,12 +172,13 @@ def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
     return [] if keeps or _program_name(simple) not in _PACKS else list_operands(simple)
 
 
-def _goes_down(simple: Simple, ground: Ground) -> bool:
+def _goes_down(name: str, simple: Simple, ground: Ground) -> bool:
     """Return True if a program changes all files in the folders that it is given."""
+    if name not in _GOES_DOWN and name != "zip":
+        return False
     flags = _possible_flags(simple, ground)
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
-    moves = _program_name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
-    return recurses and (_program_name(simple) in _GOES_DOWN or moves)
+    return recurses and (name != "zip" or any(map(_MOVES_IN.match, flags)))
 
 
 def _possible_texts(simple: Simple, ground: Ground) -> list[str]:

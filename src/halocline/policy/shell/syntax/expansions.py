@@ -127,6 +127,7 @@ class Expansions(Cursor, ABC):
             depth += {opened: 1, closed: -1}.get(char, 0)
             for part in self._unit(char) if not self._continues() else ():
                 scripts += part.scripts if isinstance(part, Expansion) else ()
+                scripts += part.argument.scripts if isinstance(part, Expansion) and part.argument else ()
         self._at += len(end)
         return tuple(scripts)
 

@@ -137,7 +137,7 @@ class Scanner(Expansions):
             return self._heredoc(begin, operator, fd, target)
         if operator in (">&", "<&") and target.source == "-":
             return Redirect(f"{operator}-", fd)
-        return Redirect(operator, fd, target)
+        return Redirect(operator, fd, target, target.scripts)
 
     def _skip_blanks(self) -> None:
         while self._peek() in (" ", "\t") or self._continues():
@@ -153,7 +153,7 @@ class Scanner(Expansions):
             word = Word(body, (Piece(body, quoted=True),), quoted=True, parts=(Piece(body, quoted=True),))
         else:
             word = type(self)(body, self._depth + 1).text_behind()
-        return Redirect(operator, fd, word, body)
+        return Redirect(operator, fd, word, word.scripts, body)
 
     def _read_bodies(self) -> None:
         waiting, self._waiting = self._waiting, []

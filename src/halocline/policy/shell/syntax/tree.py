@@ -87,6 +87,7 @@ class Redirect(Value, frozen=True):
     operator: str
     fd: str = ""
     target: Word | None = None
+    scripts: tuple["Node", ...] = ()
     body: str = ""
 
 
@@ -156,6 +157,8 @@ def inner(node: Simple | Block) -> Iterator[Node]:
     """Yield the commands inside the words and heredocs of a node."""
     for word in words_of(node):
         yield from word.scripts
+    for redirect in node.redirects:
+        yield from redirect.scripts
 
 
 def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:

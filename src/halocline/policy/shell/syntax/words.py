@@ -92,10 +92,12 @@ def _merge_parts(parts: list[Part]) -> list[Part]:
 
 def join_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """Join neighbors of the same kind."""
-    groups = (list(some) for _, some in groupby(pieces, attrgetter("active")))
-    return tuple(
-        Piece("".join(one.text for one in some), some[0].active, all(one.quoted for one in some)) for some in groups
-    )
+    merged: list[Piece] = []
+    for active, group in groupby(pieces, attrgetter("active")):
+        first, *more = group
+        text = "".join([first.text, *[one.text for one in more]])
+        merged.append(Piece(text, active, first.quoted and all(one.quoted for one in more)) if more else first)
+    return tuple(merged)
 
 
 def make_unexpanded_word(source: str, units: list[Unit]) -> Word:

@@ -130,8 +130,7 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
     if not simple.words:
         for one in simple.assignments:
             variables = assign_value(one, variables)
-    if by_expansions := list(names_in_expansions(simple)):
-        variables = variables.unsure_of(by_expansions)
+    variables = variables.unsure_of(names_in_expansions(simple))
     name = simple.words[0].value if simple.words else ""
     if name == "time":
         timed = next((at for at, word in enumerate(simple.words) if at and word.text not in ("-p", "--")), 1)
