@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart, Rule, Touch, Use
+from halocline.policy.commands import Circumstances, CommandJudgement, Finding, Rule, Touch, Use
 from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.holding import is_of_system
 from halocline.policy.mcp import ALL
@@ -39,7 +39,7 @@ class Act(Value, frozen=True):
 
     `argv` are the words of a simple command; None if unknown. `command` is a whole command line with its place, `parts`
     are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `opened`, `is_opened` and
-    `reads` of a part are as in `JudgedPart`, `redirected` the edits by its redirections. `touched` are
+    `reads` of a part are as in `Finding`, `redirected` the edits by its redirections. `touched` are
     the places that a command uses, as acts for deny and ask rules: such an act counts as all its `kinds`, and is
     `possible` if the program may do no such thing. `in_sandbox`, `risky`, `mcp`, `read_only`, `changed` and `agent` are
     as in a `Summary`. `scripts` are the workspace files that a command runs, or the definition of an MCP tool. `grant`
@@ -137,7 +137,7 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
     return [command, *(Act(ToolKind.READ, path=path, grant=command.grant, agent=summary.agent) for path in paths)]
 
 
-def _part_act(whole: Act, part: JudgedPart, where: Circumstances) -> Act:
+def _part_act(whole: Act, part: Finding, where: Circumstances) -> Act:
     reads = part.reads or part.rule is Rule.SHELL
     read = {touch.path.place for touch in part.touches if touch.use is Use.READ and not is_of_system(touch.path.path)}
     taken = (Place.SECRET, *((Place.OUTSIDE,) if part.rule is Rule.NETWORK else ()))

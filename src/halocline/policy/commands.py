@@ -46,6 +46,11 @@ CAREFUL = {
     Place.RUNS_LATER: (Rule.LATER, "other programs run {shown} or read it as configuration"),
 }
 """Places that need care, gravest first, with the rule and the reason."""
+_PLACES = {
+    **dict.fromkeys((Rule.SECRET, Rule.ENVIRONMENT, Rule.SENDS), Place.SECRET),
+    Rule.OUTSIDE: Place.OUTSIDE,
+    Rule.LATER: Place.RUNS_LATER,
+}
 
 
 class Use(StrEnum):
@@ -83,25 +88,50 @@ class Circumstances(PolicyContext, frozen=True):
         return self.book.ignored
 
 
-class JudgedPart(Value, frozen=True):
-    """One simple command, for matching rules. `argv` is None if its words are known only when it runs.
+class Finding(Value, frozen=True):
+    """One part of a command line, mostly a simple command, and the rule for it.
 
-    `rule` and `reason` are those of the judge. `place` is the kind of sensitive place that it reads or changes, if any;
-    `touches` are all places that it uses, `redirects` those that its redirections change. `opened` are the words that a
-    harmless wrapper runs; `is_opened`: it only runs a script, whose commands are parts of their own.
+    `canonical` is the form in which it is run if the whole command only reads. `argv` are its words; None if they are
+    known only when it runs. `scripts` are files that it runs. `touches` are all places that it uses, `redirects` those
+    that its redirections change. `opened` are the words that a harmless wrapper runs; `is_opened`: it only runs a
+    script, whose commands are parts of their own. `as_written` is the rule if it runs as written instead, without the
+    exclusions and checks of its form. `top` is set for a command of the text itself, not of a script in it; `words` is
+    its text without redirections, and `form_alone` the form of that if it only reads.
     """
 
-    argv: tuple[str, ...] | None
-    effect: Effect
-    rule: Rule = Rule.NOT_ANALYSED
-    reason: str = ""
-    reads: bool = False
-    place: Place | None = None
+    part: CommandPart
+    rule: Rule
+    canonical: str | None = None
+    argv: tuple[str, ...] | None = None
     scripts: tuple[str, ...] = ()
+    as_written: Rule | None = None
+    reason_as_written: str = ""
     touches: tuple[Touch, ...] = ()
     opened: tuple[str, ...] = ()
     is_opened: bool = False
     redirects: tuple[Touch, ...] = ()
+    top: bool = False
+    words: str = ""
+    form_alone: str | None = None
+
+    @property
+    def reads(self) -> bool:
+        return self.rule is Rule.READS and self.canonical is not None
+
+    @property
+    def reason(self) -> str:
+        return self.part.reason
+
+    @property
+    def effect(self) -> Effect:
+        """The effect by which rules are matched: what may lead anywhere is more than a program."""
+        unsure = (Rule.LEADS_ANYWHERE, Effect.UNKNOWN), (Rule.DYNAMIC, Effect.WRITES_INSIDE)
+        return Effect.WRITES_OUTSIDE if (self.rule, self.part.effect) in unsure else self.part.effect
+
+    @property
+    def place(self) -> Place | None:
+        """The kind of sensitive place that an allow rule has to name to cover such a part, if any."""
+        return _PLACES.get(self.rule)
 
 
 class CommandJudgement(Value, frozen=True):
@@ -120,7 +150,7 @@ class CommandJudgement(Value, frozen=True):
     parts: tuple[CommandPart, ...] = ()
     canonical: str | None = None
     binding: bool = False
-    simple: tuple[JudgedPart, ...] = ()
+    simple: tuple[Finding, ...] = ()
     within: tuple[tuple[str, ...], ...] = ()
     effect: Effect = Effect.UNKNOWN
     scripts: tuple[str, ...] = ()

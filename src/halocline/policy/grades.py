@@ -1,7 +1,7 @@
 """Grade what a call would do if it were allowed, and name the gravest reason. Pure."""
 
 from halocline.policy.acts import Act
-from halocline.policy.commands import CAREFUL, JudgedPart, Rule
+from halocline.policy.commands import CAREFUL, Finding, Rule
 from halocline.policy.decision import PolicyContext
 from halocline.policy.destinations import Net
 from halocline.policy.holding import LOSES, why_lost
@@ -39,7 +39,7 @@ def why_careful(act: Act) -> tuple[str, str]:
     return "", ""
 
 
-def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple[Grade, str]:
+def _grade_parts(parts: tuple[Finding, ...], context: PolicyContext) -> tuple[Grade, str]:
     """Grade a command by its gravest parts. A secret that is read where another part uses the network may leave."""
     graded = [(*_grade_part(part, context), part.rule) for part in parts]
     top = max((grade for grade, _, _ in graded), key=_ORDER.index, default=Grade.ORDINARY)
@@ -50,7 +50,7 @@ def _grade_parts(parts: tuple[JudgedPart, ...], context: PolicyContext) -> tuple
     return top, "; ".join(dict.fromkeys(filter(None, named)))
 
 
-def _grade_part(part: JudgedPart, context: PolicyContext) -> tuple[Grade, str]:
+def _grade_part(part: Finding, context: PolicyContext) -> tuple[Grade, str]:
     if part.rule is Rule.DESTROYS:
         lost = why_lost(part, context.facts, list_roots(context))
         return (Grade.FINAL, lost) if lost else (Grade.ORDINARY, part.reason)

@@ -5,7 +5,7 @@ against each of its parts. What no sandbox can hold keeps the judge's reason: wh
 hidden, and what is lost although no checkpoint holds it.
 """
 
-from halocline.policy.commands import JudgedPart, Rule, Use
+from halocline.policy.commands import Finding, Rule, Use
 from halocline.policy.paths import is_within
 from halocline.policy.sensitive_names import MADE_BY_TOOLS, fold_case, runs_later
 from halocline.ports.shell_facts import ShellFacts
@@ -60,7 +60,7 @@ def _is_shared(path: str) -> bool:
     return is_of_system(path) or is_within(path, "/tmp")
 
 
-def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, roots: tuple[str, ...]) -> str:
+def why_not_held(part: Finding, facts: ShellFacts, checked: SandboxChecked, roots: tuple[str, ...]) -> str:
     """Say why a full sandbox does not hold a part of a command; empty if it does."""
     match part.rule:
         case Rule.OUTSIDE:
@@ -77,7 +77,7 @@ def why_not_held(part: JudgedPart, facts: ShellFacts, checked: SandboxChecked, r
     return "" if part.rule in HELD else part.reason or "it may do what the sandbox does not hold"
 
 
-def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str:
+def why_lost(part: Finding, facts: ShellFacts, roots: tuple[str, ...]) -> str:
     """Say what a part loses that no checkpoint holds; empty if checkpoints hold all of it."""
     lost = _list_lost(part)
     if not lost or not facts.has_checkpoints:
@@ -87,7 +87,7 @@ def why_lost(part: JudgedPart, facts: ShellFacts, roots: tuple[str, ...]) -> str
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
 
 
-def _list_lost(part: JudgedPart) -> list[str]:
+def _list_lost(part: Finding) -> list[str]:
     return [touch.path.path for touch in part.touches if touch.use in LOSES]
 
 

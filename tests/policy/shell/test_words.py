@@ -13,6 +13,7 @@ from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.values.expansion import expand_simple
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import Variables
+from halocline.protocol.kinds import ApprovalMode, Mode
 
 WORDS = int(os.environ.get("BASH_WORDS", choose(3000, 1000)))
 """How many random words are expanded by us and by bash."""
@@ -32,7 +33,8 @@ PIECES = (
 @pytest.fixture
 def ground(tmp_path):
     variables = Variables({"x": ("one two",), "e": ("",), "u": ("",)})
-    return Ground(tmp_path, tmp_path / "home", LocalShellFacts({}), (str(tmp_path),), variables=variables)
+    where = (tmp_path, tmp_path / "home", str(tmp_path), LocalShellFacts({}), Mode.ACT, ApprovalMode.ASK)
+    return Ground(*where, folders=(str(tmp_path),), variables=variables)
 
 
 def random_words(seed, count):

@@ -57,7 +57,6 @@ def with_assignments(simple: Simple, finding: Finding) -> Finding:
 
 
 def _rule_of(simple: Simple) -> Rule:
-    """Return the rule for setting the variables of a command."""
     return rule_of_variables(one.name for one in simple.assignments)
 
 

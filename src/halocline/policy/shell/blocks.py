@@ -30,9 +30,7 @@ class Blocks(SimpleCommands):
 
     def block(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a block if it only reads, and the state of the shell after it."""
-        forms: dict[int, str | None] = {}
-        for script in inner(block):
-            forms[id(script)], _ = self.node(script, ground)
+        forms = {id(script): self.node(script, ground)[0] for script in inner(block)}
         if why := hazard_of_words(block.words):
             self.analysis.findings.append(unknown_finding(block.source, why, Rule.LEADS_ANYWHERE))
         redirects = [expand_redirect(one, ground) for one in block.redirects]
@@ -149,7 +147,7 @@ class Blocks(SimpleCommands):
         return form or (":" if not names else None), ground.merge(here)
 
     def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
-        could = tuple(value for word in block.words for one in expand_word(word, ground) for value in values_of(one))
+        could = tuple(value for word in words for value in values_of(word))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)

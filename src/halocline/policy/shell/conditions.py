@@ -67,52 +67,45 @@ class _Test:
         rendered: list[str] = []
         opened = 0
         while True:
-            while (value := self._words[0].value if self._words else None) in _FRONT and not self._is_compared():
+            while (value := self._words[0].value if self._words else None) in _FRONT:
                 opened += value == "("
-                rendered.append(str(self._words.pop(0).value))
+                rendered.append(self._take())
             if not self._words:
                 raise Unjudged
             rendered += self._one()
             while self._words and self._words[0].value == ")" and self._kind == "[[":
                 opened -= 1
-                rendered.append(str(self._words.pop(0).value))
+                rendered.append(self._take())
             if not self._words and not opened:
                 return rendered
             if not self._words or self._words[0].value not in _JOINS[self._kind] or opened < 0:
                 raise Unjudged
-            rendered.append(str(self._words.pop(0).value))
-
-    def _is_compared(self) -> bool:
-        return len(self._words) > 2 and self._words[1].value in _COMPARES and self._words[0].value not in ("(", "!")
+            rendered.append(self._take())
 
     def _one(self) -> list[str]:
         first = self._words[0].value
         second = self._words[1].value if len(self._words) > 1 else None
         if second in _COMPARES | _COMPARES_NUMBERS | _COMPARES_FILES | {"=~"} and len(self._words) > 2:
             return self._binary(str(second))
-        if first in _OF_FILES and len(self._words) > 1:
-            self._words.pop(0)
-            return [str(first), self._path()]
-        if first in _OF_TEXTS and len(self._words) > 1:
-            self._words.pop(0)
-            return [str(first), self._text()]
+        if first in _OF_FILES | _OF_TEXTS and len(self._words) > 1:
+            return [self._take(), self._path() if first in _OF_FILES else self._text()]
         if first is not None and first.startswith("-"):
             raise Unjudged
         return ["-n", self._text()]
 
     def _binary(self, operator: str) -> list[str]:
         if operator in _COMPARES_FILES:
-            return [self._path(), self._operator(), self._path()]
-        left, operator = self._text(), self._operator()
+            return [self._path(), self._take(), self._path()]
+        left, operator = self._text(), self._take()
         if operator == "=~":
             return [left, operator, self._regex()]
-        right = self._pattern() if self._kind == "[[" and operator in _COMPARES else self._text()
+        right = self._text(may_match=self._kind == "[[" and operator in _COMPARES)
         plain = _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)
         if operator in _COMPARES_NUMBERS and self._kind == "[[" and not plain:
             raise Unjudged
         return [left, operator, right]
 
-    def _operator(self) -> str:
+    def _take(self) -> str:
         return str(self._words.pop(0).value)
 
     def _path(self) -> str:
@@ -126,8 +119,10 @@ class _Test:
         self.paths.append(word.value)
         return shlex.quote(word.value)
 
-    def _text(self) -> str:
+    def _text(self, *, may_match: bool = False) -> str:
         word = self._words.pop(0)
+        if may_match and word.is_pattern and not word.dynamic:
+            return render(word)
         if word.value is not None and not word.verbatim:
             return shlex.quote(word.value)
         found = render_text(word, self._forms, self._ground)
@@ -140,10 +135,3 @@ class _Test:
         if not _REGEX.fullmatch(word.source):
             raise Unjudged
         return word.source
-
-    def _pattern(self) -> str:
-        word = self._words[0]
-        if not word.is_pattern or word.dynamic:
-            return self._text()
-        self._words.pop(0)
-        return render(word)

@@ -3,39 +3,9 @@
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from halocline.policy.commands import STRICTNESS as STRICTNESS, Rule as Rule, Touch
+from halocline.policy.commands import STRICTNESS as STRICTNESS, Finding as Finding, Rule as Rule
 from halocline.policy.shell.syntax.tree import Block
 from halocline.protocol.permission_rules import CommandPart, Effect
-from halocline.protocol.values import Value
-
-
-class Finding(Value, frozen=True):
-    """One part, the rule for it, and the form in which it is run if the whole command only reads.
-
-    `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
-    the rule if it runs as written instead, without the exclusions and checks of that form. `touches` are the places
-    that it uses; `top` is set for a command of the text itself, not of a script in it; `words` is its text without
-    redirections, and `form_alone` the form of that if it only reads. The rest is as in `JudgedPart`.
-    """
-
-    part: CommandPart
-    rule: Rule
-    canonical: str | None = None
-    argv: tuple[str, ...] | None = None
-    scripts: tuple[str, ...] = ()
-    as_written: Rule | None = None
-    reason_as_written: str = ""
-    touches: tuple[Touch, ...] = ()
-    opened: tuple[str, ...] = ()
-    is_opened: bool = False
-    redirects: tuple[Touch, ...] = ()
-    top: bool = False
-    words: str = ""
-    form_alone: str | None = None
-
-    @property
-    def reads(self) -> bool:
-        return self.rule is Rule.READS and self.canonical is not None
 
 
 class Analysis(Struct):
@@ -86,11 +56,6 @@ def make_part(text: str, effect: Effect, reason: str = "", targets: tuple[str, .
 def unknown_finding(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
     """Return the finding for a part whose effect is unknown."""
     return Finding(make_part(text, Effect.UNKNOWN, reason), rule)
-
-
-def why_too_long(text: str) -> str:
-    """Say that a text is too long to be judged; empty if it is not."""
-    return TOO_LONG if len(text) > MOST_ANALYSED else ""
 
 
 def as_sent(taken: Finding) -> Finding:

@@ -21,7 +21,7 @@ from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import list_operands, names_found
+from halocline.policy.shell.values.listed_names import list_operands, names_found, starts_of_find
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
@@ -32,6 +32,7 @@ _NARROWS = set_of("-name -iname -path -ipath -wholename -regex -iregex -empty -n
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
 _CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "sponge"}) | _PACKS
+_IN_PLACE = compile_later(r"-[a-zA-Z]*i|--in-place")
 _MOVES_IN = compile_later(r"-[a-zA-Z]*m|--move")
 _KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
 """Programs that change a file's metadata, not its content."""
@@ -54,9 +55,8 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if found:
         shown = tuple(one.shown for one in found[:3])
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
-    if why := _may_delete(name, simple, emptied, ground):
-        return _unsure_finding(simple, finding, why)
-    return _passes_by_value(simple, ground, finding)
+    why = _may_delete(name, simple, emptied, ground) or _may_harm(name, simple, ground)
+    return _unsure_finding(simple, finding, why) if why else None
 
 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
@@ -89,9 +89,8 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     reaches = fed in words and any(_does_harm(name, text, True, ground) for text in given)
     deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
-        return _unsure_finding(
-            simple, finding, f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
-        )
+        why = f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
+        return _unsure_finding(simple, finding, why)
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
         return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
     return passes_floor(simple, ground, finding)
@@ -99,34 +98,26 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
 
 def changed_words(simple: Simple, ground: Ground) -> list[Word]:
     """Return the words that name what a program changes or deletes."""
-    name, texts = _program_name(simple), _possible_flags(simple, ground)
-    match name:
-        case "":
-            return list_operands(simple)
-        case "sed" | "perl" if any(re.match(r"-[a-zA-Z]*i|--in-place", text) for text in texts):
-            return list_operands(simple)
-        case _ if name in _CHANGES_TOO:
-            return list_operands(simple)
+    name = _program_name(simple)
+    in_place = name in ("sed", "perl") and any(map(_IN_PLACE.match, _possible_flags(simple, ground)))
+    if name == "" or in_place or name in _CHANGES_TOO:
+        return list_operands(simple)
     return changed_operands(simple, ACTORS[name]) if name in ACTORS else []
 
 
-def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
-    """Return the finding for partly known words that may lead to protected files."""
+def _may_harm(name: str, simple: Simple, ground: Ground) -> str:
+    """Say how partly known words may lead to protected files; empty if they may not."""
     changed = changed_words(simple, ground)
     for word in simple.words[1:]:
         names = _possible_names(word, ground) if word.dynamic else ()
-        if any(_does_harm(_program_name(simple), name, word in changed, ground) for name in names):
-            return _unsure_finding(
-                simple, finding, f"{word.source} may lead to files that must not be {_harm_verb(_program_name(simple))}"
-            )
+        if any(_does_harm(name, one, word in changed, ground) for one in names):
+            return f"{word.source} may lead to files that must not be {_harm_verb(name)}"
     if anywhere := next((word for word in changed if word.dynamic == BRACES_ANYWHERE), None):
-        return _unsure_finding(simple, finding, f"{anywhere.source}: {BRACES_ANYWHERE}")
+        return f"{anywhere.source}: {BRACES_ANYWHERE}"
     unknown = next((word for word in changed if _is_unknown(word)), None)
-    if unknown and ground.mentioned and _program_name(simple) not in _KEEPS_CONTENT:
-        return _unsure_finding(simple, finding, _may_be_mentioned(unknown, simple, ground))
-    if _goes_down(simple, ground) and (why := _reached_below(simple, ground)):
-        return _unsure_finding(simple, finding, why)
-    return None
+    if unknown and ground.mentioned and name not in _KEEPS_CONTENT:
+        return _may_be_mentioned(unknown, simple, ground)
+    return _reached_below(simple, ground) if _goes_down(name, simple, ground) else ""
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
@@ -135,7 +126,7 @@ def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
 
 def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
     """Yield what a word may expand to, patterns as the names that they match."""
-    for one in word.could:
+    for one in word.possible:
         names = ground.names(one) if one.is_pattern and UNKNOWN not in one.text else None
         yield from names or [one.text]
 
@@ -161,7 +152,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
 
 def _may_lead_up(word: Word) -> bool:
     """Return True if a path may be that of the current folder or a parent."""
-    texts = [one.text for one in word.could] if word.dynamic else [word.text]
+    texts = [one.text for one in word.possible]
     return word.is_pattern or not texts or any(not {".", ".."}.isdisjoint(text.split("/")) for text in texts)
 
 
@@ -181,23 +172,18 @@ def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
     return [] if keeps or _program_name(simple) not in _PACKS else list_operands(simple)
 
 
-def _goes_down(simple: Simple, ground: Ground) -> bool:
+def _goes_down(name: str, simple: Simple, ground: Ground) -> bool:
     """Return True if a program changes all files in the folders that it is given."""
+    if name not in _GOES_DOWN and name != "zip":
+        return False
     flags = _possible_flags(simple, ground)
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
-    moves = _program_name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
-    return recurses and (_program_name(simple) in _GOES_DOWN or moves)
+    return recurses and (name != "zip" or any(map(_MOVES_IN.match, flags)))
 
 
 def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
     """Return the words that a program gets, or may get."""
-    texts: list[str] = []
-    for word in simple.words[1:]:
-        if word.dynamic:
-            texts += _possible_names(word, ground)
-        else:
-            texts += (ground.names(word) if word.is_pattern else None) or [word.text]
-    return texts
+    return [text for word in simple.words[1:] for text in _possible_names(word, ground)]
 
 
 def _possible_flags(simple: Simple, ground: Ground) -> list[str]:
@@ -251,9 +237,7 @@ def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
     texts = [word.text for word in simple.words]
     if not _find_deletes(simple, ground) or _NARROWS & set(texts):
         return []
-    words = list(simple.words[1:])
-    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
-    return words[: next(tests, len(words))] or [Word(".", (Piece("."),))]
+    return starts_of_find(simple) or [Word(".", (Piece("."),))]
 
 
 def _emptied_by_rsync(simple: Simple, ground: Ground) -> list[Word]:

@@ -5,7 +5,6 @@ plain file or folder of the workspace whose name is not that of a secret. So not
 """
 
 import os
-import re
 from collections.abc import Iterable
 from functools import cache
 from shlex import quote
@@ -99,8 +98,7 @@ def _secret_names() -> str:
 
 
 def _as_expression(pattern: str) -> str:
-    plain = re.sub(r"[.+^$()|{}\[\]\\]", r"\\\g<0>", pattern)
-    return plain.replace("*", "[^/]*").replace("?", "[^/]")
+    return _ACTIVE.sub(_ESCAPED, pattern).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
 
 
 def can_check_names(ground: Ground) -> bool:

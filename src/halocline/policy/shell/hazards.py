@@ -22,6 +22,7 @@ from halocline.policy.shell.syntax.tree import (
 )
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.policy.shell.values.name_patterns import has_extended_pattern, names_hidden_switch
+from halocline.policy.shell.values.variables import names_in_expansions
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
@@ -48,9 +49,7 @@ def find_hazard(simple: Simple) -> str:
     name = simple.words[0].value if simple.words else None
     texts = [word.text for word in simple.words[1:]]
     match name:
-        case "alias" if any("=" in text for text in texts):
-            return "it changes what command names mean"
-        case "shopt" if "expand_aliases" in texts:
+        case "alias" | "shopt" if any("=" in text or text == "expand_aliases" for text in texts):
             return "it changes what command names mean"
         case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
             return "it changes which programs command names run"
@@ -81,18 +80,13 @@ def find_steering(tree: Node) -> Finding | None:
 
 def _list_variables_set(node: Simple | Block) -> Iterator[str]:
     """Yield the names of the variables that a loop, arithmetic, an expansion or a builtin may set."""
-    texts: list[str] = []
+    yield from names_in_expansions(node)
     if isinstance(node, Block):
-        texts += [node.name, node.source if node.kind == "arithmetic" else ""]
-        texts += [node.words[0].source] if node.name == "((" else []
+        yield node.name
     elif node.words:
-        name = node.words[0].text
-        sets = name in _SETS_VARIABLES or (name == "printf" and any("-v" in word.text for word in node.words[1:]))
-        texts += [word.source for word in node.words[1:]] if sets else []
-    parts = (part for word in words_of(node) for part in word.parts if isinstance(part, Expansion))
-    texts += (part.source for part in parts if part.operator.endswith("=") or part.kind is Kind.ARITHMETIC)
-    for text in texts:
-        yield from _NAME.findall(text)
+        name, *texts = (word.source for word in node.words)
+        if name in _SETS_VARIABLES or (name == "printf" and any("-v" in text for text in texts)):
+            yield from _NAME.findall(" ".join(texts))
 
 
 def runs_subscripts(tree: Node) -> str:

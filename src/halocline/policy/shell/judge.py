@@ -18,6 +18,7 @@ from halocline.policy.shell.findings import (
     Rule,
     as_written_findings,
     make_part,
+    unknown_finding,
 )
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
@@ -37,6 +38,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
+_DEEPEST = 8
 LONGEST_FORM = 120_000
 """Longest form that is run, in bytes: Linux passes no longer argument to a shell than 128 KiB."""
 MOST_PIECES = 1_000
@@ -120,6 +122,33 @@ class Judge(Blocks):
             self.call(name, None, ground)
         return form
 
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
+        """Judge a script given to a shell. Its commands become findings of their own."""
+        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
+        canonical, unjudged = None, ""
+        try:
+            unjudged = TOO_LONG if len(text) > MOST_ANALYSED else ""
+            unjudged = "it is nested too deeply" if self._depth >= _DEEPEST else unjudged
+            if unjudged:
+                raise NotUnderstood(unjudged)
+            judge = Judge(inside, self._depth + 1)
+            judge.calls = [*self.calls]
+            canonical = judge.whole(parse_command(text), ground)
+        except NotUnderstood as why:
+            if not unjudged:
+                Judge(inside, self._depth + 1).judge_partly(text, why.before, ground)
+            rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
+            inside.findings.append(unknown_finding(text, str(why), rule))
+        self.analysis.segments += inside.segments
+        self.analysis.words += inside.words
+        self.analysis.scripts |= inside.scripts
+        self.analysis.redirects |= inside.redirects
+        self.analysis.traps += inside.traps
+        if canonical is None:
+            self.analysis.findings += inside.findings
+        found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
+        return canonical
+
     def _raise_finding(self, finding: Finding) -> None:
         """Make a command's finding as strict as this one about the same text, or add it."""
         found = self.analysis.findings
@@ -129,10 +158,9 @@ class Judge(Blocks):
         elif STRICTNESS[found[at].rule] < STRICTNESS[finding.rule]:
             found[at] = replace(found[at], part=finding.part, rule=finding.rule, canonical=None, form_alone=None)
 
-    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
+    def judge_partly(self, text: str, before: Node, ground: Ground) -> None:
         """Judge text that was not understood: the part before the problem, each line on its own, what looks worst."""
-        if before is not None:
-            self.whole(before, ground)
+        self.whole(before, ground)
         seen = {finding.part.text for finding in self.analysis.findings}
         for line in text.splitlines():
             if line.strip() not in seen:
@@ -160,8 +188,7 @@ class Judge(Blocks):
         try:
             self.whole(parse_command(line), ground)
         except NotUnderstood as why:
-            if why.before is not None:
-                self.whole(why.before, ground)
+            self.whole(why.before, ground)
 
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a node if it only reads, and the ground after it if it succeeds."""
@@ -187,9 +214,11 @@ class Judge(Blocks):
             certain = before in ("", ";", "\n", "&")
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
             sure = sure and before != "||"
-            self._note_piped_script(chain, number, here)
-            self._note_fed_secret(chain, number, here)
-            fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
+            feeders = chain.items[_begin_of_pipeline(chain, number) : number]
+            if feeders and isinstance(item, Simple):
+                self._note_piped_script(feeders, item, here)
+                self._note_fed_secret(feeders[0], item, here)
+            fed = self._names_fed(feeders, item, here) if feeders else ground.fed
             form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
@@ -204,35 +233,27 @@ class Judge(Blocks):
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
         return text, after if all(joint in ("&&", "") for joint in chain.joints) else anywhere
 
-    def _note_piped_script(self, chain: Chain, number: int, ground: Ground) -> None:
+    def _note_piped_script(self, feeders: tuple[Node, ...], reader: Simple, ground: Ground) -> None:
         """Record the script piped to an interpreter: the files that earlier commands in the pipeline name."""
-        first = _begin_of_pipeline(chain, number)
-        reader = chain.items[number]
-        if first == number or not isinstance(reader, Simple) or not reads_script(self._words(reader, ground)):
+        if not reads_script(self._words(reader, ground)):
             return
-        for item in chain.items[first:number]:
+        for item in feeders:
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
-        feeder = chain.items[first]
-        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and number == first + 1 else ()
+        feeder = feeders[0]
+        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and len(feeders) == 1 else ()
         if printed and printed[0].text in ("echo", "printf") and all(word.value is not None for word in printed):
             self.script(" ".join(word.text for word in printed[1:] if not word.text.startswith("-")), ground, [])
 
-    def _names_fed(self, chain: Chain, number: int, ground: Ground) -> Values:
+    def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""
-        reader = chain.items[number]
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
-        feeders = chain.items[_begin_of_pipeline(chain, number) : number]
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
-    def _note_fed_secret(self, chain: Chain, number: int, ground: Ground) -> None:
+    def _note_fed_secret(self, feeder: Node, fed: Simple, ground: Ground) -> None:
         """Record a name written out before `xargs` that its program may not read without asking."""
-        first, fed = _begin_of_pipeline(chain, number), chain.items[number]
-        if first == number or not isinstance(fed, Simple) or not fed.words or fed.words[0].source != "xargs":
-            return
-        feeder = chain.items[first]
-        if not isinstance(feeder, Simple) or not feeder.words:
+        if not isinstance(feeder, Simple) or not feeder.words or not fed.words or fed.words[0].source != "xargs":
             return
         words = expand_simple(feeder, ground).words
         found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)

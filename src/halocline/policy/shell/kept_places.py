@@ -7,12 +7,12 @@ import glob
 import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import LONGEST_PATH, is_within
 from halocline.policy.shell.values.ground import HISTORY, Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN
-from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 
@@ -48,7 +48,7 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    if any(_may_be_git(os.path.basename(path)) or is_history(path) for path in _matching_files(text, ground)):
+    if any(is_history(path) for path in _matching_files(text, ground)):
         return True
     return any(is_kept(one) for one in places_of(_without_beginning(text), ground)) or _may_be_untouched(text, ground)
 
@@ -117,12 +117,9 @@ def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
     A program that deletes what is known only when it runs may get one of them. Patterns by which a search excludes
     names do not count.
     """
-    names: dict[str, None] = {}  # each once, as a long text has most of its words many times
-    before = ""
-    for name in _BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")):
-        if name and name not in names and not _FILTERS_BY.fullmatch(before):
-            names[name] = None
-        before = name
+    words = ("", *_BETWEEN_NAMES.split(_HOME.sub("~", text).replace("\\", "")))
+    pairs = dict.fromkeys(pairwise(words))  # each once, as a long text has most of its words many times
+    names = dict.fromkeys(name for before, name in pairs if name and not _FILTERS_BY.fullmatch(before))
     return tuple(name for name in names if _OWN_HOME.search(name) or leads_to_kept(name, ground))
 
 
@@ -181,9 +178,4 @@ def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) ->
 
 def places_of(text: str, ground: Ground) -> list[Found]:
     """Return where a text leads; nothing if it is not fully known."""
-    if UNKNOWN in text or not text or len(text) > LONGEST_PATH:
-        return []
-    try:
-        return ground.find(text)
-    except ToolFailure:
-        return []
+    return ground.places(text) if text and len(text) <= LONGEST_PATH else []

@@ -9,7 +9,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_fi
 from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.ground import Found, Ground, is_device
+from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
@@ -32,7 +32,7 @@ def judge_reading(
         return _ignored_finding(source, Effect.READ_ONLY, one)
     elif one := _first_of(contents, Place.SECRET):
         rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
-    elif one := next((one for one in contents if one.aliased), None):
+    elif one := next((one for one in contents if one.linked and ground.hides_files), None):
         rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
     elif one := next(filter(_is_outside, found), None):
         rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"
@@ -43,7 +43,7 @@ def judge_reading(
 
 def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
     """Return the finding for patterns that make the shell list a sensitive folder; None if there is none."""
-    patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
+    patterns = [one for word in words for one in word.possible if one.is_pattern]
     if any(has_unknown(folder_of(one).text) for one in patterns):
         return unknown_finding(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
@@ -73,22 +73,22 @@ def judge_writing(source: str, found: Sequence[Found], does: str, ground: Ground
     """Judge a command that changes these paths."""
     ground.note(found, Use.CHANGE)
     targets = tuple(dict.fromkeys(one.shown for one in found))
-    if any(is_device(one.path) for one in found):
-        return Finding(make_part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
-    if _first_of(found, Place.OWN_STATE):
-        return Finding(make_part(source, Effect.WRITES_OUTSIDE, OWN, targets), Rule.OWN_STATE)
-    if hidden := _first_of(found, Place.IGNORED):
-        return _ignored_finding(source, Effect.WRITES_INSIDE, hidden)
-    if outside := next(filter(_is_outside, found), None):
-        reason = f"it {does} {outside.path}, outside the workspace"
-        return Finding(make_part(source, Effect.WRITES_OUTSIDE, reason, targets), Rule.OUTSIDE)
-    if secret := _first_of(found, Place.SECRET):
-        reason = f"{secret.shown} may hold secrets"
-        return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.SECRET)
-    if later := _first_of(found, Place.RUNS_LATER):
-        reason = f"other programs run {later.shown} or read it as configuration"
-        return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
-    return Finding(make_part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
+    effect = Effect.WRITES_INSIDE
+    if any(DEVICE.match(one.path) for one in found):
+        effect, rule, reason = Effect.DESTRUCTIVE, Rule.FLOOR, "it writes to a device"
+    elif _first_of(found, Place.OWN_STATE):
+        effect, rule, reason = Effect.WRITES_OUTSIDE, Rule.OWN_STATE, OWN
+    elif one := _first_of(found, Place.IGNORED):
+        return _ignored_finding(source, effect, one)
+    elif one := next(filter(_is_outside, found), None):
+        effect, rule, reason = Effect.WRITES_OUTSIDE, Rule.OUTSIDE, f"it {does} {one.path}, outside the workspace"
+    elif one := _first_of(found, Place.SECRET):
+        rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
+    elif one := _first_of(found, Place.RUNS_LATER):
+        rule, reason = Rule.LATER, f"other programs run {one.shown} or read it as configuration"
+    else:
+        rule, reason = Rule.WRITES, f"it {does} {', '.join(targets[:3])}"
+    return Finding(make_part(source, effect, reason, targets), rule)
 
 
 def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
@@ -111,18 +111,18 @@ def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground)
     precious = [one for one in found if ground.is_precious(one.path)]
     precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
     shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
-    if precious:
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
-    judged = judge_writing(simple.source, found, does, ground) if found else None
+    judged = judge_writing(simple.source, found, does, ground) if found and not precious else None
     if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return judged
-    if any(ground.holds_own_state(one.path) for one in found):
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
-    if unlisted:
-        reason = f"it {does} too many files to tell whether a rule guards one of them"
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.LEADS_ANYWHERE)
-    reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
-    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
+    if precious:
+        rule, reason = Rule.FLOOR, f"it {does} {precious[0].path}"
+    elif any(ground.holds_own_state(one.path) for one in found):
+        rule, reason = Rule.OWN_STATE, OWN
+    elif unlisted:
+        rule, reason = Rule.LEADS_ANYWHERE, f"it {does} too many files to tell whether a rule guards one of them"
+    else:
+        rule, reason = Rule.DESTROYS, f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
+    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), rule)
 
 
 def judge_touching(simple: Simple, ground: Ground, use: Use = Use.READ) -> Finding | None:

@@ -7,12 +7,13 @@ from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Redirect
-from halocline.policy.shell.values.ground import Found, Ground, is_free
+from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _OVERWRITES = frozenset({">", ">|", "&>", ">&", "<>"})
+_FREE = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 _KNOWN_NAME = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.SECRET})
 """Reasons that hold if any name that a target may have gives them."""
 
@@ -41,7 +42,7 @@ def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
     sets_variable = redirect.fd != "" and not redirect.fd.isdecimal()
     form = None if sets_variable else f"{redirect.fd}{operator} {render(target)}"
-    if is_free(text) and (operator != "<" or text == "/dev/null"):
+    if text in _FREE and (operator != "<" or text == "/dev/null"):
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, form)
     try:
         found = ground.find(text, quoted=target.quoted)

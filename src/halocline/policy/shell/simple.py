@@ -17,7 +17,6 @@ from halocline.policy.shell.findings import (
     as_written_findings,
     make_part,
     unknown_finding,
-    why_too_long,
 )
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
@@ -31,7 +30,6 @@ from halocline.policy.shell.programs.scripts import entries, files_named, reads_
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.spellings import FED
-from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import Forms, with_target, with_texts
 from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
@@ -42,7 +40,6 @@ from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.permission_rules import Effect
 
-_DEEPEST = 8
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
@@ -59,20 +56,13 @@ class SimpleCommands(ABC):
         self.calls: list[str] = []
 
     @abstractmethod
-    def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
-        """Return the form of a node if it only reads, and the ground after it if it succeeds."""
+    def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
 
     @abstractmethod
-    def whole(self, tree: Node, ground: Ground) -> str | None:
-        """Return the form of a whole text."""
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None: ...
 
     @abstractmethod
-    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
-        """Judge text that was not understood."""
-
-    @abstractmethod
-    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
-        """Judge a function called with these words; return the ground after it."""
+    def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
 
     def simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a simple command if it only reads, and the ground after it."""
@@ -102,13 +92,11 @@ class SimpleCommands(ABC):
         forms_found = [one.canonical for one in found]
         form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
         shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
+        words = (*rendered.words, *words_of(expanded))
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
-        floors = [floor.rule] if floor else []
-        rules = [finding.as_written, *floors, *(rule_as_written(one, words) for one in forms_made)]
-        as_written = _find_strictest(rules)
-        found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
-        rule = max(found_rules, key=STRICTNESS.__getitem__)
+        rules = (rule_as_written(one, words) for one in (form, *forms_found))
+        as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
+        rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
         reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
@@ -170,7 +158,6 @@ class SimpleCommands(ABC):
         return with_assignments(simple, finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
-        """Judge a command by its program's name."""
         if name == "trap" and len(simple.words) > 2:
             return self._judge_trap(simple, ground), ground
         if name in ("test", "[") and (tested := judge_brackets(name, simple, forms, ground)):
@@ -257,31 +244,6 @@ class SimpleCommands(ABC):
         names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
         could = tuple(wrappers.word_of(name) for name in names)
         return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
-
-    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
-        """Judge a script given to a shell. Its commands become findings of their own."""
-        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
-        canonical, unjudged = None, ""
-        try:
-            if unjudged := "it is nested too deeply" if self._depth >= _DEEPEST else why_too_long(text):
-                raise NotUnderstood(unjudged)
-            judge = type(self)(inside, self._depth + 1)
-            judge.calls = [*self.calls]
-            canonical = judge.whole(parse_command(text), ground)
-        except NotUnderstood as why:
-            if not unjudged:
-                type(self)(inside, self._depth + 1).judge_partly(text, why.before, ground)
-            rule = Rule.LEADS_ANYWHERE if unjudged else Rule.NOT_ANALYSED
-            inside.findings.append(unknown_finding(text, str(why), rule))
-        self.analysis.segments += inside.segments
-        self.analysis.words += inside.words
-        self.analysis.scripts |= inside.scripts
-        self.analysis.redirects |= inside.redirects
-        self.analysis.traps += inside.traps
-        if canonical is None:
-            self.analysis.findings += inside.findings
-        found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
-        return canonical
 
 
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:

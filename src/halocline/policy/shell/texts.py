@@ -3,7 +3,6 @@
 Each gets a quoted form made from its parts, so that the shell neither splits it nor expands it to names.
 """
 
-import re
 import shlex
 from collections.abc import Mapping
 
@@ -25,9 +24,8 @@ Forms = Mapping[int, str | None]
 PRINTERS = frozenset({"echo", "printf", "true", "false", ":"})
 _CHECKS_ITSELF = frozenset({"cd", "test", "["})
 """`cd`, which sets the folder of what follows, and tests, which have forms of their own."""
-_PUBLIC = set_of("HOME PWD OLDPWD USER LOGNAME SHELL LANG TERM PATH HOSTNAME OSTYPE LINENO RANDOM SECONDS")
+_PUBLIC = set_of("HOME PWD USER LOGNAME SHELL LANG TERM PATH HOSTNAME OSTYPE LINENO RANDOM SECONDS")
 _PUBLIC |= set_of("BASH_VERSION EPOCHSECONDS UID EUID SHLVL COLUMNS LINES VIRTUAL_ENV CI ? # $ !")
-_SECRET = compile_later(r"key|token|secret|pass|auth|cred|pwd", re.IGNORECASE)
 _SHORT_OUTPUT = compile_later("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
 _BEHIND_REVISION = compile_later(r"([~^]\d{0,4})*(\.\.\.?[A-Za-z0-9_./~^-]*)?")
 _CUT = compile_later(
@@ -73,15 +71,13 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
 
 
 def _render_variable(part: Expansion, ground: Ground) -> str | None:
+    own = part.name in ground.variables.known and OWN_VARIABLE.fullmatch(part.name)
     if part.operator:
-        cut = part.name in ground.variables.known and OWN_VARIABLE.fullmatch(part.name) and _CUT.fullmatch(part.source)
-        return part.source if cut and not part.scripts else None
+        return part.source if own and _CUT.fullmatch(part.source) and not part.scripts else None
     values = ground.variables.known.get(part.name)
     if values and len(values) == 1 and UNKNOWN not in values[0]:
         return _IN_QUOTES.sub(r"\\\1", values[0])
-    own = part.name in ground.variables.known and OWN_VARIABLE.fullmatch(part.name)
-    harmless = own or part.name in _PUBLIC
-    return f"${{{part.name}}}" if harmless and (own or not _SECRET.search(part.name) or part.name == "PWD") else None
+    return f"${{{part.name}}}" if own or part.name in _PUBLIC else None
 
 
 def _is_short(script: Node) -> bool:

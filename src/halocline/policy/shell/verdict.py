@@ -6,11 +6,11 @@ does once it runs, only a sandbox bounds (`holding`).
 
 from copy import copy
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, JudgedPart, Rule
+from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Rule
 from halocline.policy.permissions import Wrong, in_force, why_forbidden
-from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding
+from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding, make_part
 from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.programs.installed import note_impostors
@@ -18,14 +18,8 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import Effect, Place, Verdict
+from halocline.protocol.permission_rules import Effect, Verdict
 
-_PLACES = {
-    **dict.fromkeys((Rule.SECRET, Rule.ENVIRONMENT, Rule.SENDS), Place.SECRET),
-    Rule.OUTSIDE: Place.OUTSIDE,
-    Rule.LATER: Place.RUNS_LATER,
-}
-"""Kinds of places that an allow rule has to name to cover such a part."""
 _FREE = frozenset({Rule.READS, Rule.SHELL, Rule.WRITES})
 _QUOTES = compile_later(r"""[\\'"]""")
 
@@ -33,21 +27,8 @@ _QUOTES = compile_later(r"""[\\'"]""")
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     plain = _QUOTES.sub("", command)
-    ground = Ground(
-        where.workspace,
-        where.home,
-        where.facts,
-        (where.folder,),
-        where.exported,
-        where.path,
-        where.ignored,
-        where.roots,
-        guarded=where.guarded,
-        hides=where.hides,
-        hidden_lines=where.hidden_lines,
-        matches_hidden=names_hidden_switch(plain),
-        matches_oddly=names_unsure_switch(plain),
-    )
+    hidden, oddly = names_hidden_switch(plain), names_unsure_switch(plain)
+    ground = replace(Ground(*astuple(where)), folders=(where.folder,), matches_hidden=hidden, matches_oddly=oddly)
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
     if analysis.problem != TOO_LONG and len(analysis.findings) > MOST_COMMANDS:
@@ -80,10 +61,10 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgemen
     canonical = analysis.canonical if judged.decision is Verdict.ALLOW and analysis.reads else None
     worst = _worst_finding(analysis)
     effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
-    simple = [_judged_part(finding) for finding in analysis.findings]
+    simple = [*analysis.findings]
     if analysis.problem:
         # No rule can allow what was not understood: the most that it can do is to destroy.
-        simple.append(JudgedPart(None, Effect.DESTRUCTIVE, Rule.NOT_ANALYSED, analysis.problem))
+        simple.append(Finding(make_part("", Effect.DESTRUCTIVE, analysis.problem), Rule.NOT_ANALYSED))
     return replace(
         judged,
         parts=tuple(finding.part for finding in analysis.findings[:MOST_COMMANDS]),
@@ -93,28 +74,6 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgemen
         effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
         scripts=tuple(f"{name}={found}" for name, found in sorted(analysis.scripts.items())),
     )
-
-
-def _judged_part(finding: Finding) -> JudgedPart:
-    return JudgedPart(
-        finding.argv,
-        _effect_of(finding),
-        finding.rule,
-        finding.part.reason,
-        finding.reads,
-        _PLACES.get(finding.rule),
-        finding.scripts,
-        finding.touches,
-        finding.opened,
-        finding.is_opened,
-        finding.redirects,
-    )
-
-
-def _effect_of(finding: Finding) -> Effect:
-    """Return the effect by which rules are matched: what may lead anywhere is more than a program."""
-    unsure = (Rule.LEADS_ANYWHERE, Effect.UNKNOWN), (Rule.DYNAMIC, Effect.WRITES_INSIDE)
-    return Effect.WRITES_OUTSIDE if (finding.rule, finding.part.effect) in unsure else finding.part.effect
 
 
 def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:

@@ -16,6 +16,7 @@ from halocline.policy.shell.judge import analyse_command
 from halocline.policy.shell.values.ground import Ground
 from halocline.ports.hooks import Hook
 from halocline.ports.shell_facts import NoFacts
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.store.permissions.hook_files import PROJECT_VARIABLE, RUNNERS
 
 CODE = frozenset(
@@ -56,7 +57,8 @@ def run_by(command: str, workspace: Path) -> set[str]:
     """Return the files that a command runs, without those that it only names."""
     for variable in _VARIABLE:
         command = command.replace(variable, "./")
-    ground = Ground(workspace, workspace / ".nothing", _Files(), (str(workspace),))
+    here, nothing = str(workspace), workspace / ".nothing"
+    ground = Ground(workspace, nothing, here, _Files(), Mode.ACT, ApprovalMode.ASK, folders=(here,))
     analysis = analyse_command(command, ground)
     scripts = {os.path.join(workspace, name.rpartition("#")[0] or name) for name in analysis.scripts}
     words = {word for simple in analysis.words for word in simple}

@@ -1,7 +1,8 @@
 """Parse the compound commands of bash: groups, conditions, `case`, tests, functions; loops are in `grammar`."""
 
 import re
-from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -18,17 +19,14 @@ _TEST_OPERATOR = compile_later(r"(&&|\|\||[()<>])")
 
 
 class Compounds(Grammar):
-    """Reads compound commands; lists and simple commands are read by `parse`."""
-
-    @abstractmethod
-    def _simple(self, begin: int) -> Simple: ...
+    """Reads compound commands."""
 
     def _command(self) -> Node:
         self._depth += 1
         if self._depth > DEEPEST:
             raise NotUnderstood("it is nested too deeply")
         begin = self._at
-        found = self._compound(begin) or self._function(begin) or self._simple(begin)
+        found = self._compound(begin) or self._function(begin, _FUNCTION) or self._simple(begin)
         self._depth -= 1
         return found
 
@@ -44,7 +42,10 @@ class Compounds(Grammar):
             case "!":
                 return self._read_negation(begin)
             case "function":
-                return self._function_word(begin)
+                self._at += len(kind)
+                self._skip()
+                if found := self._function(begin, _FUNCTION_WORD):
+                    return found
             case "coproc":
                 return self._coprocess(begin)
             case "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[":
@@ -214,40 +215,28 @@ class Compounds(Grammar):
         found = self._command()
         return Block("coproc", self._text[begin : self._at].rstrip(), (found,), heads=("",))
 
-    def _function(self, begin: int) -> Block | None:
-        found = _FUNCTION.match(self._text, self._at)
+    def _function(self, begin: int, head: re.Pattern[str]) -> Block | None:
+        found = head.match(self._text, self._at)
         if not found:
             return None
         self._at = found.end()
-        return self._read_function_body(found[1], begin)
-
-    def _function_word(self, begin: int) -> Block:
-        self._at += len("function")
-        self._skip()
-        found = _FUNCTION_WORD.match(self._text, self._at)
-        if not found:
-            raise NotUnderstood("a function has no name")
-        self._at = found.end()
-        return self._read_function_body(found[1], begin)
-
-    def _read_function_body(self, name: str, begin: int) -> Block:
         self._skip(lines=True)
-        start = self._at
-        body = self._compound(start)
+        body = self._compound(self._at)
         if not isinstance(body, Block):
             raise NotUnderstood("a function has no body")
+        name = found[1]
         word = Word(name, (Piece(name),))
         source = self._text[begin : self._at].rstrip()
         return Block("function", source, (body,), (word,), heads=("",), name=name)
 
 
-_COMPOUNDS = {
+_COMPOUNDS: dict[str, Callable[[Compounds], Block]] = {
     "{": Compounds._group,
     "if": Compounds._if,
     "while": Compounds._while,
-    "until": Compounds._until,
+    "until": partial(Compounds._while, kind="until"),
     "for": Compounds._for,
-    "select": Compounds._select,
+    "select": partial(Compounds._each, kind="select"),
     "case": Compounds._case,
     "[[": Compounds._test,
 }

@@ -1,6 +1,7 @@
-"""A place in the text of a command. What is not fully understood raises."""
+"""A place in the text of a command, and the quotes there. What is not fully understood raises."""
 
-from halocline.policy.shell.syntax.tree import Node
+from halocline.policy.shell.syntax.quotes import decode_ansi
+from halocline.policy.shell.syntax.tree import Node, Piece, Simple
 
 DEEPEST = 60
 
@@ -8,7 +9,7 @@ DEEPEST = 60
 class NotUnderstood(Exception):
     """The text, or a part of it, cannot be analyzed; says why. `before` is the tree of what comes before that part."""
 
-    before: Node | None = None
+    before: Node = Simple("", ())
 
 
 class Cursor:
@@ -35,3 +36,30 @@ class Cursor:
             self._at += 2
             return True
         return False
+
+    def _read_escape(self) -> Piece:
+        if self._at + 1 == len(self._text):
+            self._at += 1
+            return Piece("\\", quoted=True)
+        self._at += 2
+        return Piece(self._text[self._at - 1], quoted=True)
+
+    def _single(self) -> Piece:
+        end = self._text.find("'", self._at + 1)
+        if end < 0:
+            raise NotUnderstood("a quote is not closed")
+        text = self._text[self._at + 1 : end]
+        self._at = end + 1
+        return Piece(text, quoted=True)
+
+    def _ansi(self) -> Piece:
+        begin = self._at
+        while self._at < len(self._text) and self._text[self._at] != "'":
+            self._at += 2 if self._text[self._at] == "\\" else 1
+        if self._at >= len(self._text):
+            raise NotUnderstood("a quote is not closed")
+        self._at += 1
+        try:
+            return Piece(decode_ansi(self._text[begin : self._at - 1]), quoted=True)
+        except (ValueError, OverflowError):
+            raise NotUnderstood("it contains an invalid character") from None

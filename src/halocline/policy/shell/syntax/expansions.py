@@ -1,4 +1,4 @@
-"""Read what the shell replaces: `$name`, `${…}`, `$(…)`, `$((…))`, backquotes, `<(…)` and extended patterns."""
+"""Read what the shell replaces: `$name`, `${…}`, `$(…)`, `$((…))`, backquotes, `<(…)`, extended patterns, `"…"`."""
 
 from abc import ABC, abstractmethod
 
@@ -15,7 +15,7 @@ _DEFAULTS = frozenset({":-", ":=", ":?", ":+", "-", "=", "?", "+"})
 
 
 class Expansions(Cursor, ABC):
-    """Reads expansions; quotes are read by `scanner`, the commands inside by `parse`."""
+    """Reads expansions and double quotes; the commands inside are read by `parse`."""
 
     @abstractmethod
     def commands_inside(self) -> Node:
@@ -25,18 +25,20 @@ class Expansions(Cursor, ABC):
     def commands_of(self, text: str) -> Node:
         """Parse the commands in a text between backquotes."""
 
-    @abstractmethod
     def _unit(self, char: str) -> tuple[Part, ...]:
-        """Read one character, or the quoted text or expansion that begins with it."""
-
-    @abstractmethod
-    def _read_escape(self) -> Piece: ...
-
-    @abstractmethod
-    def _ansi(self) -> Piece: ...
-
-    @abstractmethod
-    def _double(self) -> tuple[Part, ...]: ...
+        match char:
+            case "\\":
+                return (self._read_escape(),)
+            case "'":
+                return (self._single(),)
+            case '"':
+                return self._double()
+            case "`":
+                return (self._read_backquotes(quoted=False),)
+            case "$":
+                return self._dollar(quoted=False)
+        self._at += 1
+        return (Piece(char),)
 
     def _read_backquotes(self, *, quoted: bool, within: bool = False) -> Expansion:
         begin = self._at
@@ -66,7 +68,7 @@ class Expansions(Cursor, ABC):
             return (self._parameter(begin, quoted=quoted),)
         if following == "[":
             self._at += 1
-            scripts = self._arithmetic("]")
+            scripts = self._read_to("]")
             return (Expansion(Kind.ARITHMETIC, self._text[begin : self._at], quoted, scripts=scripts),)
         if following == "'" and not quoted:
             self._at += 1
@@ -89,7 +91,7 @@ class Expansions(Cursor, ABC):
         if self._peek(2) == "((":
             self._at += 2
             try:
-                scripts = self._arithmetic("))")
+                scripts = self._read_to("))")
                 return Expansion(Kind.ARITHMETIC, self._text[begin : self._at], quoted, scripts=scripts)
             except NotUnderstood:
                 self._at = start
@@ -107,18 +109,14 @@ class Expansions(Cursor, ABC):
         """Read `!(…)` and the like with their content, also nested."""
         begin = self._at
         self._at += 2
-        depth, scripts = 1, list[Node]()
-        while depth:
-            char = self._peek()
-            if not char or char == "\n":
-                raise NotUnderstood("a bracket is not closed")
-            depth += {"(": 1, ")": -1}.get(char, 0)
-            for part in self._unit(char):
-                scripts += part.scripts if isinstance(part, Expansion) else ()
-        return Expansion(Kind.EXTENDED_PATTERN, self._text[begin : self._at], scripts=tuple(scripts))
+        scripts = self._read_to(")")
+        source = self._text[begin : self._at]
+        if "\n" in source:
+            raise NotUnderstood("a bracket is not closed")
+        return Expansion(Kind.EXTENDED_PATTERN, source, scripts=scripts)
 
-    def _arithmetic(self, end: str) -> tuple[Node, ...]:
-        """Read an expression to its end; return the commands inside it."""
+    def _read_to(self, end: str) -> tuple[Node, ...]:
+        """Read an expression or pattern to its end; return the commands inside it."""
         scripts: list[Node] = []
         depth = 0
         opened, closed = ("[", "]") if end == "]" else ("(", ")")
@@ -144,23 +142,23 @@ class Expansions(Cursor, ABC):
         scripts: tuple[Node, ...] = ()
         if self._peek() == "[":
             self._at += 1
-            scripts = self._arithmetic("]")
+            scripts = self._read_to("]")
             operator += "["
+        argument: Word | None = None
         if self._peek() == "}":
             self._at += 1
-            return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, operator, scripts=scripts)
-        if operator.startswith("!") and self._peek(2) in ("*}", "@}"):
+        elif operator.startswith("!") and self._peek(2) in ("*}", "@}"):
             self._at += 2
-            return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, "!*", scripts=scripts)
-        found = _OPERATOR.match(self._text, self._at)
-        if not found or operator.startswith("#"):
-            raise NotUnderstood("it contains a form of ${…} that is not supported")
-        self._at = found.end()
-        argument = self._argument(found.group(), quoted=quoted)
+            operator = "!*"
+        else:
+            found = _OPERATOR.match(self._text, self._at)
+            if not found or operator.startswith("#"):
+                raise NotUnderstood("it contains a form of ${…} that is not supported")
+            self._at = found.end()
+            argument = self._argument(found.group(), quoted=quoted)
+            operator, scripts = operator + found.group(), (*scripts, *argument.scripts)
         whole = self._text[begin : self._at]
-        return Expansion(
-            Kind.VARIABLE, whole, quoted, name, operator + found.group(), argument, (*scripts, *argument.scripts)
-        )
+        return Expansion(Kind.VARIABLE, whole, quoted, name, operator, argument, scripts)
 
     def _parameter_name(self) -> str:
         found = NAME.match(self._text, self._at) or _NUMBER.match(self._text, self._at)
@@ -203,3 +201,36 @@ class Expansions(Cursor, ABC):
             return (self._read_escape(),)
         self._at += 1
         return (Piece(char, quoted=True),)
+
+    def _double(self) -> tuple[Part, ...]:
+        self._at += 1
+        parts = self.quoted_text('"')
+        self._at += 1
+        return (Piece("", quoted=True), *parts)
+
+    def quoted_text(self, end: str) -> list[Part]:
+        """Read text between double quotes, or of a heredoc (which ends with the text)."""
+        parts: list[Part] = []
+        chars: list[str] = []
+        while self._at < len(self._text) and (char := self._text[self._at]) != end:
+            if char == "\\":
+                if not self._continues():
+                    chars.append(self._backslash(end))
+            elif char in "`$":
+                parts += [Piece("".join(chars), quoted=True)] if chars else []
+                chars = []
+                parts += (
+                    [self._read_backquotes(quoted=True, within=bool(end))] if char == "`" else self._dollar(quoted=True)
+                )
+            else:
+                chars.append(char)
+                self._at += 1
+        if end and self._at >= len(self._text):
+            raise NotUnderstood("a quote is not closed")
+        return [*parts, Piece("".join(chars), quoted=True)] if chars else parts
+
+    def _backslash(self, end: str) -> str:
+        following = self._peek(2)[1:]
+        taken = following in (*"$`\\", end) and following != ""
+        self._at += 2 if taken else 1
+        return following if taken else "\\"

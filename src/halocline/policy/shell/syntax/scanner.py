@@ -7,17 +7,33 @@ one goes into a part of a word, or is a line continuation.
 from halocline.policy.shell.syntax.braces import TooMany, expand_braces
 from halocline.policy.shell.syntax.cursor import NotUnderstood
 from halocline.policy.shell.syntax.expansions import Expansions
-from halocline.policy.shell.syntax.quotes import decode_ansi
-from halocline.policy.shell.syntax.tree import Part, Piece, Word
+from halocline.policy.shell.syntax.tree import Part, Piece, Redirect, Word
 from halocline.policy.shell.syntax.words import Unit, make_unexpanded_word, make_word
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.values import Value
 
 META = frozenset(" \t\n;&|<>()")
+_REDIRECT = compile_later(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>)|(&>>|&>)")
+_BACKSLASH = compile_later(r"(?<!\\)(\\\\)*\\$")
 _SIMPLE = compile_later(r"[A-Za-z0-9_./,:=@%+-]+")
 
 
+class Heredoc(Value, frozen=True):
+    """A heredoc whose body is still to come. `at` is its position in the text."""
+
+    at: int
+    delimiter: str
+    literal: bool
+    tabs: bool
+
+
 class Scanner(Expansions):
-    """Reads a text from start to end."""
+    """Reads words, redirections and the bodies of heredocs, blanks and comments between them."""
+
+    def __init__(self, text: str, depth: int = 0) -> None:
+        super().__init__(text, depth)
+        self._waiting: list[Heredoc] = []
+        self._bodies: dict[int, str] = {}
 
     def words(self) -> list[Word]:
         """Read the word that starts here, or the words that its braces expand to.
@@ -27,10 +43,8 @@ class Scanner(Expansions):
         begin = self._at
         units = self._units(extended=True)
         source = self._text[begin : self._at]
-        if "{" not in source:
-            return [make_word(source, units)]
         try:
-            found = expand_braces(tuple(text for text, _ in units))
+            found = expand_braces(tuple(text for text, _ in units)) if "{" in source else [()]
         except TooMany:
             return [make_unexpanded_word(source, units)]
         if len(found) == 1:
@@ -73,78 +87,95 @@ class Scanner(Expansions):
             units.append((self._text[begin : self._at], parts))
         return units
 
-    def _unit(self, char: str) -> tuple[Part, ...]:
-        match char:
-            case "\\":
-                return (self._read_escape(),)
-            case "'":
-                return (self._single(),)
-            case '"':
-                return self._double()
-            case "`":
-                return (self._read_backquotes(quoted=False),)
-            case "$":
-                return self._dollar(quoted=False)
-        self._at += 1
-        return (Piece(char),)
-
-    def _read_escape(self) -> Piece:
-        if self._at + 1 == len(self._text):
-            self._at += 1
-            return Piece("\\", quoted=True)
-        self._at += 2
-        return Piece(self._text[self._at - 1], quoted=True)
-
-    def _single(self) -> Piece:
-        end = self._text.find("'", self._at + 1)
-        if end < 0:
-            raise NotUnderstood("a quote is not closed")
-        text = self._text[self._at + 1 : end]
-        self._at = end + 1
-        return Piece(text, quoted=True)
-
-    def _ansi(self) -> Piece:
+    def _more_words(self) -> list[Word]:
+        """Parse the words written here as one."""
         begin = self._at
-        while self._at < len(self._text) and self._text[self._at] != "'":
-            self._at += 2 if self._text[self._at] == "\\" else 1
-        if self._at >= len(self._text):
-            raise NotUnderstood("a quote is not closed")
-        self._at += 1
-        try:
-            return Piece(decode_ansi(self._text[begin : self._at - 1]), quoted=True)
-        except (ValueError, OverflowError):
-            raise NotUnderstood("it contains an invalid character") from None
+        found = self.words()
+        if self._at == begin:
+            raise NotUnderstood("it is not valid shell syntax")
+        return found
 
-    def _double(self) -> tuple[Part, ...]:
-        self._at += 1
-        parts = self.quoted_text('"')
-        self._at += 1
-        return (Piece("", quoted=True), *parts)
+    def _some_word(self) -> Word:
+        begin = self._at
+        found = self.word(extended=True)
+        if self._at == begin:
+            raise NotUnderstood("a word is missing")
+        return found
 
-    def quoted_text(self, end: str) -> list[Part]:
-        """Read text between double quotes, or of a heredoc (which ends with the text)."""
-        parts: list[Part] = []
-        chars: list[str] = []
-        while self._at < len(self._text) and (char := self._text[self._at]) != end:
-            if char == "\\":
-                if not self._continues():
-                    chars.append(self._backslash(end))
-            elif char in "`$":
-                parts += [Piece("".join(chars), quoted=True)] if chars else []
-                chars = []
-                within = bool(end)
-                parts += (
-                    [self._read_backquotes(quoted=True, within=within)] if char == "`" else self._dollar(quoted=True)
-                )
-            else:
-                chars.append(char)
+    def text_behind(self) -> Word:
+        """Parse the whole text as that of a heredoc with expansions."""
+        parts = self.quoted_text("")
+        return make_word(self._text, [("", (part,)) for part in parts])
+
+    def _skip(self, *, lines: bool = False) -> None:
+        """Skip blanks, comments and line continuations; with `lines`, newlines too."""
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            if char in " \t":
                 self._at += 1
-        if end and self._at >= len(self._text):
-            raise NotUnderstood("a quote is not closed")
-        return [*parts, Piece("".join(chars), quoted=True)] if chars else parts
+            elif char == "\n" and lines:
+                self._newline()
+            elif char == "#":
+                end = self._text.find("\n", self._at)
+                self._at = len(self._text) if end < 0 else end
+            elif not self._continues():
+                return
 
-    def _backslash(self, end: str) -> str:
-        following = self._peek(2)[1:]
-        taken = following in (*"$`\\", end) and following != ""
-        self._at += 2 if taken else 1
-        return following if taken else "\\"
+    def _newline(self) -> None:
+        self._require("\n")
+        self._read_bodies()
+
+    def _redirect(self) -> Redirect | None:
+        found = _REDIRECT.match(self._text, self._at)
+        if not found or (found[2] in ("<", ">") and self._text[found.end(2) : found.end(2) + 1] == "("):
+            return None
+        begin, self._at = self._at, found.end()
+        operator, fd = found[2] or found[3], found[1] or ""
+        self._skip_blanks()
+        target = self._some_word()
+        if operator in ("<<", "<<-"):
+            return self._heredoc(begin, operator, fd, target)
+        if operator in (">&", "<&") and target.source == "-":
+            return Redirect(f"{operator}-", fd)
+        return Redirect(operator, fd, target, target.scripts)
+
+    def _skip_blanks(self) -> None:
+        while self._peek() in (" ", "\t") or self._continues():
+            self._at += self._peek() in (" ", "\t")
+
+    def _heredoc(self, at: int, operator: str, fd: str, target: Word) -> Redirect:
+        if target.dynamic or target.is_pattern or "\n" in target.source:
+            raise NotUnderstood("the end marker of a heredoc is written in an unusual way")
+        literal = any(char in target.source for char in "'\"\\")
+        self._waiting.append(Heredoc(at, target.text, literal, operator == "<<-"))
+        body = self._bodies.get(at, "")
+        if literal:
+            word = Word(body, (Piece(body, quoted=True),), quoted=True, parts=(Piece(body, quoted=True),))
+        else:
+            word = type(self)(body, self._depth + 1).text_behind()
+        return Redirect(operator, fd, word, word.scripts, body)
+
+    def _read_bodies(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            self._bodies[one.at] = self._body_of(one)
+
+    def _body_of(self, one: Heredoc) -> str:
+        """Read the lines up to the closing word, or to the end of the text."""
+        lines: list[str] = []
+        while self._at < len(self._text):
+            line = self._line()
+            while not one.literal and _BACKSLASH.search(line) and self._at < len(self._text):
+                line = line[:-1] + self._line()
+            line = line.lstrip("\t") if one.tabs else line
+            if line == one.delimiter:
+                break
+            lines.append(f"{line}\n")
+        return "".join(lines)
+
+    def _line(self) -> str:
+        end = self._text.find("\n", self._at)
+        end = len(self._text) if end < 0 else end
+        line = self._text[self._at : end]
+        self._at = min(end + 1, len(self._text))
+        return line

@@ -72,6 +72,11 @@ class Word(Value, frozen=True):
         return "".join(piece.text for piece in self.pieces)
 
     @property
+    def possible(self) -> tuple["Word", ...]:
+        """The words that it may be, as far as that is known: itself, if it is known."""
+        return self.could if self.dynamic else (self,)
+
+    @property
     def is_pattern(self) -> bool:
         return any(piece.active for piece in self.pieces)
 

@@ -1,6 +1,9 @@
 """Build words from what the scanner read: units of text with their parts, in which patterns are still to be found."""
 
 import re
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -81,24 +84,19 @@ def _named_end(units: list[Unit], at: int) -> int:
 
 def _merge_parts(parts: list[Part]) -> list[Part]:
     merged: list[Part] = []
-    for part in parts:
-        last = merged[-1] if merged else None
-        match last, part:
-            case Piece(), Piece() if (last.active, last.quoted) == (part.active, part.quoted):
-                merged[-1] = Piece(last.text + part.text, last.active, last.quoted)
-            case _:
-                merged.append(part)
+    for _, some in groupby(parts, lambda part: part.quoted if isinstance(part, Piece) else None):
+        group = list(some)
+        merged += join_pieces(part for part in group if isinstance(part, Piece)) or group
     return merged
 
 
-def join_pieces(pieces: list[Piece]) -> tuple[Piece, ...]:
+def join_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """Join neighbors of the same kind."""
     merged: list[Piece] = []
-    for piece in pieces:
-        if merged and merged[-1].active == piece.active:
-            merged[-1] = Piece(merged[-1].text + piece.text, piece.active, merged[-1].quoted and piece.quoted)
-        else:
-            merged.append(piece)
+    for active, group in groupby(pieces, attrgetter("active")):
+        first, *more = group
+        text = "".join([first.text, *[one.text for one in more]])
+        merged.append(Piece(text, active, first.quoted and all(one.quoted for one in more)) if more else first)
     return tuple(merged)
 
 

@@ -80,8 +80,7 @@ def _all_arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
 
 def expand_value(word: Word, ground: Ground) -> Word:
     """Expand the value of an assignment or a heredoc: one word, without splitting or globbing."""
-    alternatives = _list_alternatives(word.parts, ground, assigned_tilde=True)
-    texts = ("".join(piece.text for piece in one) for one in alternatives)
+    texts = _join_alternatives(word, ground, assigned_tilde=True)
     could = tuple(_known_word((Piece(text, quoted=True),), word) for text in texts)
     if len(could) == 1 and UNKNOWN not in could[0].text and word.dynamic in ("", EXPANDS):
         return could[0]
@@ -223,29 +222,26 @@ def _values_of_part(part: Expansion, ground: Ground) -> Values:
 
 
 def _values_of_variable(part: Expansion, ground: Ground) -> Values:
-    values = ground.value(part.name)
-    operator = part.operator
+    values, operator = ground.value(part.name), part.operator
     if not operator:
         return values
     if operator == "#" and part.argument is None:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
-    if operator == "[" or (part.name in "@*" and operator == ":"):
-        return tuple(dict.fromkeys((*values, UNKNOWN)))
-    if operator[0] in "![#" and operator not in ("#", "##"):
+    if operator[0] in "![#" and operator not in ("#", "##", "["):
         return (UNKNOWN,)
-    if part.argument is None:
-        return tuple(dict.fromkeys((*values, UNKNOWN)))
-    argument = _values_of_argument(part.argument, ground)
-    if operator.lstrip(":") in ("-", "=", "?", "+"):
-        return _apply_default(operator, values, argument)
-    if operator in ("#", "##", "%", "%%") and len(argument) == 1:
-        found = tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
-        return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
+    if part.argument:
+        argument = _join_alternatives(part.argument, ground)
+        if operator.lstrip(":") in ("-", "=", "?", "+"):
+            return _apply_default(operator, values, argument)
+        if operator in ("#", "##", "%", "%%") and len(argument) == 1:
+            found = tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
+            return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
     return tuple(dict.fromkeys((*values, UNKNOWN)))  # an operator may leave a value as it is
 
 
-def _values_of_argument(word: Word, ground: Ground) -> Values:
-    found = _list_alternatives(word.parts, ground)
+def _join_alternatives(word: Word, ground: Ground, *, assigned_tilde: bool = False) -> Values:
+    """Return the texts that a word may be if it is not split."""
+    found = _list_alternatives(word.parts, ground, assigned_tilde=assigned_tilde)
     return tuple("".join(piece.text for piece in one) for one in found)
 
 
@@ -274,8 +270,7 @@ def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     )
     matches = re.compile(translate(plain)).match
     cuts = range(len(value) + 1)
+    order = reversed(cuts) if operator in ("%", "##") else cuts
     if operator[0] == "%":
-        order = reversed(cuts) if operator == "%" else cuts
         return next((value[:cut] for cut in order if matches(value[cut:])), value)
-    order = cuts if operator == "#" else reversed(cuts)
     return next((value[cut:] for cut in order if matches(value[:cut])), value)

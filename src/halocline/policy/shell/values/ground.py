@@ -5,67 +5,44 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from msgspec import field
 from msgspec.structs import replace
 
 from halocline.files.real_paths import find_real_path
-from halocline.policy.commands import Touch, Use
+from halocline.policy.commands import Circumstances, Touch, Use
 from halocline.policy.paths import Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
-from halocline.ports.shell_facts import Hides, ShellFacts
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.permission_rules import OtherRoot, Place
-from halocline.protocol.values import Value, set_of
+from halocline.protocol.values import set_of
 
 MOST_FOLDERS = 8
 Hidden = tuple[tuple[str, ...], frozenset[str]]
-_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
-_DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
+DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
 _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/share")
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
+Found = Resolved
+"""Where a word leads."""
 
 
-class Found(Value, frozen=True):
-    """A resolved path, the path for display, and the kind of place.
-
-    `aliased`: the file has another hard link, which an ignore file may hide. `root` is as in `paths.Resolved`.
-    """
-
-    path: str
-    shown: str
-    place: Place
-    aliased: bool = False
-    root: str = ""
-
-
-class Ground(Value, frozen=True):
-    """The state in which a command runs. `folders` are the absolute folders it may start in; none if unknown.
+class Ground(Circumstances, frozen=True):
+    """The circumstances of one command. `folders` are the absolute folders it may start in; none if unknown.
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
-    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known. `path` is
-    PATH if earlier commands changed it. `left` are the folders that the last `cd` left, `stack` those that `popd` goes
-    back to. `fed` are names that come through a pipe or a redirection, as in
-    `listed_names`. `mentioned` are the names in the whole text that lead to protected files. `guarded`,
-    `hides` and `hidden_lines` are as in `Circumstances`; `touches` collects every place that is judged;
-    `classifiers` and `hidden` keep what was found for this text.
+    `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
+    `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
+    through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
+    protected files. `touches` collects every place that is judged; `classifiers` and `hidden` keep what was found for
+    this text.
     """
 
-    workspace: Path
-    home: Path
-    facts: ShellFacts
-    folders: tuple[str, ...]
-    exported: tuple[str, ...] = ()
-    path: str = ""
-    ignored: tuple[str, ...] = ()
-    roots: tuple[OtherRoot, ...] = ()
+    folders: tuple[str, ...] = ()
     variables: Variables = field(default_factory=Variables)
     rebinds: bool = False
     matches_hidden: bool = False
@@ -75,9 +52,6 @@ class Ground(Value, frozen=True):
     stack: tuple[tuple[str, ...], ...] = ()
     fed: Values = ()
     mentioned: Values = ()
-    guarded: frozenset[Use] = frozenset()
-    hides: Hides | None = None
-    hidden_lines: tuple[tuple[str, str], ...] = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
     hidden: dict[tuple[str, bool], Hidden | None] = field(default_factory=dict)
@@ -117,7 +91,7 @@ class Ground(Value, frozen=True):
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
-        self.touches.extend(Touch(Resolved(one.path, one.shown, one.place, root=one.root), use) for one in found)
+        self.touches.extend(Touch(replace(one, linked=False, identity=""), use) for one in found)
 
     def note_below(self, folder: Found, use: Use) -> bool:
         """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
@@ -151,11 +125,15 @@ class Ground(Value, frozen=True):
             raise ToolFailure("A path cannot contain a NUL character.")
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
-        found = [
-            self._classifier().resolve(os.path.join(folder, os.path.expanduser(literal)))
-            for folder in self.folders or (("/",) if absolute else ())
-        ]
-        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root) for one in found]
+        folders = self.folders or (("/",) if absolute else ())
+        return [self._classifier().resolve(os.path.join(one, os.path.expanduser(literal))) for one in folders]
+
+    def places(self, text: str, *, quoted: bool = False) -> list[Found]:
+        """Return where a path leads from each folder; nothing if it is invalid."""
+        try:
+            return self.find(text, quoted=quoted)
+        except ToolFailure:
+            return []
 
     @property
     def real_roots(self) -> tuple[str, ...]:
@@ -194,27 +172,18 @@ class Ground(Value, frozen=True):
 
     def targets(self, word: Word) -> list[Found]:
         """Return where a word leads, as far as that is known; empty if it is not."""
-        found: list[Found] = []
-        for one in word.could if word.dynamic else (word,):
-            for name in (self.names(one) or ()) if UNKNOWN not in one.text else ():
-                try:
-                    found += self.find(name, quoted=one.quoted)
-                except ToolFailure:
-                    continue
-        return found
+        some = [one for one in word.possible if UNKNOWN not in one.text]
+        named = [(name, one.quoted) for one in some for name in self.names(one) or ()]
+        return [place for name, quoted in named for place in self.places(name, quoted=quoted)]
 
     def base(self, word: Word) -> list[Found]:
         """Return the folder whose whole content a pattern like `DIR/*` names."""
         found: list[Found] = []
-        for one in word.could if word.dynamic else (word,):
+        for one in word.possible:
             head, star, rest = one.text.partition("*")
             whole = star and one.is_pattern and not rest.strip("*/.") and (not head or head.endswith(("/", "/.")))
-            if not whole or UNKNOWN in one.text:
-                continue
-            try:
-                found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)
-            except ToolFailure:
-                continue
+            if whole and UNKNOWN not in one.text:
+                found += self.places(head.removesuffix(".") or ".", quoted=one.quoted)
         return found
 
     def may_be_precious(self, word: Word) -> bool:
@@ -232,17 +201,16 @@ class Ground(Value, frozen=True):
             found = self.find(folder, quoted=True)
         except ToolFailure:
             return True
-        above = find_real_path(self.workspace)
+        above = self.real_roots[0]
         return any(self.is_precious(one.path) and (one.path != above or head == folder) for one in found)
 
     def is_precious(self, path: str) -> bool:
         """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
         user = find_real_path(os.path.expanduser("~"))
-        folders = [find_real_path(self.workspace), *(root.path for root in self.roots)]
-        if any(is_within(kept, path) for kept in (user, *folders)) or path in _ROOTS:
+        if any(is_within(kept, path) for kept in (user, *self.real_roots)) or path in _ROOTS:
             return True
         depth = path.strip("/").count("/")
-        inside = any(is_within(path, folder) for folder in folders)
+        inside = any(is_within(path, root) for root in self.real_roots)
         if depth == 0 and not inside and path != "/tmp":
             return True
         folder, name = os.path.split(path)
@@ -250,12 +218,3 @@ class Ground(Value, frozen=True):
 
     def holds_own_state(self, path: str) -> bool:
         return is_within(find_real_path(self.home), path)
-
-
-def is_free(path: str) -> bool:
-    """Return True if writing to a path changes nothing."""
-    return path in _HARMLESS_DEVICES
-
-
-def is_device(path: str) -> bool:
-    return bool(_DEVICE.match(path))

@@ -5,6 +5,7 @@ Only flags and names that lead to protected places are kept apart. All others co
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
@@ -113,7 +114,6 @@ def _is_filter(node: Node) -> bool:
 
 
 def _is_recursive_search(simple: Simple) -> bool:
-    """Return True if it is a recursive `grep`."""
     texts = [word.text for word in simple.words[1:]]
     return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
@@ -185,7 +185,7 @@ def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
     """Return the words as separate names."""
     found: list[str] = []
     for word in words:
-        for one in word.could if word.dynamic else (word,):
+        for one in word.possible:
             names = ground.names(one) if UNKNOWN not in one.text else [one.text]
             found += [part for name in names or [UNKNOWN] for part in name.split()]
         if word.dynamic:
@@ -228,10 +228,7 @@ def _folder_of(below: str, ground: Ground) -> list[Found]:
 def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
     """Return everything below some folders, as far as they are known; without any, below the current folder."""
     starts = _texts_of(words, ground) if words else ["."]
-    known = [one for one in starts if UNKNOWN not in one]
-    if len(known) < len(starts):
-        known.append(".")
-    return [f"{one.rstrip('/')}/{BENEATH}" for one in known]
+    return [f"{'.' if UNKNOWN in one else one.rstrip('/')}/{BENEATH}" for one in starts]
 
 
 def _names_listed(simple: Simple, ground: Ground) -> list[str]:
@@ -243,11 +240,15 @@ def _names_listed(simple: Simple, ground: Ground) -> list[str]:
     return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
 
 
+def starts_of_find(simple: Simple) -> list[Word]:
+    """Return the words before the tests of `find`."""
+    return list(takewhile(lambda word: word.dynamic or word.text[:1] not in ("-", "(", "!"), simple.words[1:]))
+
+
 def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     """Return what `find` finds: everything below its start folders, unless its tests exclude protected places."""
-    words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
-    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
-    starts = words[: next(tests, len(words))]
+    words, texts = simple.words[1:], [word.text for word in simple.words[1:]]
+    starts = starts_of_find(simple)
     below = _all_below(starts, ground)
     listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
     within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder_of(one, ground))

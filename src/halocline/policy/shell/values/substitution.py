@@ -17,25 +17,18 @@ TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
 
 def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
     """Return the outputs that a command may have, without trailing newlines; a NUL is an unknown one."""
-    if not isinstance(script, Simple):
-        return (*_names(script, ground, expand), UNKNOWN)
-    simple = expand(script, ground)
+    simple = expand(script, ground) if isinstance(script, Simple) else Simple("", ())
     values = [word.value for word in simple.words]
-    if simple.assignments or None in values or not values:
-        return (*_names(simple, ground, expand), UNKNOWN)
-    found = _output([str(value) for value in values], simple, ground)
+    known = values and None not in values and not simple.assignments
+    found = _output([str(value) for value in values], simple, ground) if known else None
     if found is None:
-        return (*_names(simple, ground, expand), UNKNOWN)
+        names = names_printed((script,), ground, expand)
+        return (*(name for name in names if name not in (UNKNOWN, INSIDE)), UNKNOWN)
     # If names may run other programs, or `echo` may interpret backslashes, this is still the likeliest output, and
     # what it leads to must not be missed.
     read = values[0] == "echo" and "\\" in found
     sure = not (read or ground.rebinds or ground.variables.lost)
     return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
-
-
-def _names(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
-    """Return the printed names that are worth following."""
-    return tuple(name for name in names_printed((script,), ground, expand) if name not in (UNKNOWN, INSIDE))
 
 
 def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:

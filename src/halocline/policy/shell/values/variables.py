@@ -6,12 +6,22 @@ one of several, or unknown.
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import field
 from msgspec.structs import replace
 
-from halocline.policy.shell.syntax.tree import Assignment, Block, Expansion, Node, Simple, Word, every_node, words_of
+from halocline.policy.shell.syntax.tree import (
+    Assignment,
+    Block,
+    Expansion,
+    Kind,
+    Node,
+    Simple,
+    Word,
+    every_node,
+    words_of,
+)
 from halocline.policy.shell.syntax.words import DECLARES
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value, set_of
@@ -82,12 +92,9 @@ class Variables(Value, frozen=True):
         if self is other:
             return self
         names = {*self.known, *other.known}
-        known = {name: (*self.known.get(name, (UNKNOWN,)), *other.known.get(name, (UNKNOWN,))) for name in names}
-        arguments = self.arguments if self.arguments == other.arguments else None
-        merged = Variables({}, self.lost or other.lost, arguments)
-        for name, values in known.items():
-            merged = merged.with_value(name, values)
-        return merged
+        pairs = ((name, self.known.get(name, (UNKNOWN,)), other.known.get(name, (UNKNOWN,))) for name in names)
+        known = {name: limit_values((*here, *there)) for name, here, there in pairs}
+        return Variables(known, self.lost or other.lost, self.arguments if self.arguments == other.arguments else None)
 
     def perhaps(self, names: Iterable[str], values: Values) -> "Variables":
         """Return the variables after something that may have set these names, to these values or others."""
@@ -123,8 +130,7 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
     if not simple.words:
         for one in simple.assignments:
             variables = assign_value(one, variables)
-    for word in words_of(simple):
-        variables = _set_by_expansion(word, variables)
+    variables = variables.unsure_of(names_in_expansions(simple))
     name = simple.words[0].value if simple.words else ""
     if name == "time":
         timed = next((at for at, word in enumerate(simple.words) if at and word.text not in ("-p", "--")), 1)
@@ -166,9 +172,7 @@ def assign_value(one: Assignment, variables: Variables) -> Variables:
 
 def values_of(word: Word) -> Values:
     """Return the texts that an expanded word may be."""
-    if not word.dynamic:
-        return (word.text,)
-    return tuple(one.text for one in word.could) or (UNKNOWN,)
+    return tuple(one.text for one in word.possible) or (UNKNOWN,)
 
 
 def _forgets(simple: Simple) -> bool:
@@ -199,14 +203,17 @@ def _names_mentioned(simple: Simple) -> list[str]:
     return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
 
 
-def _set_by_expansion(word: Word, variables: Variables) -> Variables:
-    """Return the variables after `${name:=value}` and arithmetic assignments in a word."""
-    names: list[str] = []
-    for part in word.parts:
-        if isinstance(part, Expansion):
-            names += [part.name] if part.operator.endswith("=") else []
-            names += _NAME.findall(part.source) if part.kind == "arithmetic" else []
-    return variables.unsure_of(names) if names else variables
+def names_in_expansions(node: Simple | Block) -> Iterator[str]:
+    """Yield the variables that `${name:=value}` and arithmetic may set, in words or as a block."""
+    if isinstance(node, Block) and (node.kind == "arithmetic" or node.name == "(("):
+        yield from _NAME.findall(node.words[0].source)
+    waiting = list(words_of(node))
+    while waiting:
+        for part in waiting.pop().parts:
+            if isinstance(part, Expansion):
+                yield from [part.name] if part.operator.endswith("=") else []
+                yield from _NAME.findall(part.source) if part.kind is Kind.ARITHMETIC else []
+                waiting += [part.argument] if part.argument else []
 
 
 def _moves_arguments(block: Block) -> bool:
@@ -223,10 +230,7 @@ def names_set(node: Node) -> list[str]:
                 names += (one.name for one in here.assignments)
                 if here.words and here.words[0].text in _SETTERS:
                     names += _names_mentioned(here)
-                for word in words_of(here):
-                    names += (name for name in _set_by_expansion(word, Variables()).known)
+                names += names_in_expansions(here)
             case Block():
-                names += [here.name] if here.name else []
-                names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
-                names += _NAME.findall(here.words[0].source) if here.name == "((" else []
+                names += [here.name, *names_in_expansions(here)]
     return names
