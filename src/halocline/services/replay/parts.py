@@ -100,9 +100,13 @@ class RecordedHooks:
         return False
 
     async def ends(self, end: ev.TurnEnded | None) -> tuple[ev.HookRan, ...]:
-        ahead = self._course.events[self._course.at :]
-        last = next((at for at, event in enumerate(ahead) if isinstance(event, ev.TurnEnded)), 0)
-        return tuple(event for event in ahead[:last] if isinstance(event, ev.HookRan))
+        runs: list[ev.HookRan] = []
+        for event in self._course.ahead():
+            if isinstance(event, ev.TurnEnded):
+                return tuple(runs)
+            if isinstance(event, ev.HookRan):
+                runs.append(event)
+        return ()
 
     async def _of(self, moment: HookPoint, call: ToolCall) -> Outcome:
         runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
@@ -114,7 +118,7 @@ class RecordedHooks:
 
     def _since(self, begin: type[ev.Durable]) -> list[ev.HookRan]:
         runs: list[ev.HookRan] = []
-        for event in reversed(self._course.events[: self._course.at]):
+        for event in self._course.behind():
             if isinstance(event, begin):
                 break
             if isinstance(event, ev.HookRan):

@@ -91,10 +91,9 @@ class RecordedModel:
         await wait_forever(self._course)
 
     def _compare(self, request: Request) -> None:
-        step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
-        if recorded := self._requests.get(step):
+        if recorded := self._requests.get(self._course.steps):
             self.compared += 1
-            self._course.compare(f"request of step {step}", _as_read(recorded), _as_read(request))
+            self._course.compare(f"request of step {self._course.steps}", _as_read(recorded), _as_read(request))
 
 
 def _as_read(request: Request) -> Request:
@@ -140,8 +139,7 @@ class RecordedFacts(LocalShellFacts):
     @property
     def _of_the_call(self) -> ev.DurableEvent | None:
         ahead = (self._course.events[position] for position in self._course.step_ahead())
-        behind = reversed(self._course.events[: self._course.at])
-        event = next((event for event in behind if isinstance(event, _OF_A_CALL)), None)
+        event = next((event for event in self._course.behind() if isinstance(event, _OF_A_CALL)), None)
         if not isinstance(event, ev.ToolCallStarted):
             event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
         return event

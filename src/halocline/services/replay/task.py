@@ -36,7 +36,6 @@ class Replayed(Task):
         """Deliver the external input that is due now."""
         if self.course.over:
             return
-        self.inbox.attended = self.course.somebody_answers()
         if cut := self.course.cut:
             if not must_wait(self.course, self.state):
                 self.cut_short(cut)
@@ -85,6 +84,8 @@ class Replayed(Task):
                 self.inbox.resolve(_decision_command(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer_command(event))
+            case ev.ApprovalResolved(by="nobody") | ev.QuestionAnswered(by="nobody"):
+                self.inbox.end_unanswered(event.request)
             case ev.QuestionAnswered(by="withdrawn"):
                 self.inbox.withdraw(event.request)
             case ev.CompactionStarted(cause=CompactionCause.ASKED, focus=focus):
