@@ -17,13 +17,15 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.shell_facts import LoggedFacts
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events.limits import Limits
 from halocline.protocol.kinds import Grant
 from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.permission_rules import Effect, RuleBook
-from halocline.protocol.state.state import COMPACTION_CUT
+from halocline.protocol.state.state import COMPACTION_CUT, State
 from halocline.services.policy.audit import lost_in, scripts_in
-from halocline.services.replay.cuts import is_of_model
+from halocline.services.replay.cuts import FROM_ELSEWHERE, is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
+from halocline.task.governor import Governor, Verdict
 
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 
@@ -100,6 +102,24 @@ def _as_read(request: Request) -> Request:
     """Return a request as its model reads it: parameters that a tool only accepts are not part of it."""
     tools = tuple(replace(spec, unsaid=()) for spec in request.tools)
     return replace(request, messages=tuple(request.messages), tools=tools)
+
+
+class RecordedGovernor(Governor):
+    """The limits of a log that does not tell them, as older ones: they are reached where it says so."""
+
+    def __init__(self, course: Course) -> None:
+        super().__init__(Limits(), course.seconds)
+        self._course = course
+
+    def verdict(self, state: State) -> Verdict | None:
+        ahead = (event for event in self._course.ahead() if not isinstance(event, FROM_ELSEWHERE))
+        asked = next(ahead, None)
+        if isinstance(asked, ev.TurnEnded) and asked.limit:
+            return Verdict(asked.limit, asked.text)
+        if not isinstance(asked, ev.QuestionAsked) or asked.call:
+            return None
+        then = next((event for event in ahead if isinstance(event, ev.LimitExtended | ev.TurnEnded)), None)
+        return Verdict(then.limit if then else "", asked.question)
 
 
 class RecordedGrants:

@@ -5,6 +5,7 @@ decisions, interrupts, checkpoints, changed modes, crashes) is fed in when every
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Never
@@ -35,6 +36,7 @@ class Course:
         self.when_stopped: Callable[[], object] = lambda: None
         self._canonical = canonical
         self._strict = strict
+        self._home = os.path.expanduser("~")
         self._moved = asyncio.Event()
         self._cuts = {cut.begin: cut for cut in find_cuts(events)}
         self.steps = 0
@@ -97,7 +99,8 @@ class Course:
 
     def compare(self, place: str, recorded: Value, now: Value) -> None:
         """Record the first difference, if any."""
-        if found := first_difference(*(self._canonical(encode(side).decode()) for side in (recorded, now))):
+        then, today = (self._canonical(encode(side).decode()) for side in (recorded, now))
+        if found := first_difference(then, today, self._home):
             self._differs(Difference(place, *found))
 
     def part(self, now: str) -> None:
