@@ -64,9 +64,9 @@ class Client(TaskQueries):
         """Return a client of the same controller under another name."""
         return Client(self._controller, name)
 
-    def without_secrets(self, text: str) -> str:
-        """Return text for others to read, with stored keys and what looks like one replaced."""
-        return self._controller.assemblies.own.secrets.redact_for_others(text)
+    def build_redactor(self) -> Callable[[str], str]:
+        """Return what replaces keys in texts for others to read. It knows those of now: build one for each export."""
+        return self._controller.assemblies.own.secrets.build_redactor_for_others()
 
     def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
         """Tell the model with each prompt what is open in an editor. Paths are absolute."""

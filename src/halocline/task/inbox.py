@@ -239,6 +239,11 @@ class Inbox:
         """Deliver an answer. Return False if nothing waits for it."""
         return _settle_future(self._answers, command.request, command)
 
+    def end_unanswered(self, request: str) -> None:
+        """End the wait for a decision or an answer as if nobody could give it: so it was in a recording."""
+        _settle_future(self._decisions, request, None)
+        _settle_future(self._answers, request, None)
+
     def withdraw(self, request: str) -> None:
         """Cancel the wait for an answer, because the question was withdrawn."""
         if future := self._answers.get(request):
@@ -265,11 +270,16 @@ class Waiting(Generic[T]):
     def __exit__(self, *exc: object) -> None:
         self._waiting.pop(self._request, None)
 
+    @property
+    def is_open(self) -> bool:
+        """True until there is an answer; false if nobody can give one."""
+        return self._future is not None and not self._future.done()
+
     async def arrives(self) -> T | Interjected | None:
         return None if self._future is None else await self._future
 
 
-def _settle_future(waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, value: T) -> bool:
+def _settle_future(waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, value: T | None) -> bool:
     future = waiting.get(request)
     if future is None or future.done():
         return False

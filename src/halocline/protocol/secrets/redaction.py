@@ -164,7 +164,9 @@ def may_hold_keys(text: str) -> bool:
 
 def redacted_event(event: DurableEvent, redact: Callable[[str], str] = redact_text) -> DurableEvent:
     """Redact all texts of an event, one by one, so that its structure stays."""
-    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), redact)))
+    plain = msgspec.to_builtins(event)
+    redacted = each_text(plain, redact)
+    return event if redacted == plain else codec.decode(msgspec.json.encode(redacted))
 
 
 def each_text(value: object, change: Callable[[str], str]) -> object:

@@ -14,14 +14,17 @@ class Difference(Value, frozen=True):
     now: str
 
 
-def first_difference(recorded: str, now: str) -> tuple[str, str, str] | None:
-    """Return the first difference of two JSON texts: the path and both values; None if they are equal."""
+def first_difference(recorded: str, now: str, home: str) -> tuple[str, str, str] | None:
+    """Return the first difference of two JSON texts: the path and both values; None if they are equal.
+
+    A place below `home`, that of the person now, equals the same place below another home.
+    """
     if recorded == now:
         return None
-    return _first_difference(msgspec.json.decode(recorded), msgspec.json.decode(now), "")
+    return _first_difference(msgspec.json.decode(recorded), msgspec.json.decode(now), "", home)
 
 
-def _first_difference(before: object, after: object, path: str) -> tuple[str, str, str] | None:
+def _first_difference(before: object, after: object, path: str, home: str) -> tuple[str, str, str] | None:
     match before, after:
         case dict(), dict():
             keys = [*before, *(key for key in after if key not in before)]
@@ -31,9 +34,17 @@ def _first_difference(before: object, after: object, path: str) -> tuple[str, st
             pairs = ((f"{path}[{at}]", _item_at(before, at), _item_at(after, at)) for at in range(length))
         case _ if before == after:
             return None
+        case str(), str() if _is_same_place(before, after, home):
+            return None
         case _:
             return (path, *_show_difference(before, after))
-    return next((found for key, one, other in pairs if (found := _first_difference(one, other, key))), None)
+    return next((found for key, one, other in pairs if (found := _first_difference(one, other, key, home))), None)
+
+
+def _is_same_place(before: str, after: str, home: str) -> bool:
+    """True for one place in two homes."""
+    below = after.removeprefix(home)
+    return below != after and below.startswith("/") and before.startswith("/") and before.endswith(below)
 
 
 def _item_at(items: list[object], at: int) -> object:

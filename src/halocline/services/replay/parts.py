@@ -16,7 +16,7 @@ from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.recording import RecordedFacts, RecordedGrants
+from halocline.services.replay.recording import RecordedFacts, RecordedGovernor, RecordedGrants
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, wait_forever
 from halocline.store.settings.load import with_overrides
@@ -55,7 +55,8 @@ def build_task(
     sources = structs.replace(parts.host.sources, changes=None, mentions=None)
     facts = RecordedFacts(course, assembly.env)
     host = structs.replace(parts.host, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
-    governor = Governor(assembly.limits(), course.seconds)
+    has_limits = isinstance(started := course.events[0], ev.TaskStarted) and started.limits is not None
+    governor = Governor(assembly.limits(), course.seconds) if has_limits else RecordedGovernor(course)
     return Replayed(structs.replace(parts, toolset=tools, governor=governor, host=host), course)
 
 
@@ -100,9 +101,13 @@ class RecordedHooks:
         return False
 
     async def ends(self, end: ev.TurnEnded | None) -> tuple[ev.HookRan, ...]:
-        ahead = self._course.events[self._course.at :]
-        last = next((at for at, event in enumerate(ahead) if isinstance(event, ev.TurnEnded)), 0)
-        return tuple(event for event in ahead[:last] if isinstance(event, ev.HookRan))
+        runs: list[ev.HookRan] = []
+        for event in self._course.ahead():
+            if isinstance(event, ev.TurnEnded):
+                return tuple(runs)
+            if isinstance(event, ev.HookRan):
+                runs.append(event)
+        return ()
 
     async def _of(self, moment: HookPoint, call: ToolCall) -> Outcome:
         runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
@@ -114,7 +119,7 @@ class RecordedHooks:
 
     def _since(self, begin: type[ev.Durable]) -> list[ev.HookRan]:
         runs: list[ev.HookRan] = []
-        for event in reversed(self._course.events[: self._course.at]):
+        for event in self._course.behind():
             if isinstance(event, begin):
                 break
             if isinstance(event, ev.HookRan):

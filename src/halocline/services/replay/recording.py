@@ -17,13 +17,15 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.shell_facts import LoggedFacts
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events.limits import Limits
 from halocline.protocol.kinds import Grant
 from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.permission_rules import Effect, RuleBook
-from halocline.protocol.state.state import COMPACTION_CUT
+from halocline.protocol.state.state import COMPACTION_CUT, State
 from halocline.services.policy.audit import lost_in, scripts_in
-from halocline.services.replay.cuts import is_of_model
+from halocline.services.replay.cuts import FROM_ELSEWHERE, is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
+from halocline.task.governor import Governor, Verdict
 
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 
@@ -91,16 +93,33 @@ class RecordedModel:
         await wait_forever(self._course)
 
     def _compare(self, request: Request) -> None:
-        step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
-        if recorded := self._requests.get(step):
+        if recorded := self._requests.get(self._course.steps):
             self.compared += 1
-            self._course.compare(f"request of step {step}", _as_read(recorded), _as_read(request))
+            self._course.compare(f"request of step {self._course.steps}", _as_read(recorded), _as_read(request))
 
 
 def _as_read(request: Request) -> Request:
     """Return a request as its model reads it: parameters that a tool only accepts are not part of it."""
     tools = tuple(replace(spec, unsaid=()) for spec in request.tools)
     return replace(request, messages=tuple(request.messages), tools=tools)
+
+
+class RecordedGovernor(Governor):
+    """The limits of a log that does not tell them, as older ones: they are reached where it says so."""
+
+    def __init__(self, course: Course) -> None:
+        super().__init__(Limits(), course.seconds)
+        self._course = course
+
+    def verdict(self, state: State) -> Verdict | None:
+        ahead = (event for event in self._course.ahead() if not isinstance(event, FROM_ELSEWHERE))
+        asked = next(ahead, None)
+        if isinstance(asked, ev.TurnEnded) and asked.limit:
+            return Verdict(asked.limit, asked.text)
+        if not isinstance(asked, ev.QuestionAsked) or asked.call:
+            return None
+        then = next((event for event in ahead if isinstance(event, ev.LimitExtended | ev.TurnEnded)), None)
+        return Verdict(then.limit if then else "", asked.question)
 
 
 class RecordedGrants:
@@ -140,8 +159,7 @@ class RecordedFacts(LocalShellFacts):
     @property
     def _of_the_call(self) -> ev.DurableEvent | None:
         ahead = (self._course.events[position] for position in self._course.step_ahead())
-        behind = reversed(self._course.events[: self._course.at])
-        event = next((event for event in behind if isinstance(event, _OF_A_CALL)), None)
+        event = next((event for event in self._course.behind() if isinstance(event, _OF_A_CALL)), None)
         if not isinstance(event, ev.ToolCallStarted):
             event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
         return event

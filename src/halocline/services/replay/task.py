@@ -7,6 +7,7 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE, Cut
 from halocline.services.replay.timeline import Course, must_wait
+from halocline.services.replay.words import with_recorded_words
 from halocline.task.inbox import InboxRequest, Prompt
 from halocline.task.parts import TaskParts
 from halocline.task.task import Task
@@ -28,7 +29,7 @@ class Replayed(Task):
                 continue  # live tools start jobs again; only the recorded events of these count
             if isinstance(event, ev.Durable) and (cut := self.course.cut) and cut.died:
                 self.cut_short(cut)  # the process had died by then
-            Task.emit(self, event)
+            Task.emit(self, with_recorded_words(event, self.course.next, self.state))
             if isinstance(event, ev.Durable):
                 self.feed()
 
@@ -36,7 +37,6 @@ class Replayed(Task):
         """Deliver the external input that is due now."""
         if self.course.over:
             return
-        self.inbox.attended = self.course.somebody_answers()
         if cut := self.course.cut:
             if not must_wait(self.course, self.state):
                 self.cut_short(cut)
@@ -85,6 +85,8 @@ class Replayed(Task):
                 self.inbox.resolve(_decision_command(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer_command(event))
+            case ev.ApprovalResolved(by="nobody") | ev.QuestionAnswered(by="nobody"):
+                self.inbox.end_unanswered(event.request)
             case ev.QuestionAnswered(by="withdrawn"):
                 self.inbox.withdraw(event.request)
             case ev.CompactionStarted(cause=CompactionCause.ASKED, focus=focus):

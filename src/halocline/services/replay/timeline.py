@@ -5,7 +5,8 @@ decisions, interrupts, checkpoints, changed modes, crashes) is fed in when every
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Never
 
@@ -35,8 +36,11 @@ class Course:
         self.when_stopped: Callable[[], object] = lambda: None
         self._canonical = canonical
         self._strict = strict
+        self._home = os.path.expanduser("~")
         self._moved = asyncio.Event()
         self._cuts = {cut.begin: cut for cut in find_cuts(events)}
+        self.steps = 0
+        """The steps that began so far."""
 
     @property
     def next(self) -> ev.DurableEvent | None:
@@ -49,8 +53,9 @@ class Course:
     @property
     def answering_client(self) -> str:
         """The client that answered the next approval or question."""
-        ahead = (one for one in self.events[self.at :] if isinstance(one, ev.ApprovalResolved | ev.QuestionAnswered))
-        return next((answer.client for answer in ahead), "")
+        return next(
+            (event.client for event in self.ahead() if isinstance(event, ev.ApprovalResolved | ev.QuestionAnswered)), ""
+        )
 
     @property
     def cut(self) -> Cut | None:
@@ -72,7 +77,7 @@ class Course:
 
     def seconds(self, state: State) -> float:
         """Return the duration of the running turn: infinite where the recording hit the time limit, else 0."""
-        match next((event for event in self.events[self.at :] if not isinstance(event, FROM_ELSEWHERE)), None):
+        match next((event for event in self.ahead() if not isinstance(event, FROM_ELSEWHERE)), None):
             case ev.TurnEnded(limit="time"):
                 return inf
             case ev.QuestionAsked(question=question) if SECONDS_REACHED in question:
@@ -89,11 +94,13 @@ class Course:
             return
         self.compare(f"event {self.at + 1} ({name_of(expected)})", expected, event)
         self.at += 1
+        self.steps += isinstance(event, ev.StepStarted)
         self._moved.set()
 
     def compare(self, place: str, recorded: Value, now: Value) -> None:
         """Record the first difference, if any."""
-        if found := first_difference(*(self._canonical(encode(side).decode()) for side in (recorded, now))):
+        then, today = (self._canonical(encode(side).decode()) for side in (recorded, now))
+        if found := first_difference(then, today, self._home):
             self._differs(Difference(place, *found))
 
     def part(self, now: str) -> None:
@@ -125,6 +132,14 @@ class Course:
         ahead = self.step_ahead()
         await self.reaches(next((at for at in (*ahead, ahead.stop) if at in self._cuts), self.at))
 
+    def ahead(self) -> Iterator[ev.DurableEvent]:
+        """Yield the events that follow. A log may be long, so nothing is copied."""
+        return (self.events[at] for at in range(self.at, len(self.events)))
+
+    def behind(self) -> Iterator[ev.DurableEvent]:
+        """Yield the events that happened, the latest first."""
+        return (self.events[at] for at in reversed(range(self.at)))
+
     def step_ahead(self) -> range:
         """Return the positions from here to the end of this step."""
         for position in range(self.at, len(self.events)):
@@ -150,13 +165,6 @@ class Course:
         while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], passing):
             at += 1
         return at in self._cuts
-
-    def somebody_answers(self) -> bool:
-        """True unless the next approval or question was answered by nobody."""
-        for event in self.events[self.at :]:
-            if isinstance(event, ev.ApprovalResolved | ev.QuestionAnswered):
-                return event.by != "nobody"
-        return True
 
     def _differs(self, difference: Difference) -> None:
         self.differences.append(difference)

@@ -67,7 +67,7 @@ async def answer_add_dir(context: SlashContext, rest: str) -> SlashAnswer:
 
 async def answer_export(context: SlashContext, rest: str) -> SlashAnswer:
     name = rest or f"halocline-{context.task}.md"
-    text = export_task(context.client.past(context.task), Form.MARKDOWN, context.client.without_secrets)
+    text = export_task(context.client.past(context.task), Form.MARKDOWN, context.client.build_redactor())
     return await asyncio.to_thread(_write_export, context.workspace, name, text)
 
 

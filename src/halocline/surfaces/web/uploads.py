@@ -63,7 +63,7 @@ class Uploads:
         client = self._tasks.client
         try:
             task = self._tasks.known(name)
-            text = await asyncio.to_thread(lambda: export_task(client.past(task), form, client.without_secrets))
+            text = await asyncio.to_thread(lambda: export_task(client.past(task), form, client.build_redactor()))
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "content-disposition": f'attachment; filename="{task}.{ending}"'}

@@ -16,7 +16,7 @@ from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
 from halocline.task.governor import GO_ON, STOP, Verdict
 from halocline.task.host import TaskHost
-from halocline.task.inbox import Inbox, Interjected
+from halocline.task.inbox import Inbox, Interjected, T, Waiting
 from halocline.task.log import Log
 
 
@@ -44,8 +44,7 @@ class Asking:
         with self._inbox.decision(asked.request) as decision, shown:
             self._emit(asked)
             self._notify("permission_prompt", asked.title)
-            await self._log.sync()
-            answer = await decision.arrives()
+            answer = await self._wait_for(decision)
         if isinstance(answer, ResolveApproval):
             return answer
         by, client = await self._record_message(answer)
@@ -60,9 +59,8 @@ class Asking:
         with self._inbox.answer(request) as answer_of_person:
             self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
             self._notify("question", question)
-            await self._log.sync()
             try:
-                answer = await answer_of_person.arrives()
+                answer = await self._wait_for(answer_of_person)
             except asyncio.CancelledError:  # an MCP server may withdraw its question
                 if not self._inbox.is_interrupted:
                     self._emit(ev.QuestionAnswered(request=request, answer="", by="withdrawn"))
@@ -88,6 +86,15 @@ class Asking:
         if answer != GO_ON:
             self._emit(ev.SteeringReceived(content=(Text(answer),)))
         return True
+
+    async def _wait_for(self, waiting: Waiting[T]) -> T | Interjected | None:
+        """Return what the person answers; what they are shown is on the disk.
+
+        Without anyone to answer it does not wait at all, so that the order of several answers is not that of threads.
+        """
+        if waiting.is_open:
+            await self._log.sync()
+        return await waiting.arrives()
 
     async def _record_message(self, answer: Interjected | None) -> tuple[str, str]:
         """Record the message that came instead of an answer; return who answered, and through which client."""

@@ -12,7 +12,7 @@ from halocline.surfaces.exporting import Form, export_task
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    text = export_task(client.past(choose_task(client, arguments.id)), Form(arguments.format), client.without_secrets)
+    text = export_task(client.past(choose_task(client, arguments.id)), Form(arguments.format), client.build_redactor())
     if not arguments.output:
         print_raw(text, end="")
         return 0
