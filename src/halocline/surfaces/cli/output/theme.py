@@ -94,11 +94,8 @@ class Gutter:
         lines = console.render_lines(
             self.body, options.update(width=max(1, options.max_width - self.first.cell_len)), pad=False
         )
-        mark = tuple(console.render(self.first, options))
         for index, line in enumerate(lines):
-            if index == 1:
-                mark = tuple(console.render(self.rest, options))
-            yield from mark
+            yield from console.render(self.rest if index else self.first, options)
             yield from line
             yield Segment.line()
 
