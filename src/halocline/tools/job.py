@@ -57,6 +57,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     jobs = ctx.host.shell.jobs
     match input.action:
         case Action.LIST:
+            await jobs.find_ports()
             lines = [f"{info.name}: {info.command}\n[{describe_status(info)}]" for info in jobs.list()]
             return ToolOutput.of("\n".join(lines) or "No jobs.")
         case Action.READ:

@@ -52,6 +52,11 @@ class Line:
         self._loop.add_reader(self._socket, self._read_replies)
 
     @property
+    def pid(self) -> int:
+        """The keeper's process."""
+        return self._keeper.pid
+
+    @property
     def is_asked(self) -> bool:
         """True while a reply is awaited."""
         return bool(self._asked)

@@ -173,6 +173,8 @@ class LocalShell:
         if running.left is None:
             await job.drain()
             running.left = Left.SHELL if job.is_open and running.in_time else None
+        if running.left:
+            await job.find_ports()
 
     def _build_result(self, running: Running) -> ShellResult:
         """Build the result. A command that continues gets a job name; one that ended is closed."""
