@@ -7,13 +7,15 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from tests.hosts.conftest import Runner
 from tests.hosts.test_processes import linux, pid_in, runs
 
 from halocline.hosts.shell import readiness
+from halocline.hosts.shell.launch import explain_failed_start
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.jobs import JobState
 
 pytestmark = [pytest.mark.slow, linux]
@@ -98,3 +100,36 @@ async def test_members_are_found_by_their_mark_also_when_the_keeper_is_gone():
             found = readiness.list_members(-1, b"MARK_OF_A_TEST=here", keeper)
             assert [member.pid for member in found or ()] == [program.pid]
         program.kill()
+
+
+async def test_a_command_whose_keeper_is_killed_says_so_and_so_does_a_job(run: Runner):
+    await run("echo ready; sleep 60", background=True)
+    os.mkfifo(run.folder / "gate")
+    running = asyncio.create_task(run("echo up; read line < gate; kill -KILL $PPID; sleep 60"))
+    run.spoke.clear()
+    await run.spoke.wait()
+    await asyncio.to_thread((run.folder / "gate").write_text, "go\n")
+    result = await running
+    assert result.exit_code == -9
+    assert [note for note in result.set_aside if "process that starts this task's commands was killed" in note]
+    job = await run.shell.jobs.read("job-1", 20)
+    assert "process that starts this task's commands was killed" in job.info.stopped
+
+
+async def test_a_keeper_that_was_killed_is_replaced_for_the_next_command_or_the_one_after(run: Runner):
+    for _ in range(5):
+        os.kill(int((await run("echo $PPID; true")).output), 9)  # nothing has read of it yet
+        with suppress(ToolFailure):
+            assert (await run("echo hi; true")).output == "hi\n"
+        assert (await run("echo again; true")).output == "again\n"
+
+
+def test_a_start_that_the_keeper_did_not_report_is_explained_in_words():
+    failure = explain_failed_start("/", BrokenPipeError(32, "Broken pipe"))
+    assert "was killed" in failure.text
+    assert "before it said that this command had started" in failure.text
+    assert "pipe" not in failure.text
+
+
+async def test_one_that_was_killed_alone_says_nothing_of_a_keeper(run: Runner):
+    assert (await run("kill -KILL $$")).set_aside == ()

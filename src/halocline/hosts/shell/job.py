@@ -10,7 +10,7 @@ from typing import Any
 
 from halocline.hosts.shell import readiness
 from halocline.hosts.shell.output import Capture
-from halocline.hosts.shell.processes import Process
+from halocline.hosts.shell.processes import KEEPER_KILLED, KILLED, Process
 from halocline.protocol.waiting import wait_until
 
 _DRAIN_QUIET = 0.1
@@ -55,6 +55,12 @@ class Job:
     def exit_code(self) -> int | None:
         """None while the shell runs; a negative signal number if a signal killed it."""
         return self._exited.result() if self._exited.done() else None
+
+    @property
+    def loss(self) -> str:
+        """Why it was killed, if that is because the keeper was; else empty."""
+        is_lost = self.exit_code == KILLED and not _does_exist(os.kill, self._keeper)
+        return f"{KEEPER_KILLED}, and its running commands with it; the next one starts another" if is_lost else ""
 
     @property
     def is_open(self) -> bool:

@@ -263,6 +263,7 @@ class LocalJobs:
         await job.drain()
         await job.closes()  # children may outlive the shell
         entry.after()
+        entry.stopped = entry.stopped or job.loss
         entry.ended_at = asyncio.get_running_loop().time()
         self._on_end(entry.info())
 

@@ -112,9 +112,13 @@ class Line:
         except BlockingIOError:
             return
         except OSError:
-            self.let_go()
-            self._on_loss()
+            self.lose()
         self._dispatch()
+
+    def lose(self) -> None:
+        """Give up a keeper that was killed."""
+        self.let_go()
+        self._on_loss()
 
     def _receive(self) -> None:
         chunk = self._socket.recv(4096)

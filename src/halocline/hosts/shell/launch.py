@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from halocline.hosts.shell.direct import read_command
-from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.processes import KEEPER_KILLED, Process, Processes
 from halocline.protocol.child_environment import (
     ChildEnvironment,
     child_environment,
@@ -105,4 +105,6 @@ def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailur
         return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
     if isinstance(error, ValueError):
         return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
+    if isinstance(error, ConnectionError):
+        return ToolFailure(f"{KEEPER_KILLED} before it said that this command had started. Check, then run it again.")
     return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

@@ -19,6 +19,7 @@ from halocline.protocol.values import Value
 
 _LONGEST_START = 1.0
 KILLED = -int(signal.SIGKILL)
+KEEPER_KILLED = "The process that starts this task's commands was killed (by a command, or because memory ran out)"
 REST = 20.0
 """Seconds without a process after which the keeper ends."""
 
@@ -83,25 +84,33 @@ class Processes:
             OSError: it cannot be started.
             ValueError: an argument, the environment or the folder contains a NUL.
         """
-        words = [
-            folder,
-            program or arguments[0],
-            *arguments,
-            *(f"{name}={value}" for name, value in environment.items()),
-        ]
+        words = [folder, program or arguments[0], *arguments, *map("=".join, environment.items())]
         if any("\0" in word for word in words):
             raise ValueError("embedded null byte")
-        if self._line is None:
-            raise BrokenPipeError
         body = b"\0".join(map(os.fsencode, words))
-        started: asyncio.Future[Process] = asyncio.get_running_loop().create_future()
         head = REQUEST.pack(len(body), len(arguments), terminal, patient)
-        self._line.send(head, fds, body, partial(self._note_start, started))
+        started = await self._send(head, fds, body)
         try:
             return await asyncio.shield(started)
         except asyncio.CancelledError:
             await _kill_started(started)
             raise
+
+    async def _send(self, head: bytes, fds: tuple[int, ...], body: bytes) -> "asyncio.Future[Process]":
+        """Send a request, to another keeper if this one was killed just now. Raises OSError."""
+        started: asyncio.Future[Process] = asyncio.get_running_loop().create_future()
+        try:
+            if self._line is None:
+                raise BrokenPipeError
+            self._line.send(head, fds, body, partial(self._note_start, started))
+        except OSError:
+            if self._line:
+                self._line.lose()
+            await self.ready()
+            if self._line is None:
+                raise
+            self._line.send(head, fds, body, partial(self._note_start, started))
+        return started
 
     def _note_start(self, started: "asyncio.Future[Process]", reply: "Reply | None") -> None:
         kind, pid, value = reply or (REFUSED, 0, errno.EPIPE)

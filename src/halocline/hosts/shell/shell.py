@@ -188,7 +188,7 @@ class LocalShell:
         output, name = self._keep_job(running, seconds) if running.left else (job.capture.finish(), "")
         if not name:
             job.close()
-        notes, self._set_aside = tuple(self._set_aside), []
+        notes, self._set_aside = (*self._set_aside, *filter(None, [job.loss])), []
         return ShellResult(
             exit_code=job.exit_code if ended else None,
             output=output,
