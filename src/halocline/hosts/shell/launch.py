@@ -102,7 +102,10 @@ class Launcher:
 def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailure:
     """Explain why a command could not be started in a folder."""
     if not os.path.isdir(folder):
-        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
+        return ToolFailure(
+            f"The folder {folder} no longer exists (it was moved or removed), so no command can run in it. Nothing was "
+            "run. Do not make it anew: tell the user."
+        )
     if isinstance(error, ValueError):
         return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
     if isinstance(error, ConnectionError):
