@@ -49,7 +49,7 @@ NOT_TAKEN = [
     (-5, APPLIED),
     ("NaN", APPLIED),
     ("-inf", APPLIED),
-    (100_000, "timeout=100000 is over the longest, 3600 s, which applied: it is not in milliseconds"),
+    (100_000, "timeout=100000 is over the longest, 3600 s, which applied (it is in seconds, not milliseconds)"),
     (1e300, "over the longest, 3600 s"),
     ("inf", "over the longest, 3600 s"),
 ]

@@ -34,7 +34,7 @@ async def test_a_wait_that_is_no_time_is_said(say):
 def test_a_wait_is_cut_to_the_longest():
     assert read_seconds("wait", 600_000, 0.0, 600.0) == (
         600.0,
-        "wait=600000 is over the longest, 600 s, which applied: it is not in milliseconds",
+        "wait=600000 is over the longest, 600 s, which applied (it is in seconds, not milliseconds)",
     )
 
 

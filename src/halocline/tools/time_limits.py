@@ -6,10 +6,8 @@ def read_seconds(name: str, given: float | None, usual: float | None, longest: f
     if given is None:
         return usual, ""
     if given > longest:
-        return (
-            longest,
-            f"{name}={given:.15g} is over the longest, {longest:g} s, which applied: it is not in milliseconds",
-        )
+        cut = f"{name}={given:.15g} is over the longest, {longest:g} s, which applied"
+        return longest, f"{cut} (it is in seconds, not milliseconds)"
     if given > 0:
         return given, ""
     applied = f"the usual {usual:g} s applied" if usual else "none applied"

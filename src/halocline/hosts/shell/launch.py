@@ -109,5 +109,7 @@ def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailur
     if isinstance(error, ValueError):
         return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
     if isinstance(error, ConnectionError):
-        return ToolFailure(f"{KEEPER_KILLED} before it said that this command had started. Check, then run it again.")
+        return ToolFailure(
+            f"It is not known if the command started: {KEEPER_KILLED} before it said so. Check, then run it again."
+        )
     return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

@@ -19,7 +19,7 @@ from halocline.protocol.values import Value
 
 _LONGEST_START = 1.0
 KILLED = -int(signal.SIGKILL)
-KEEPER_KILLED = "The process that starts this task's commands was killed (by a command, or because memory ran out)"
+KEEPER_KILLED = "the process that starts this task's commands was killed (by a command, or because memory ran out)"
 REST = 20.0
 """Seconds without a process after which the keeper ends."""
 
