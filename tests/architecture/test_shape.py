@@ -25,6 +25,7 @@ NOT_TOOLS = {
         "pages",
         "pictures",
         "relevance",
+        "time_limits",
         "mcp_tool",
     )
 }

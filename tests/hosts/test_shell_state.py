@@ -69,6 +69,40 @@ def test_the_folder_is_left_however_the_command_ends(text: str, code: int):
     assert left.folder == "/usr"
 
 
+FLOOD = "(while kill -USR1 $$; do :; done) >/dev/null 2>&1 & until [ $seen ]; do :; done"
+FORGED = """declare -x FORGED="1"\n"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trap 'echo D' DEBUG; cd /usr",
+        "cd /usr; trap 'echo D' DEBUG",
+        "set -T; trap 'echo D; echo E >&2' DEBUG; f() { cd /usr; }; f",
+        "set -x; trap 'echo D' DEBUG; cd /usr",
+        "trap 'echo R' RETURN; set -T; f() { cd /usr; }; f",
+        "set -E; trap 'echo E' ERR; cd /usr; false",
+        "trap 'echo E' ERR; set -e; cd /usr; false",
+        "(trap 'echo bye' EXIT; cd /); cd /usr",
+        "trap 'echo C' CHLD; cd /usr; /bin/true; sleep 0.01 & wait",
+        "cd /usr; echo() { builtin echo no; }; trap 'echo D' DEBUG",
+    ],
+)
+def test_what_traps_print_is_output_as_in_bash_and_no_state(text: str):
+    ran, left = after(text)
+    plain = subprocess.run(["bash", "-c", text], env=BASE, cwd="/", capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.returncode) == (plain.stdout, plain.returncode)
+    assert left is not None
+    assert (left.folder, left.names) == ("/usr", ())
+
+
+def test_a_signal_that_comes_at_the_end_prints_nothing_into_the_state():
+    many = "for i in {1..3000}; do export V$i=1; done"  # a state that takes a while to write
+    _, left = after(f"{many}; cd /usr; trap 'seen=1; printf %s \"$FORGERY\"' USR1; {FLOOD}", FORGERY=FORGED)
+    assert left is not None
+    assert (left.folder, len(left.names)) == ("/usr", 3000)
+
+
 @pytest.mark.parametrize(
     "text",
     ["cd /usr; exec true", "cd /usr; kill -KILL $$", "cd /usr; trap 'echo bye' EXIT", f"cd /usr; exec {STATE_FD}>&-"],

@@ -209,7 +209,7 @@ async def test_another_process_can_follow_a_log(tmp_path):
         "log.append(ModelChanged(model='b'));input()"
     )
     writer = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdin=asyncio.subprocess.PIPE)
-    while not list(read_log(tmp_path / LOG_NAME)):
+    while not ((tmp_path / LOG_NAME).exists() and list(read_log(tmp_path / LOG_NAME))):
         await asyncio.sleep(0.01)
     events = follow_log(tmp_path / LOG_NAME)
     assert (await anext(events)).model == "a"

@@ -42,6 +42,40 @@ async def test_a_command_over_its_time_limit_is_stopped_and_keeps_its_output(say
     assert text.startswith("early\n[stopped: it was still running after 0.5 s;")
 
 
+APPLIED = "so the usual 600 s applied"
+NOT_TAKEN = [
+    (0, APPLIED),
+    ("0", APPLIED),
+    (-5, APPLIED),
+    ("NaN", APPLIED),
+    ("-inf", APPLIED),
+    (100_000, "timeout=100000 is over the longest, 3600 s, which applied (it is in seconds, not milliseconds)"),
+    (1e300, "over the longest, 3600 s"),
+    ("inf", "over the longest, 3600 s"),
+]
+
+
+@pytest.mark.parametrize(("timeout", "note"), NOT_TAKEN)
+async def test_a_time_limit_that_is_none_or_endless_is_bounded_with_a_word(say, timeout: object, note: str):
+    text = await say("execute_command", command="echo hi", timeout=timeout)
+    assert text.startswith("hi\n[exit code 0 in ")
+    assert note in text
+
+
+@pytest.mark.parametrize("timeout", [None, 0.5, 20, "20", 600, 3600])
+async def test_a_time_limit_that_applies_needs_no_word(say, timeout: object):
+    assert "timeout" not in await say("execute_command", command="echo hi", timeout=timeout)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "note"),
+    [(0, "so none applied"), (7200, ""), (86_400_000, "over the longest, 86400 s")],
+)
+async def test_a_command_in_the_background_may_have_a_day(say, timeout: float, note: str):
+    text = await say("execute_command", command="echo hi", background=True, timeout=timeout)
+    assert ("timeout" in text, note in text) == (bool(note), True)
+
+
 async def test_long_output_names_the_file_that_holds_it(say):
     text = await say("execute_command", command="seq 100000")
     path = text.split("left out here; ")[1].split(" has all of it")[0]

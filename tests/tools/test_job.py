@@ -5,6 +5,7 @@ import pytest
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.job import NOTHING_NEW, Action, Input, summary
+from halocline.tools.time_limits import read_seconds
 
 pytestmark = pytest.mark.slow
 
@@ -22,6 +23,19 @@ async def test_waiting_for_an_end_gives_the_exit_code(say):
     await say("execute_command", command="read x; echo $x; exit 3", tty=True)
     assert (await say("job", action="write", job="job-1", text="word\n")).startswith("word\n")
     assert "ended with exit code 3 after" in await say("job", action="read", job="job-1", wait=20)
+
+
+async def test_a_wait_that_is_no_time_is_said(say):
+    await say("execute_command", command="echo ready; sleep 60", background=True)
+    text = await say("job", action="read", job="job-1", wait=-5)
+    assert re.fullmatch(r"\[no new.*\]\n\[job-1: running .*; wait=-5 is no time in seconds, so none applied\]", text)
+
+
+def test_a_wait_is_cut_to_the_longest():
+    assert read_seconds("wait", 600_000, 0.0, 600.0) == (
+        600.0,
+        "wait=600000 is over the longest, 600 s, which applied (it is in seconds, not milliseconds)",
+    )
 
 
 async def test_nothing_to_type_is_a_failure(say):

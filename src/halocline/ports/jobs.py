@@ -25,7 +25,10 @@ class Jobs(Protocol):
         """Call `on_end` once for every job that ends from now on."""
 
     def list(self) -> tuple[JobInfo, ...]:
-        """Return all running jobs, and those that ended recently."""
+        """Return all running jobs, and those that ended recently; their ports are those found last, seconds ago."""
+
+    async def find_ports(self) -> None:
+        """Find out on which ports the jobs listen now, for the next `list`."""
 
     async def read(self, name: str, wait: float = 0.0) -> JobOutput:
         """Return new output; with `wait`, after the job's end or that many seconds."""

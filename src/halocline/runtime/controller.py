@@ -100,7 +100,7 @@ class Controller:
             TaskBusy, TaskNotFound, LogDamaged
         """
         name = find_task(self.home.tasks, name)
-        with close_on_failure(Log(self.home.task(name), name)) as log:
+        with close_on_failure(Log(self.home.task(name), name, goes_on=True)) as log:
             past = log.load()
             state = fold_events(past)
             if not state.workspace:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halocline.hosts.files.local import temporaries_beside
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.errors import LogDamaged
+from halocline.protocol.errors import HaloclineError
 from halocline.runtime.resume import edits_cut_short
 from halocline.store.paths import Home
 from halocline.store.tasks import history
@@ -118,6 +118,6 @@ def _beside_edits(folder: Path, now: float) -> list[Path]:
         return []
     try:
         past = list(read_log(folder / LOG_NAME))
-    except (LogDamaged, OSError):
+    except (HaloclineError, OSError):
         return []
     return temporaries_beside(edits_cut_short(past, Path(info.workspace)), int(now * 1e9))

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from halocline.importers.to_events import to_events
 from halocline.importers.transcript import FoundTranscript, Ground
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec, events as ev
-from halocline.protocol.errors import HaloclineError
+from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.events.imports import Origin
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note
@@ -147,8 +147,10 @@ class ImportService:
 
     def _workspace(self, found: FoundTranscript) -> str:
         """Return the workspace of a transcript's task; empty if it was not imported."""
-        began = next(read_log(self._home.log(task_of(found))), None)
-        return began.workspace if isinstance(began, ev.TaskStarted) else ""
+        with suppress(TaskNotFound):
+            began = next(read_log(self._home.log(task_of(found))), None)
+            return began.workspace if isinstance(began, ev.TaskStarted) else ""
+        return ""
 
     def _events(self, found: FoundTranscript, workspace: str, ground: Ground) -> Iterator[ev.DurableEvent]:
         at = found.started

@@ -48,6 +48,8 @@ class TaskService:
     def folders(self, name: str) -> State:
         """Return a state with the folders of a task, without the rest of a long log. Raises TaskNotFound."""
         info = self.info(name)
+        if info is None and not self._home.task(name).exists():
+            raise lock.describe_deleted(name)
         if info is None or not info.workspace:
             raise TaskNotFound(f"The log of task {name} has no first event.", "Delete the task; it cannot be used.")
         return State(task=name, workspace=info.workspace, roots=info.roots)
@@ -80,6 +82,7 @@ class TaskService:
 
         Raises:
             TaskBusy: that process refuses peers.
+            TaskNotFound: it was deleted.
         """
         folder, writer = self._home.task(command.task), attach.connection
         deadline = time.monotonic() + writer.PATIENCE
@@ -91,7 +94,7 @@ class TaskService:
     def _label_here(self, command: Label) -> bool:
         """Write a label into a task's log; False if another process has it open."""
         try:
-            with closing(Log(self._home.task(command.task), command.task)) as log:
+            with closing(Log(self._home.task(command.task), command.task, goes_on=True)) as log:
                 log.load()
                 log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
         except TaskBusy:

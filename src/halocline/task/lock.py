@@ -18,9 +18,12 @@ def take_lock(folder: Path, task: str) -> int:
 
     Raises:
         TaskBusy: a running process (or another Log of this one) holds it.
-        TaskNotFound: the task was deleted while this waited.
+        TaskNotFound: the task was deleted before this, or while it waited.
     """
-    file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        raise describe_deleted(task) from None
     deadline = time.monotonic() + PATIENCE
     while not try_lock(file):
         pid, token = _read_holder(file)
@@ -33,10 +36,17 @@ def take_lock(folder: Path, task: str) -> int:
         time.sleep(PAUSE)
     if not _is_at(file, folder / LOCK_NAME):
         os.close(file)
-        raise TaskNotFound(f"Task {task} was deleted just now.", "List the tasks: halo tasks list")
+        raise describe_deleted(task)
     os.ftruncate(file, 0)
     os.pwrite(file, f"{os.getpid()} {_start_token(str(os.getpid()))}\n".encode(), 0)
     return file
+
+
+def describe_deleted(task: str) -> TaskNotFound:
+    """A task that was found, and whose log is gone when it is opened."""
+    return TaskNotFound(
+        f"Task {task} was deleted meanwhile.", f"If it should not be, get it back: halo tasks undelete {task}"
+    )
 
 
 def give_back(file: int) -> None:

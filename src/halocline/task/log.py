@@ -43,11 +43,14 @@ class LogUnwritable(HaloclineError):
 class Log(Stream):
     """The one writer of a task's log."""
 
-    def __init__(self, folder: Path, task: str, *, clock: Callable[[], float] = time.time) -> None:
-        """Take the writer's lock.
+    def __init__(
+        self, folder: Path, task: str, *, goes_on: bool = False, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Take the writer's lock. A log that `goes_on` is not made anew if its task was deleted meanwhile.
 
         Raises:
             TaskBusy: another process (or another Log of this one) holds it.
+            TaskNotFound: it was deleted.
             LogUnwritable: the disk is full, broken or read-only.
         """
         self.path = folder / codec.LOG_NAME
@@ -55,7 +58,8 @@ class Log(Stream):
         self.task = task
         self._clock = clock
         try:
-            make_private_folder(folder)
+            if not goes_on:
+                make_private_folder(folder)
             self._lock = lock.take_lock(folder, task)
         except OSError as error:
             raise _not_opened(folder, error) from error

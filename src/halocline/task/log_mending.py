@@ -61,9 +61,10 @@ def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
 
     Raises:
         TaskBusy: a process has the task open.
+        TaskNotFound: it was deleted.
         LogTooNew, LogUnwritable, OSError
     """
-    with closing(Log(path.parent, path.parent.name)):
+    with closing(Log(path.parent, path.parent.name, goes_on=True)):
         size = path.stat().st_size
         with open(path, "rb") as file:
             lines = _read_lines(file, path)
@@ -82,7 +83,7 @@ def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
 
 
 def _record_repair(path: Path, bytes_cut: int, aside: str) -> None:
-    with closing(Log(path.parent, path.parent.name)) as log:
+    with closing(Log(path.parent, path.parent.name, goes_on=True)) as log:
         log.load()
         log.append(LogRepaired(bytes_cut=bytes_cut, put_aside=aside))
 

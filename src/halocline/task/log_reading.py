@@ -7,15 +7,16 @@ how far the log is intact. Nothing is guessed; `log_mending` repairs on request.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from halocline.protocol import codec
 from halocline.protocol.errors import LogDamaged, LogTooNew
 from halocline.protocol.events import DurableEvent
+from halocline.task.lock import describe_deleted
 
 FOLLOW_EVERY = 0.05
 """Seconds between polls of a log that another process writes."""
@@ -26,12 +27,20 @@ def read_log(path: Path, after: int = 0) -> Iterator[DurableEvent]:
 
     Raises:
         LogDamaged: a line that is not the last one cannot be read, or is not the next event.
+        TaskNotFound: there is no log: the task was deleted.
     """
-    with suppress(FileNotFoundError), open(path, "rb") as file:
+    with _open_log(path) as file:
         # Line by line, as a log may be large, and never past a line that is still being written.
         for event in _decode_lines(takewhile(is_whole, file), path):
             if event.seq > after:
                 yield event
+
+
+def _open_log(path: Path) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise describe_deleted(path.parent.name) from None
 
 
 def is_whole(line: bytes) -> bool:
@@ -59,7 +68,7 @@ class Tail:
         self._ahead: deque[DurableEvent] = deque()
 
     def read(self, up_to: int | None = None) -> list[DurableEvent]:
-        """Return the new events, up to `up_to`. Raises LogDamaged."""
+        """Return the new events, up to `up_to`. Raises LogDamaged and TaskNotFound."""
         if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
             self._ahead.extend(self._read_new())
         found = []
@@ -68,7 +77,7 @@ class Tail:
         return found
 
     def _read_new(self) -> list[DurableEvent]:
-        with open(self._path, "rb") as file:
+        with _open_log(self._path) as file:
             file.seek(self._offset)
             data = file.read()
         whole = data.rfind(b"\n") + 1

@@ -15,7 +15,7 @@ from halocline.protocol.events import FileChanged
 from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
-from halocline.tools.places import absolute_path, explaining_errors, shown_path
+from halocline.tools.places import absolute_path, explaining_errors, require_workspace, shown_path
 
 LARGEST_EDIT = 20_000_000
 MOST_PROBLEMS = 5
@@ -86,6 +86,7 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
     with explaining_errors(path, ctx):
         info = await ctx.host.files.info(path)
         if info is None:
+            require_workspace(path, ctx)
             return Original(path, name, None, TextFile(""))
         if not info.is_file:
             raise ToolFailure(

@@ -19,8 +19,10 @@ from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.tools.schema import define_tool
+from halocline.tools.time_limits import read_seconds
 
-TIME_LIMIT = 600.0
+TIME_LIMIT, LONGEST, LONGEST_JOB = 600.0, 3600.0, 86_400.0
+"""Seconds for a command: the usual limit, and the longest that a call can set, also for one that becomes a job."""
 _SILENT = 5.0
 _STOPPED = (
     r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
@@ -43,7 +45,7 @@ class Input(msgspec.Struct):
     requires_approval: Annotated[
         bool, Meta(description="True if it deletes, overwrites, installs or reaches outside the workspace.")
     ] = False
-    timeout: Annotated[float | None, Meta(description="Seconds before the command is stopped.")] = None
+    timeout: Annotated[float | None, Meta(description="Seconds (not milliseconds) before it is stopped.")] = None
     background: Annotated[
         bool, Meta(description="Keep it running as a job once ready or quiet: for servers, watchers, long builds.")
     ] = False
@@ -86,9 +88,9 @@ def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    limit = input.timeout if input.timeout and input.timeout > 0 else None
-    if limit is None and not (input.background or input.tty):
-        limit = TIME_LIMIT
+    goes_on = input.background or input.tty
+    usual, longest = (None, LONGEST_JOB) if goes_on else (TIME_LIMIT, LONGEST)
+    limit, note = read_seconds("timeout", input.timeout, usual, longest)
     command = ShellCommand(
         ctx.call.judged_command or ctx.call.mixed_command or input.command,
         str(ctx.workspace),
@@ -104,7 +106,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"
-    text = Text(f"{output}\n[{'; '.join(_describe_status(result, limit, input.command))}]")
+    facts = [*_describe_status(result, limit, input.command), *([note] if note else [])]
+    text = Text(f"{output}\n[{'; '.join(facts)}]")
     return ToolOutput((text,), events=_list_events(result, input.command, ctx.call.id))
 
 

@@ -13,6 +13,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.jobs import JobState
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
+from halocline.tools.time_limits import read_seconds
 
 _KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")
 """Interrupt, end of input, suspend, escape, Enter and blanks: keys that are no command to a shell."""
@@ -57,13 +58,15 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     jobs = ctx.host.shell.jobs
     match input.action:
         case Action.LIST:
+            await jobs.find_ports()
             lines = [f"{info.name}: {info.command}\n[{describe_status(info)}]" for info in jobs.list()]
             return ToolOutput.of("\n".join(lines) or "No jobs.")
         case Action.READ:
-            output = await jobs.read(input.job, min(input.wait, _LONGEST_WAIT))
+            wait, note = read_seconds("wait", input.wait or None, 0.0, _LONGEST_WAIT)
+            output = await jobs.read(input.job, wait or 0.0)
             if not (output.text or input.wait or output.info.state is JobState.ENDED):
                 return ToolOutput.of(NOTHING_NEW.format(job=input.job))
-            return _describe_output(output)
+            return _describe_output(output, "" if output.info.state is JobState.ENDED else note)
         case Action.WRITE:
             if not input.text:
                 raise ToolFailure("text is empty. Set it to what you want to type.")
@@ -73,10 +76,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
             return _describe_output(await jobs.read(input.job))
 
 
-def _describe_output(output: JobOutput) -> ToolOutput:
+def _describe_output(output: JobOutput, note: str = "") -> ToolOutput:
     text = output.text.rstrip("\n") or "[no new output]"
-    hint = f"; {output.hint}" if output.hint else ""
-    return ToolOutput.of(f"{text}\n[{output.info.name}: {describe_status(output.info)}{hint}]")
+    facts = "; ".join(filter(None, (describe_status(output.info), output.hint, note)))
+    return ToolOutput.of(f"{text}\n[{output.info.name}: {facts}]")
 
 
 def _name_keys(keys: str) -> str:

@@ -25,6 +25,18 @@ def absolute_path(text: str, ctx: ToolContext) -> Path:
     return Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
 
 
+GONE = (
+    "The workspace {workspace} no longer exists: it was moved or removed while this task was open. Nothing was read or "
+    "changed. Do not make a folder of that name: tell the user, who can move it back or start a task in its new place."
+)
+
+
+def require_workspace(path: Path, ctx: ToolContext) -> None:
+    """Fail if nothing is at a path because the workspace itself is gone: an edit would make a folder of its name."""
+    if path.is_relative_to(ctx.workspace) and not os.path.isdir(ctx.workspace):
+        raise ToolFailure(GONE.format(workspace=ctx.workspace))
+
+
 async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
     """Find what the model named. A name that differs only invisibly (blanks, composed accents) also matches.
 
@@ -35,6 +47,7 @@ async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
     with explaining_errors(path, ctx):
         if found := await ctx.host.files.info(path):
             return path, found
+        require_workspace(path, ctx)
         names = await _list_names(path.parent, ctx)
         for lookalike in (path.with_name(name) for name in names if plain_name(name) == plain_name(path.name)):
             if _is_itself(lookalike) and (found := await ctx.host.files.info(lookalike)):

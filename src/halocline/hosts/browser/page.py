@@ -15,9 +15,10 @@ from playwright.async_api import BrowserContext, CDPSession, Error, Page, Respon
 
 from halocline.hosts.browser.page_events import PageEvents
 from halocline.hosts.browser.page_reader import ANSWER, PageReader
+from halocline.protocol.waiting import wait_until
 
 NAVIGATION = 7.0
-SETTLING = 5.0
+SETTLING, QUIETING = 5.0, 3.0
 PACE = 0.5
 SOON = 0.3
 MOST_PICTURE = 1_000_000
@@ -182,12 +183,13 @@ class BrowsedPage:
             sizes.append(await self.reader.size())
 
     async def _quiet(self) -> None:
-        """Wait until the console is silent for a moment."""
-        for _ in range(6):
-            before = self._events.console_count
-            await asyncio.sleep(PACE)
-            if self._events.console_count == before:
-                return
+        """Wait until the console is silent for a moment, at most QUIETING seconds."""
+        await wait_until(self._is_silent, QUIETING, 0)
+
+    async def _is_silent(self) -> bool:
+        before = self._events.console_count
+        await asyncio.sleep(PACE)
+        return self._events.console_count == before
 
     async def _view(self) -> dict[str, Any]:
         url = self.page.url

@@ -3,19 +3,22 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from halocline.hosts.shell import readiness
 from halocline.hosts.shell.output import Capture
-from halocline.hosts.shell.processes import Process
+from halocline.hosts.shell.processes import KEEPER_KILLED, KILLED, Process
+from halocline.protocol.waiting import wait_until
 
 _DRAIN_QUIET = 0.1
 _LONGEST_DRAIN = 1.0
 _LATE_END = 5.0
-"""Seconds for the end of a terminal's output that no process holds any more; it comes late on a busy machine."""
-_POLL = 0.02
+"""Seconds for the end of a terminal's output that no process holds any more, or of a process that was killed: they come
+late on a busy machine."""
+_POLL = 0.05
 _CHUNK = 1 << 18
 _CHUNKS_PER_WAKE = 16
 _NEWEST, _RECENT = 2_048, 65_536
@@ -31,7 +34,7 @@ class Job:
     ) -> None:
         """`mark` is an entry in the environment of this command's processes and no others."""
         self._loop = asyncio.get_running_loop()
-        self._leader = process.pid
+        self._leader, self._keeper = process.pid, process.keeper
         self._mark = mark
         self._exited = process.exited
         self._output: int | None = output
@@ -42,6 +45,8 @@ class Job:
         self.capture = capture
         self.terminal = terminal
         self.full_screen = False
+        self.ports: tuple[int, ...] = ()
+        """The TCP ports on which it listened when `find_ports` looked last."""
         self.began = self.spoke = self._loop.time()
         os.set_blocking(output, False)
         self._loop.add_reader(output, self._read)
@@ -50,6 +55,12 @@ class Job:
     def exit_code(self) -> int | None:
         """None while the shell runs; a negative signal number if a signal killed it."""
         return self._exited.result() if self._exited.done() else None
+
+    @property
+    def loss(self) -> str:
+        """Why it was killed, if that is because the keeper was; else empty."""
+        is_lost = self.exit_code == KILLED and not _does_exist(os.kill, self._keeper)
+        return f"{KEEPER_KILLED}, and its running commands with it; the next one starts another" if is_lost else ""
 
     @property
     def is_open(self) -> bool:
@@ -72,10 +83,9 @@ class Job:
         """Seconds since it last printed something, or since it began."""
         return self._loop.time() - self.spoke
 
-    @property
-    def ports(self) -> tuple[int, ...]:
-        """The TCP ports on which it listens."""
-        return readiness.listening_ports(self._leader)
+    async def find_ports(self) -> None:
+        """Find out on which ports it listens now."""
+        self.ports = await asyncio.to_thread(readiness.listening_ports, self._leader, self._keeper)
 
     async def ends(self, seconds: float | None, or_else: asyncio.Future[Any] | None = None) -> bool:
         """Wait until the shell ends, `or_else` is done or the time is up. True if the shell ended."""
@@ -95,7 +105,7 @@ class Job:
 
     async def drain(self) -> None:
         """After the end, read what is in the pipe, until a child that holds it is quiet briefly."""
-        longest = _LATE_END if self.terminal and not self._groups() else _LONGEST_DRAIN
+        longest = _LATE_END if self.terminal and not await self._find_groups() else _LONGEST_DRAIN
         quiet = longest if self.terminal else _DRAIN_QUIET  # a terminal may deliver late
         deadline = self._loop.time() + longest
         while self._read() and self._loop.time() < deadline:
@@ -122,22 +132,23 @@ class Job:
 
     async def is_stuck(self) -> bool:
         """True if none of its processes used the CPU during 0.2 seconds."""
-        before = readiness.list_members(self._leader)
+        before = await self._list_members()
         await asyncio.sleep(0.2)
-        after = readiness.list_members(self._leader)
+        after = await self._list_members()
         return bool(before and after) and readiness.count_ticks(after or ()) == readiness.count_ticks(before or ())
 
     async def stop(self, grace: float) -> None:
-        """Ask all its processes to end; kill those still running after `grace` seconds."""
+        """Ask all its processes to end; kill those still running after `grace` seconds, and wait until they are gone.
+
+        Some may never go: another user's, or one that waits for a disk.
+        """
+        known = self._own_group()  # needs no search, which may take longer than the grace on a busy machine
         try:
-            self._signal(signal.SIGTERM)
-            for _ in range(int(grace / _POLL)):
-                if not self._groups():
-                    break
-                await asyncio.sleep(_POLL)
+            _signal_groups(known, signal.SIGTERM)
+            await wait_until(partial(self._ask_to_end, known), grace, _POLL)
         finally:
-            self._signal(signal.SIGKILL)
-        await asyncio.wait([self._exited])
+            _signal_groups(known, signal.SIGKILL)
+        await wait_until(self._kill_rest, _LATE_END, _POLL)
 
     async def abort(self, grace: float) -> None:
         """Stop it and close its output."""
@@ -186,19 +197,39 @@ class Job:
             self._on_output(chunk)
         self._activity.set()
 
-    def _groups(self) -> set[int]:
+    async def _ask_to_end(self, known: set[int]) -> bool:
+        """Ask the groups that are not yet known to end, and note them. True if none runs."""
+        found = await self._find_groups()
+        _signal_groups(found - known, signal.SIGTERM)
+        known |= found
+        return not found
+
+    async def _kill_rest(self) -> bool:
+        """Kill what still runs. True if there was nothing."""
+        found = await self._find_groups()
+        _signal_groups(found, signal.SIGKILL)
+        return self._exited.done() and not found
+
+    async def _find_groups(self) -> set[int]:
         """The process groups that still run, including those that left the session, as far as the system shows them."""
-        # Once the leader is gone, its number may be reused by an unrelated process.
-        session = -1 if self._exited.done() and _does_exist(os.kill, self._leader) else self._leader
-        found = readiness.list_members(session, self._mark)
+        found = await self._list_members()
         if found is not None:
             return {member.group for member in found}
-        return {session} if session > 0 and _does_exist(os.killpg, session) else set()
+        return {group for group in self._own_group() if _does_exist(os.killpg, group)}
 
-    def _signal(self, number: signal.Signals) -> None:
-        for group in self._groups():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, number)
+    async def _list_members(self) -> list[readiness.Member] | None:
+        session = next(iter(self._own_group()), -1)
+        return await asyncio.to_thread(readiness.list_members, session, self._mark, self._keeper)
+
+    def _own_group(self) -> set[int]:
+        """The group of the leader, unless the leader is gone and its number belongs to an unrelated process."""
+        return set() if self._exited.done() and _does_exist(os.kill, self._leader) else {self._leader}
+
+
+def _signal_groups(groups: Iterable[int], number: signal.Signals) -> None:
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def _read_chunk(file: int) -> bytes:

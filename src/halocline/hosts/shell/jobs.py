@@ -21,7 +21,7 @@ ENDED_KEPT = 16
 GRACE = 2.0
 _LAST_WORDS = 1.0
 _HOT, _HOT_BUILD = 2.0, 15.0
-_LOOK_EVERY = 0.25
+_LOOK_EVERY, _PORTS_EVERY = 0.25, 1.0
 _NOTICES, _AFTER_EDIT = 0.3, 5.0
 """Seconds in which a job that watches files should notice an edit, and the longest to wait for it."""
 
@@ -47,6 +47,7 @@ async def wait_until_settled(job: Job, patience: Patience, cut: "asyncio.Future[
     while job.exit_code is None and not (cut and cut.done()) and now() - began < patience.longest:
         spoke = job.spoke > began
         if not ready:
+            await job.find_ports()
             ready = bool(job.ports) or (spoke and is_ready(job.newest))
         limit = _time_limit(job, patience, spoke=spoke, ready=ready)
         left = limit - (now() - max(began, job.spoke))
@@ -118,8 +119,10 @@ class Entry(msgspec.Struct, eq=False):
         if not (self.chatters and self._state() is JobState.HOT):
             self.chatters = not await _wait_for_notices(self.job)
 
-    def take(self) -> JobOutput:
+    async def take(self) -> JobOutput:
         """Take the new output; its end counts as reported with it."""
+        if self.ended_at is None:
+            await self.job.find_ports()
         capture, ended = self.job.capture, self.ended_at is not None
         hint, self.told_end = self._hint(), ended
         text = capture.finish() if ended else capture.take()
@@ -152,6 +155,10 @@ class Entry(msgspec.Struct, eq=False):
         return JobState.HOT if hot else JobState.IDLE
 
 
+def list_running(entries: dict[str, Entry]) -> list[Entry]:
+    return [entry for entry in entries.values() if entry.ended_at is None]
+
+
 class LocalJobs:
     """Implements `ports.jobs.Jobs`. Names are numbered from `first`."""
 
@@ -159,6 +166,8 @@ class LocalJobs:
         self._next = first
         self._entries: dict[str, Entry] = {}
         self._on_end: Callable[[JobInfo], None] = lambda info: None
+        self._look_again = 0.0
+        self._looking: asyncio.Task[None] | None = None
 
     def begin(self, on_end: Callable[[JobInfo], None]) -> None:
         self._on_end = on_end
@@ -185,13 +194,20 @@ class LocalJobs:
         return name
 
     def list(self) -> tuple[JobInfo, ...]:
+        now = asyncio.get_running_loop().time()
+        if now >= self._look_again and list_running(self._entries):
+            self._look_again = now + _PORTS_EVERY
+            self._looking = asyncio.create_task(self.find_ports())
         return tuple(entry.info(ports=True) for entry in self._entries.values())
+
+    async def find_ports(self) -> None:
+        await asyncio.gather(*(entry.job.find_ports() for entry in list_running(self._entries)))
 
     async def read(self, name: str, wait: float = 0.0) -> JobOutput:
         entry = self._find(name)
         if wait > 0 and entry.watching is not None:
             await asyncio.wait([entry.watching], timeout=wait)
-        return entry.take()
+        return await entry.take()
 
     def tail(self, name: str) -> str:
         return plain_output(self._find(name).job.newest.decode("utf-8", "replace")).strip()
@@ -211,7 +227,7 @@ class LocalJobs:
             raise ToolFailure(f"{name} is not reading its input: it took only {taken} of {len(data)} bytes.")
         await wait_until_settled(entry.job, TYPED)
         await asyncio.sleep(0)  # lets its end be recorded, if this ended it
-        return entry.take()
+        return await entry.take()
 
     async def stop(self, name: str) -> None:
         entry = self._find(name)
@@ -221,15 +237,14 @@ class LocalJobs:
             await self._wait_for_last_words(entry)
 
     async def settle(self) -> None:
-        running = [entry for entry in self._entries.values() if entry.ended_at is None]
-        await asyncio.gather(*(entry.notices() for entry in running))
+        await asyncio.gather(*(entry.notices() for entry in list_running(self._entries)))
 
     def collect_changes(self) -> tuple[JobOutput, ...]:
         return tuple(news for entry in self._entries.values() if (news := entry.collect_changes()))
 
     async def close(self, end_all: Callable[[], Awaitable[None]]) -> None:
         """End every job by `end_all` and wait for them."""
-        running = [entry for entry in self._entries.values() if entry.ended_at is None]
+        running = list_running(self._entries)
         for entry in running:
             entry.stopped = entry.stopped or "the task was closed"
         await end_all()
@@ -237,6 +252,8 @@ class LocalJobs:
             await self._wait_for_last_words(entry)
         for entry in self._entries.values():
             entry.job.capture.close()
+        if self._looking:
+            await self._looking
 
     async def _wait_for_end(self, entry: Entry, seconds: float | None) -> None:
         job = entry.job
@@ -246,6 +263,7 @@ class LocalJobs:
         await job.drain()
         await job.closes()  # children may outlive the shell
         entry.after()
+        entry.stopped = entry.stopped or job.loss
         entry.ended_at = asyncio.get_running_loop().time()
         self._on_end(entry.info())
 

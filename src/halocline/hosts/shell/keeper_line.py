@@ -52,6 +52,11 @@ class Line:
         self._loop.add_reader(self._socket, self._read_replies)
 
     @property
+    def pid(self) -> int:
+        """The keeper's process."""
+        return self._keeper.pid
+
+    @property
     def is_asked(self) -> bool:
         """True while a reply is awaited."""
         return bool(self._asked)
@@ -107,9 +112,13 @@ class Line:
         except BlockingIOError:
             return
         except OSError:
-            self.let_go()
-            self._on_loss()
+            self.lose()
         self._dispatch()
+
+    def lose(self) -> None:
+        """Give up a keeper that was killed."""
+        self.let_go()
+        self._on_loss()
 
     def _receive(self) -> None:
         chunk = self._socket.recv(4096)

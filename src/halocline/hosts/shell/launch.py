@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from halocline.hosts.shell.direct import read_command
-from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.processes import KEEPER_KILLED, Process, Processes
 from halocline.protocol.child_environment import (
     ChildEnvironment,
     child_environment,
@@ -102,7 +102,14 @@ class Launcher:
 def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailure:
     """Explain why a command could not be started in a folder."""
     if not os.path.isdir(folder):
-        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
+        return ToolFailure(
+            f"The folder {folder} no longer exists (it was moved or removed), so no command can run in it. Nothing was "
+            "run. Do not make it anew: tell the user."
+        )
     if isinstance(error, ValueError):
         return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
+    if isinstance(error, ConnectionError):
+        return ToolFailure(
+            f"It is not known if the command started: {KEEPER_KILLED} before it said so. Check, then run it again."
+        )
     return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

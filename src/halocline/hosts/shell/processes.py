@@ -17,16 +17,19 @@ from halocline.hosts.shell.keeper_line import PULSE, Line, Reply
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import Value
 
+_LONGEST_START = 1.0
 KILLED = -int(signal.SIGKILL)
+KEEPER_KILLED = "the process that starts this task's commands was killed (by a command, or because memory ran out)"
 REST = 20.0
 """Seconds without a process after which the keeper ends."""
 
 
 class Process(Value, frozen=True):
-    """The leader of a new session. `exited` gives its exit code, negative for a signal."""
+    """The leader of a new session. `exited` gives its exit code, negative for a signal; the keeper is its parent."""
 
     pid: int
     exited: asyncio.Future[int]
+    keeper: int
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to all processes of the session that did not leave its first group."""
@@ -75,27 +78,39 @@ class Processes:
         """Start a process in a new session; `fds` are its output or terminal, and the file for its state.
 
         A third one is a system call filter. A `patient` process ignores signals that ask it to end. `program` is its
-        file, if that is not its first argument. If this is cancelled, a process that starts all the same is killed.
+        file, if that is not its first argument. When this is cancelled, a process that started all the same is killed.
 
         Raises:
             OSError: it cannot be started.
             ValueError: an argument, the environment or the folder contains a NUL.
         """
-        words = [
-            folder,
-            program or arguments[0],
-            *arguments,
-            *(f"{name}={value}" for name, value in environment.items()),
-        ]
+        words = [folder, program or arguments[0], *arguments, *map("=".join, environment.items())]
         if any("\0" in word for word in words):
             raise ValueError("embedded null byte")
-        if self._line is None:
-            raise BrokenPipeError
         body = b"\0".join(map(os.fsencode, words))
-        started: asyncio.Future[Process] = asyncio.get_running_loop().create_future()
         head = REQUEST.pack(len(body), len(arguments), terminal, patient)
-        self._line.send(head, fds, body, partial(self._note_start, started))
-        return await started
+        started = await self._send(head, fds, body)
+        try:
+            return await asyncio.shield(started)
+        except asyncio.CancelledError:
+            await _kill_started(started)
+            raise
+
+    async def _send(self, head: bytes, fds: tuple[int, ...], body: bytes) -> "asyncio.Future[Process]":
+        """Send a request, to another keeper if this one was killed just now. Raises OSError."""
+        started: asyncio.Future[Process] = asyncio.get_running_loop().create_future()
+        try:
+            if self._line is None:
+                raise BrokenPipeError
+            self._line.send(head, fds, body, partial(self._note_start, started))
+        except OSError:
+            if self._line:
+                self._line.lose()
+            await self.ready()
+            if self._line is None:
+                raise
+            self._line.send(head, fds, body, partial(self._note_start, started))
+        return started
 
     def _note_start(self, started: "asyncio.Future[Process]", reply: "Reply | None") -> None:
         kind, pid, value = reply or (REFUSED, 0, errno.EPIPE)
@@ -108,7 +123,7 @@ class Processes:
         if started.done():  # nobody waits for it any more
             _signal_group(pid, signal.SIGKILL)
         else:
-            started.set_result(Process(pid, self._running[pid]))
+            started.set_result(Process(pid, self._running[pid], self._line.pid if self._line else 0))
 
     def _pulse(self) -> None:
         """Keep the keeper running while a process does: a command may stop it, on purpose or by mistake."""
@@ -166,6 +181,17 @@ class Processes:
         for pid in list(self._running):
             _signal_group(pid, signal.SIGKILL)
             self._note_exit(pid, KILLED)
+
+
+async def _kill_started(started: "asyncio.Future[Process]") -> None:
+    """Kill the process that is being started, and wait until it is gone; a keeper that takes long does so later."""
+    try:
+        await asyncio.wait([started], timeout=_LONGEST_START)
+    finally:
+        is_late = started.cancel()
+    if not is_late and started.exception() is None:
+        _signal_group(started.result().pid, signal.SIGKILL)
+        await asyncio.wait([started.result().exited], timeout=_LONGEST_START)
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

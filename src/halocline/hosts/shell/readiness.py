@@ -20,6 +20,7 @@ _READY = (
 _BUILDING = rb"(?i)\b(?:compil|build|bundl|transpil|generat|install|download|starting|link)"
 _FULL_SCREEN = b"\x1b[?1049h"
 _LISTENS = "0A"
+_CHUNK = 1 << 17
 
 
 class Member(Value, frozen=True):
@@ -44,17 +45,33 @@ def is_full_screen(chunk: bytes) -> bool:
     return _FULL_SCREEN in chunk
 
 
-def list_members(session: int, mark: bytes = b"") -> list[Member] | None:
+def list_members(session: int, mark: bytes = b"", keeper: int = 0) -> list[Member] | None:
     """The living processes of a session, or of its leader's group; None where there is no /proc.
 
-    With a mark, also those elsewhere that have it in their environment.
+    With a mark, also those elsewhere that have it in their environment. If all of them are below a keeper, only its
+    descendants are read, however many processes the machine has. Call it in a thread.
     """
     try:
-        entries = os.listdir("/proc")
-    except OSError:
-        return None
+        entries = list_descendants(keeper) if keeper else os.listdir("/proc")
+    except OSError:  # the keeper is gone, or this system does not list children
+        return list_members(session, mark) if keeper else None
     found = [member for entry in entries if entry.isdigit() and (member := _read_member(entry, session, mark))]
     return [member for member in found if member.state not in "ZX"]
+
+
+def list_descendants(pid: int) -> list[str]:
+    """All processes below this one. One may be missed while others end. Raises OSError."""
+    found = _list_children(str(pid))
+    for child in found:
+        with suppress(OSError):
+            found += _list_children(child)
+    return found
+
+
+def _list_children(pid: str) -> list[str]:
+    """The children of all threads of a process. Raises OSError."""
+    threads = os.listdir(f"/proc/{pid}/task")
+    return [child for thread in threads for child in _read_file(f"/proc/{pid}/task/{thread}/children").decode().split()]
 
 
 def _read_member(entry: str, session: int, mark: bytes) -> Member | None:
@@ -70,9 +87,20 @@ def _read_member(entry: str, session: int, mark: bytes) -> Member | None:
 def _read_proc(entry: str, name: str) -> bytes:
     """A file of a process; empty when the process is gone or another user's."""
     try:
-        return Path("/proc", entry, name).read_bytes()
+        return _read_file(f"/proc/{entry}/{name}")
     except OSError:
         return b""
+
+
+def _read_file(path: str) -> bytes:
+    """Read a file of /proc; a file object would cost three times as much. Raises OSError."""
+    file, data = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
+    try:
+        while chunk := os.read(file, _CHUNK):
+            data += chunk
+    finally:
+        os.close(file)
+    return data
 
 
 def count_ticks(processes: Iterable[Member]) -> int:
@@ -80,10 +108,10 @@ def count_ticks(processes: Iterable[Member]) -> int:
     return sum(process.ticks for process in processes)
 
 
-def listening_ports(session: int) -> tuple[int, ...]:
-    """The TCP ports on which a session's processes listen."""
+def listening_ports(session: int, keeper: int) -> tuple[int, ...]:
+    """The TCP ports on which a session's processes listen. Call it in a thread."""
     found: set[int] = set()
-    for member in list_members(session) or ():
+    for member in list_members(session, keeper=keeper) or ():
         found.update(listened_on(member.pid))
     return tuple(sorted(found))
 

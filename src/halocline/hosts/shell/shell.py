@@ -173,6 +173,8 @@ class LocalShell:
         if running.left is None:
             await job.drain()
             running.left = Left.SHELL if job.is_open and running.in_time else None
+        if running.left:
+            await job.find_ports()
 
     def _build_result(self, running: Running) -> ShellResult:
         """Build the result. A command that continues gets a job name; one that ended is closed."""
@@ -186,7 +188,7 @@ class LocalShell:
         output, name = self._keep_job(running, seconds) if running.left else (job.capture.finish(), "")
         if not name:
             job.close()
-        notes, self._set_aside = tuple(self._set_aside), []
+        notes, self._set_aside = (*self._set_aside, *filter(None, [job.loss])), []
         return ShellResult(
             exit_code=job.exit_code if ended else None,
             output=output,

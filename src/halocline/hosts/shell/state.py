@@ -16,11 +16,10 @@ from halocline.protocol.child_environment import ChildEnvironment, declare_envir
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
-_LEAVE = (
-    "{ builtin set +xveu; builtin trap - DEBUG ERR; "
-    r'builtin printf "%s\0" "$PWD"; builtin export -p; builtin printf "\0"; } '
-    f"2>/dev/null >&{STATE_FD}"
+_LEAVE = "{ builtin trap - DEBUG ERR RETURN; builtin set +xveu; } >/dev/null 2>&1" + "".join(
+    f"; builtin {part} 2>/dev/null >&{STATE_FD}" for part in (r'printf "%s\0" "$PWD"', "export -p", r'printf "\0"')
 )
+"""Each part has its own redirection: a trap runs between them, and what it prints must not become state."""
 _EXPORTED = compile_later(
     rb"""^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_]\w*)
          =(?:"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)')$""",

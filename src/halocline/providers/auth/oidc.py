@@ -22,6 +22,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, SecretsError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.waiting import wait_until
 from halocline.providers.auth.pkce import METHOD, hash_verifier
 from halocline.providers.auth.tokens import Token, is_current
 from halocline.providers.catalog.vendor import Oidc, Vendor
@@ -30,8 +31,8 @@ from halocline.providers.endpoint import Endpoint
 T = TypeVar("T")
 _DOCUMENTS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _LARGEST = 1_000_000
-_LOOKS, _PAUSE = 5, 0.3
-"""How often to look, and the seconds between, for what another process is about to store."""
+_PATIENCE, _PAUSE = 1.5, 0.3
+"""Seconds to wait for what another process is about to store, and those between two looks."""
 _USUAL_LIFE = 3600.0
 """Seconds that a token lasts if the server does not say."""
 
@@ -186,11 +187,7 @@ class Renewal:
 
     async def _wait_for_another(self) -> bool:
         """True if another process was faster; the server takes a token for a renewal once, and it may store it now."""
-        for _ in range(_LOOKS):
-            if await self._is_current():
-                return True
-            await asyncio.sleep(_PAUSE)
-        return False
+        return await wait_until(self._is_current, _PATIENCE, _PAUSE)
 
     async def _renew(self) -> None:
         try:

@@ -78,6 +78,9 @@ class _NoJobs(_Later[Jobs]):
     def list(self) -> tuple[JobInfo, ...]:
         return ()
 
+    async def find_ports(self) -> None:
+        pass
+
     async def settle(self) -> None:
         pass
 

@@ -109,8 +109,8 @@ def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
 
 @asynccontextmanager
 async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
-    """Open the log of a task that no process has open, closing what a crash left open. Raises TaskBusy."""
-    log = Log(folder, task)
+    """Open the log of a task that no process has open, closing what a crash left open. Raises HaloclineError."""
+    log = Log(folder, task, goes_on=True)
     try:
         state = fold_events(log.load())
         for event in loose_ends(state):

@@ -68,6 +68,7 @@ _NO_OUTPUT = "[no output, or the editor did not give it: some lose that of comma
 async def read_terminal(mention: Mention, ground: Ground) -> Parts:
     """Return the latest command with its output, the jobs, and what ran last in the person's terminals."""
     jobs = ground.host.tools.shell.jobs
+    await jobs.find_ports()
     sections = [
         f"{info.name}: {info.command}\n[{describe_status(info)}]\n{jobs.tail(info.name)}".rstrip()
         for info in jobs.list()

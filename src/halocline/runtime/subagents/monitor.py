@@ -173,7 +173,7 @@ def _close_log(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
     if not folder.exists():
         return []
     try:
-        log = Log(folder, lane.child)
+        log = Log(folder, lane.child, goes_on=True)
     except HaloclineError:
         return _read_log(folder)
     try:

@@ -79,20 +79,25 @@ def forget_task(folder: Path, task: str) -> None:
     """Delete a task permanently. Its blobs stay, because they may be shared."""
     import shutil  # few processes delete tasks
 
-    shutil.rmtree(folder / task)
+    with suppress(FileNotFoundError):  # another process was faster
+        shutil.rmtree(folder / task)
     _old_mark(folder, task).unlink(missing_ok=True)
 
 
 def put_away(folder: Path, task: str, trash: Path) -> None:
-    """Move a task to the trash; the time of its folder says when."""
+    """Move a task to the trash, if it is still there; the time of its folder says when."""
     trash.mkdir(exist_ok=True, mode=0o700)
-    (folder / task).rename(trash / task)
-    os.utime(trash / task)
+    with suppress(FileNotFoundError):
+        (folder / task).rename(trash / task)
+        os.utime(trash / task)
 
 
 def take_back(trash: Path, task: str, folder: Path) -> None:
-    """Restore a task from the trash."""
-    (trash / task).rename(folder / task)
+    """Restore a task from the trash. Raises TaskNotFound if another process did, or deleted it for good."""
+    try:
+        (trash / task).rename(folder / task)
+    except FileNotFoundError:
+        raise TaskNotFound(f"Task {task} is no longer in the trash.", "See the tasks: halo tasks list") from None
     _old_mark(trash, task).unlink(missing_ok=True)
 
 
@@ -105,7 +110,11 @@ def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
     """Return the tasks in the trash, each with its deletion time, the latest first."""
     if not trash.exists():
         return []
-    found = [(info, entry.stat().st_mtime) for entry in _list_folders(trash) if (info := _read_info(entry))]
+    found = []
+    for entry in _list_folders(trash):
+        with suppress(FileNotFoundError):
+            if info := _read_info(entry):
+                found.append((info, entry.stat().st_mtime))
     return sorted(found, key=lambda pair: pair[1], reverse=True)
 
 
@@ -116,15 +125,21 @@ def list_outdated(trash: Path, seconds: float, now: float) -> list[str]:
     """
     found = []
     for entry in _list_folders(trash) if trash.exists() else ():
-        mark = _old_mark(trash, entry.name)
-        if now - entry.stat().st_mtime < seconds:
-            mark.unlink(missing_ok=True)
-        elif not mark.exists():
-            mark.touch(mode=0o600)
-            os.utime(mark, (now, now))
-        elif now - mark.stat().st_mtime >= _SURE:
-            found.append(entry.name)
+        with suppress(FileNotFoundError):
+            if _is_outdated(entry, _old_mark(trash, entry.name), seconds, now):
+                found.append(entry.name)
     return found
+
+
+def _is_outdated(entry: Path, mark: Path, seconds: float, now: float) -> bool:
+    if now - entry.stat().st_mtime < seconds:
+        mark.unlink(missing_ok=True)
+    elif not mark.exists():
+        mark.touch(mode=0o600)
+        os.utime(mark, (now, now))
+    elif now - mark.stat().st_mtime >= _SURE:
+        return True
+    return False
 
 
 def _list_folders(folder: Path) -> Iterator[Path]:

@@ -1,6 +1,5 @@
 """The task that continues the work of another one: started here, or joined if the process that ran the other has it."""
 
-import asyncio
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -10,6 +9,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.waiting import wait_until
 
 HANDOVER_LIMIT = 10.0
 """Seconds for the process that ran a task to start the one that continues its work; then it is started here."""
@@ -54,8 +54,8 @@ async def _start(client: Client, old: str, event: ev.HandedOver, opening: TaskOp
 
 async def _find_writer(client: Client, task: str) -> bool:
     """Wait until another process has started a task; False if none does. It has its lock first, then its log."""
-    for _ in range(int(HANDOVER_LIMIT / PAUSE)):
-        if client.tasks.writer(task) and client.tasks.info(task):
-            return True
-        await asyncio.sleep(PAUSE)
-    return False
+
+    async def has_started() -> bool:
+        return bool(client.tasks.writer(task) and client.tasks.info(task))
+
+    return await wait_until(has_started, HANDOVER_LIMIT, PAUSE)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.client import Client, McpService
+from halocline.protocol.waiting import wait_until
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
@@ -13,8 +14,8 @@ NONE = "No MCP servers. To add one: halo mcp add"
 ELSEWHERE = "Another process runs this task and its servers. Type /mcp there."
 LONGEST_LINE = 160
 OFF = "off"
-LOOKS, BEAT = 50, 0.1
-"""Looks at whether a task has noticed the changed file, and the seconds between two of them."""
+PATIENCE, BEAT = 5.0, 0.1
+"""Seconds in which a task should notice the changed file, and those between two looks."""
 VERBS = {"tools": "list its tools", "on": "turn it on", "off": "turn it off"}
 USAGE = """\
 /mcp             list the servers
@@ -75,8 +76,10 @@ async def _switch_server(context: SlashContext, name: str, *, on: bool) -> str:
     """Change the server's file, and wait until this task has taken the change in."""
     service = McpService.open(context.workspace)
     file = await asyncio.to_thread(service.switch, name, on=on)
-    for _ in range(LOOKS):
-        if all(one.name != name or (one.state != OFF) is on for one in context.client.mcp_standings(context.task)):
-            break
-        await asyncio.sleep(BEAT)
+
+    async def is_switched() -> bool:
+        standings = context.client.mcp_standings(context.task)
+        return all(one.name != name or (one.state != OFF) is on for one in standings)
+
+    await wait_until(is_switched, PATIENCE, BEAT)
     return f"{clean(name)} is {'on' if on else 'off'} from the next request on ({clean(str(file))})."

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from halocline.client import Choices, Client, EditorParts, TaskOptions
-from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
+from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -167,10 +167,7 @@ class OpenTasks:
         """Return a task's folder. Raises TaskNotFound."""
         if self.client.is_open(task):
             return Path(self.client.state(task).workspace)
-        info = self.client.tasks.info(task)
-        if info is None or not info.workspace:
-            raise TaskNotFound(f"The log of task {task} has no first event.", "Delete the task; it cannot be used.")
-        return Path(info.workspace)
+        return Path(self.client.tasks.folders(task).workspace)
 
     def state(self, task: str) -> State:
         """Return a task's state, open or not. Raises TaskNotFound."""
