@@ -15,9 +15,11 @@ from halocline.protocol.values import JsonObject
 from halocline.surfaces import slash
 from halocline.surfaces.cli import session
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
+from halocline.surfaces.cli.input.line_input import CARRY_ON
 from halocline.surfaces.cli.output.view import View, show_answer
 from halocline.surfaces.cli.session.background_key import BackgroundKey
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
+from halocline.surfaces.cli.session.cut_short import is_cut_short
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
 
@@ -91,6 +93,8 @@ class Conversation:
         """
         started, opened = time.monotonic(), self._client.state(self.task).seq
         self._view.follow_task(self._client, self.task)
+        self._view.expect_form(self._schema)
+        self._view.offer_prompt(CARRY_ON if is_cut_short(self._client.state(self.task)) else "")
         with handle_signals(self._on_signal, self._view.on_signal):
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
@@ -105,6 +109,8 @@ class Conversation:
                 if self._deadline is not None:
                     self._deadline.cancel()
         state = self._client.state(self.task)
+        if state.turn is not None and self._leaving:
+            return ExitCode.INTERRUPTED  # what waits for the person is asked again
         if state.turn is not None:
             return ExitCode.ERROR  # the task broke; closing the client raises the cause
         if state.last_end is None:
@@ -145,6 +151,9 @@ class Conversation:
         """
         if not prompt and self._along and not self._stays:  # images alone
             return await self._send_prompt("", typed=False)
+        if not prompt and self._stays and self._client.state(self.task).turn is not None:
+            self._running = True  # the next turn began with a message that waited
+            return True
         if not prompt:
             prompt, typed = await self._next_prompt(), True
         while prompt and not self._leaving:
@@ -284,13 +293,15 @@ class Conversation:
         self._client.send(cmd.Interrupt(task=self.task, turn=turn.seq if turn else 0))
 
     def _leave(self) -> None:
-        """End the turn and close the task, showing its last events. A task of another process continues there."""
+        """End the turn and close the task, showing its last events; what waits for the person is asked again later.
+
+        A task of another process continues there.
+        """
         self._leaving = True
         if self._client.is_attached(self.task):
             self._give_up()
             return
-        self._client.send(cmd.Interrupt(task=self.task))
-        self._client.send(cmd.CloseTask(task=self.task))
+        self._client.abandon(self.task, leave_questions=True)
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
 
     def _give_up(self) -> None:
