@@ -59,7 +59,7 @@ class MessageQueue:
 
     def hold(self) -> None:
         """Hold all that waits, because the person stopped what went on."""
-        if self._state().due:
+        if self.has_due:
             self._emit(QueueHeld())
 
     def add_note(self, note: Content | asyncio.Future[Content]) -> None:

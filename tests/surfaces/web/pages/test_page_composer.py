@@ -126,7 +126,7 @@ async def test_a_picture_for_a_model_that_sees_none_is_said_before_it_is_sent(se
 
 
 async def test_what_waits_can_be_changed_and_goes_out_one_by_one_as_turns_end(server, opened):
-    server.model(SLOW, {"text": "Second."}, {"text": "Third."})
+    server.model(SLOW | {"delay": 12}, {"text": "Second."}, {"text": "Third."})
     await server.start()
     screen = await opened()
     await screen.say("Begin.")

@@ -91,7 +91,7 @@ class LiveActions:
     def send_due(self) -> None:
         """Send what Enter was pressed for before the conversation could take it."""
         due, self._due = self._due, ""
-        if due and due == self._composer.text and self._session.is_prompting:
+        if due and due == self._composer.text:
             self._send_typed()
 
     def _send_what_waits(self) -> None:

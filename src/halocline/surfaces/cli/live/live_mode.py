@@ -61,7 +61,7 @@ class LiveMode(View):
 
     async def __aenter__(self) -> Self:
         actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
-        self._session.put_back, self._session.on_prompting = self._composer.edit, actions.send_due
+        self._session.put_back, self._session.on_ready = self._composer.edit, actions.send_due
         lines = self._lines
         panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint)
         keys = bind_keys(actions, self._session, self._composer)
@@ -113,6 +113,7 @@ class LiveMode(View):
         match event:
             case ev.TurnStarted() | ev.TurnResumed():
                 self._session.offered = ""
+                self._session.on_ready()
                 self._outside.change_state("working")
             case ev.TurnEnded():
                 self._session.is_stopping = False

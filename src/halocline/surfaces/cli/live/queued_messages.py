@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.session.queued_messages import withdraw_message
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.live.session import LiveSession
@@ -54,15 +54,3 @@ class QueuedMessages:
             client.send(command)
         except HaloclineError as error:
             self._session.say(f"{error.text} {error.hint}".rstrip())
-
-
-async def withdraw_message(client: Client, task: str, message: QueuedMessage) -> bool:
-    """Take a message out of a task's queue. False if it was delivered before."""
-    command = cmd.WithdrawQueued(task=task, message=message.id)
-    if not client.is_attached(task):
-        return client.send(command)
-    try:
-        await client.deliver(command)
-    except HaloclineError:
-        return False
-    return True

@@ -43,7 +43,8 @@ class LiveSession:
         """The prompt that Enter alone sends."""
         self.schema: JsonObject | None = None
         self.put_back: Callable[[Prompt], None] = lambda prompt: None
-        self.on_prompting: Callable[[], None] = lambda: None
+        self.on_ready: Callable[[], None] = lambda: None
+        """Called when a prompt can be taken: the conversation waits for one, or a turn began."""
         self.card: Card | None = None
         self.notice = ""
         self.shows_keys = False
@@ -96,7 +97,7 @@ class LiveSession:
         """Wait for a prompt; None when the person quits."""
         self._prompted = asyncio.get_running_loop().create_future()
         self.is_stopping = False
-        asyncio.get_running_loop().call_soon(self.on_prompting)
+        asyncio.get_running_loop().call_soon(self.on_ready)
         try:
             prompt = await self._prompted
             return prompt and self._in_current_mode(prompt)
