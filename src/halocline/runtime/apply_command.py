@@ -7,7 +7,6 @@ from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTake
 from halocline.protocol.kinds import COMMAND_TOOL
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.prompts.queued_messages import change_queue
 from halocline.runtime.start import OpenTask, switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
@@ -49,8 +48,6 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             return task.host.hooks is not None and task.host.hooks.stop(run)
         case cmd.Label(name=name, tags=tags, favourite=favourite):
             task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
-        case cmd.SendQueued() | cmd.EditQueued() | cmd.WithdrawQueued():
-            return change_queue(task, command)
         case cmd.CloseTask():
             task.inbox.close()
     return True

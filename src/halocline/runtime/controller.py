@@ -27,7 +27,7 @@ from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
 from halocline.runtime.prompts.expand import AnswerNotes, check_prompt, expand_prompt, expand_prompt_in_thread
-from halocline.runtime.prompts.queued_messages import queue_message, serve_queue, take_prompt
+from halocline.runtime.prompts.queued_messages import change_queue, queue_message, serve_queue, take_prompt
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
 from halocline.runtime.start import (
     OpenTask,
@@ -158,6 +158,8 @@ class Controller:
                 return self.send(cmd.SubmitPrompt(task=command.task, content=content, client=client))
             case cmd.Steer():
                 queue_message(task, command)
+            case cmd.SendQueued() | cmd.EditQueued() | cmd.WithdrawQueued():
+                return change_queue(task, command)
             case cmd.AnswerQuestion(answer=answer):
                 assembly = self.assemblies.of_task(task.state)
                 if not runtime.apply_command.apply_command(self._open[command.task], command, assembly):

@@ -41,7 +41,7 @@ class QueuedMessage(Value, frozen=True):
 
     @property
     def attachments(self) -> tuple[UserPart, ...]:
-        """What the person attached: images with their notes, and pasted texts."""
+        """The images of the person, with their notes, and the pasted texts."""
         return tuple(part for part in self.content if isinstance(part, Image) or _is_attached(part))
 
 

@@ -281,7 +281,8 @@ class Session:
         if isinstance(event, ev.ConversationRestored):
             await self._send_update(make_plan(ev.TodosChanged(todos=self._client.state(self.task).plan.todos)))
         if isinstance(event, _OPTION_CHANGES):
-            await self._send_options()
+            for update in await self.options.list_updates(self.task):
+                await self._send_update(update)
 
     async def _continue_in(self, event: ev.HandedOver) -> None:
         """Go on with the task that continues this one's work, in the same session."""
@@ -292,16 +293,6 @@ class Session:
             self.task = event.to
         finally:
             self._is_in_task.set()
-
-    async def _send_options(self) -> None:
-        mode = schema.CurrentModeUpdate(
-            current_mode_id=self.options.find_mode(self.task), session_update="current_mode_update"
-        )
-        await self._send_update(mode)
-        changed = await self.options.list(self.task)
-        await self._send_update(
-            schema.ConfigOptionUpdate(config_options=changed, session_update="config_option_update")
-        )
 
     async def _send_update(self, update: Update) -> None:
         await self._editor.session_update(self.name, update)

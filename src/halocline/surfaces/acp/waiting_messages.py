@@ -10,7 +10,7 @@ from halocline.surfaces.acp.content import make_thought
 from halocline.surfaces.acp.failures import make_error
 from halocline.surfaces.acp.prompt_turns import PromptTurns
 from halocline.surfaces.acp.updates import Send
-from halocline.surfaces.queue_lines import shorten_message
+from halocline.surfaces.slash.queue_lines import shorten_message
 
 HELD = "The turn before this message was stopped or failed, so the message was not sent. Send it again."
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.state.message_queue import QueuedMessage
-from halocline.surfaces.queue_lines import shorten_message
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.slash.queue_lines import shorten_message
 
 USAGE = "/queue            list what waits\n/queue send [N]   send one, or all\n/queue delete N   delete one"
 EMPTY = "No message waits."

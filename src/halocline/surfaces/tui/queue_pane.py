@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.queue_lines import MOST, list_queue_lines
+from halocline.surfaces.slash.queue_lines import MOST, list_queue_lines
 from halocline.surfaces.tui.fragment_lines import FragmentLines
 from halocline.surfaces.tui.input.composer import Composer
 from halocline.surfaces.tui.task_feed import TaskFeed

@@ -11,7 +11,7 @@ from halocline.surfaces.cli.live.keys import key_lines
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
-from halocline.surfaces.queue_lines import list_queue_lines
+from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.wrapping import wrap_line
 
 PROMPT_HINTS: Sequence[str] = (

@@ -1,22 +1,39 @@
 """The messages that wait in the task, as the live screen shows and changes them. It keeps none of its own."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Protocol
 
+from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
+from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.session.queued_messages import withdraw_message
 
-if TYPE_CHECKING:
-    from halocline.surfaces.cli.live.session import LiveSession
+
+class QueueOwner(Protocol):
+    """The session whose task has the queue. `put_back` puts a prompt into the composer."""
+
+    client: Client | None
+    task: str
+    put_back: Callable[[Prompt], None]
+    say: Callable[[str], None]
+    redraw: Callable[[], None]
+
+    @property
+    def state(self) -> State | None: ...
+
+    @property
+    def has_turn(self) -> bool: ...
+
+    def start(self, work: Coroutine[None, None, None]) -> None: ...
 
 
 class QueuedMessages:
     """Sends messages that wait, and takes them back into the composer."""
 
-    def __init__(self, session: "LiveSession") -> None:
+    def __init__(self, session: QueueOwner) -> None:
         self._session = session
 
     @property

@@ -29,7 +29,7 @@ from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, View
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
-from halocline.surfaces.queue_lines import list_queue_lines
+from halocline.surfaces.slash.queue_lines import list_queue_lines
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.composer import Composer
@@ -125,17 +125,17 @@ class LineMode(View):
         decision = await self._asker.ask_approval(
             event, partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
         )
-        await self._leave_if_gone()
+        await self._quit_if_gone()
         return decision
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._asker is None:
             raise RuntimeError("no person to ask")
         answer = await self._asker.ask_question(event)
-        await self._leave_if_gone()
+        await self._quit_if_gone()
         return answer
 
-    async def _leave_if_gone(self) -> None:
+    async def _quit_if_gone(self) -> None:
         """Leave as by the signal of a closed terminal, if it is: the end of its input decides nothing."""
         if self._keyboard and self._keyboard.is_gone:
             os.kill(os.getpid(), signal.SIGHUP)

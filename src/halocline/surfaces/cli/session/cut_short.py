@@ -13,6 +13,11 @@ def is_cut_short(state: State) -> bool:
     return state.turn is None and state.last_end is not None and state.last_end.reason in _CUT_SHORT
 
 
+def find_offer(state: State) -> str:
+    """Return the prompt to offer to a person who opens the task; empty for none."""
+    return CARRY_ON if is_cut_short(state) else ""
+
+
 def _was_stopped(state: State) -> bool:
     """True if a person stopped the last turn."""
     end = state.last_end
