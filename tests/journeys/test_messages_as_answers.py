@@ -62,6 +62,7 @@ async def test_a_message_answers_an_approval_and_nothing_that_waited_runs(journe
         "StepStarted",
         "AssistantMessageCompleted",
         "ApprovalRequested",
+        "MessageQueued",
         "SteeringReceived",
         "ApprovalResolved",
         "ToolCallEnded",
@@ -88,9 +89,10 @@ async def test_pictures_go_along_with_a_message_that_answers(journey):
 
 async def test_a_message_answers_a_question_and_the_calls_after_it_do_not_run(journey):
     await journey.run(Turn(calls=(QUESTION, TOUCH)), HEARD, options=ASK, answer=asked_then(say, ev.QuestionAsked))
-    assert essential(journey)[4:12] == [
+    assert essential(journey)[4:13] == [
         "ToolCallStarted",
         "QuestionAsked",
+        "MessageQueued",
         "SteeringReceived",
         "QuestionAnswered",
         "ToolCallEnded",

@@ -19,23 +19,6 @@ async def test_prompts_come_in_order_until_the_inbox_closes():
     assert [prompt.content async for prompt in inbox.prompts()] == [(Text("a"),), (Text("b"),)]
 
 
-async def test_steering_is_taken_once():
-    inbox = Inbox(attended=True)
-    inbox.steer((Text("a"),))
-    inbox.steer((Text("b"),))
-    assert await inbox.steering() == (Text("a"), Text("b"))
-    assert await inbox.steering() == ()
-
-
-async def test_steering_that_is_still_read_up_keeps_its_place():
-    inbox = Inbox(attended=True)
-    coming = asyncio.get_running_loop().create_future()
-    inbox.steer(coming)
-    inbox.steer((Text("b"),))
-    asyncio.get_running_loop().call_later(0.01, coming.set_result, (Text("a"),))
-    assert await inbox.steering() == (Text("a"), Text("b"))
-
-
 async def test_nobody_to_ask_is_an_answer_at_once():
     inbox = Inbox(attended=False)
     with inbox.decision("r1") as waiting:

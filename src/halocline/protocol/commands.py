@@ -24,7 +24,10 @@ class EditorState(Value, frozen=True):
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Start a turn, or queue the next one if a turn is running. It does not answer pending questions or approvals.
+    """Start a turn, or queue the prompt if a turn is running. It does not answer pending questions or approvals.
+
+    A queued prompt is sent when the turn ends well. After a turn that was stopped or failed it waits until it is sent
+    with `SendQueued`, unless it was sent `after_stop`: as is every prompt that comes once the turn is being stopped.
 
     The answer must match `output_schema`, if set. Slash commands are expanded, unless the prompt is `verbatim`, for
     text that nobody typed. `editor` is the state of the person's editor, if known. `turn` names the turn that it
@@ -36,16 +39,41 @@ class SubmitPrompt(Command, frozen=True):
     editor: EditorState | None = None
     verbatim: bool = False
     turn: str = ""
+    after_stop: bool = False
 
 
 class Steer(Command, frozen=True):
     """Send a message to the running turn; it is delivered once, before the next request.
 
     It answers pending approvals and questions: no pending call runs. If the turn has just ended well, or none runs, a
-    turn begins with it.
+    turn begins with it. If the turn is stopped or fails first, it waits until it is sent with `SendQueued`.
     """
 
     content: tuple[UserPart, ...]
+
+
+class SendQueued(Command, frozen=True):
+    """Send messages that wait, all that are held if none are named: in order, once no turn runs.
+
+    With `steer` they go to the running turn, as with `Steer`.
+    """
+
+    messages: tuple[int, ...] = ()
+    steer: bool = False
+
+
+class EditQueued(Command, frozen=True):
+    """Change the words of a message that waits, or its place in the queue, counted from 0. Attachments stay."""
+
+    message: int
+    text: str | None = None
+    place: int | None = None
+
+
+class WithdrawQueued(Command, frozen=True):
+    """Take a message that waits out of the queue. It comes too late if the message was delivered."""
+
+    message: int
 
 
 class Interrupt(Command, frozen=True):
@@ -203,6 +231,9 @@ class CloseTask(Command, frozen=True):
 AnyCommand = (
     SubmitPrompt
     | Steer
+    | SendQueued
+    | EditQueued
+    | WithdrawQueued
     | Interrupt
     | RetryNow
     | ResolveApproval

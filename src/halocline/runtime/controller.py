@@ -26,8 +26,8 @@ from halocline.runtime.assembly.in_force import AssembliesInForce
 from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
-from halocline.runtime.prompts.additions import build_prompt
-from halocline.runtime.prompts.expand import Steering, check_prompt, expand_prompt, expand_prompt_in_thread
+from halocline.runtime.prompts.expand import AnswerNotes, check_prompt, expand_prompt, expand_prompt_in_thread
+from halocline.runtime.prompts.queued_messages import change_queue, queue_message, serve_queue, take_prompt
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
 from halocline.runtime.start import (
     OpenTask,
@@ -66,7 +66,7 @@ class Controller:
         self._attached = Attachments(assembly.home, self.pass_on)
         self._program_log = ProgramLog(assembly.home.logs)
         self._background: set[asyncio.Task[None]] = set()
-        self._steering = Steering()
+        self._answer_notes = AnswerNotes()
         self.editor: Callable[[], cmd.EditorState | None] = lambda: None
         """The editor that this process serves: prompts tell the model what is open in it."""
 
@@ -153,16 +153,18 @@ class Controller:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
                 adjust_limits(task, self.assemblies.of_task(task.state))
                 expanded = content if verbatim else expand_prompt(task, content, self._words_of(task), only=True)
-                task.inbox.prompt(build_prompt(self._open[command.task], expanded, command))
+                take_prompt(self._open[command.task], replace(command, content=expanded, verbatim=True))
             case cmd.Steer(content=content, client=client) if task.inbox.is_idle:
                 return self.send(cmd.SubmitPrompt(task=command.task, content=content, client=client))
-            case cmd.Steer(content=content, client=client):
-                self._steering.say(task, content, self._words_of(task), client)
+            case cmd.Steer():
+                queue_message(task, command)
+            case cmd.SendQueued() | cmd.EditQueued() | cmd.WithdrawQueued():
+                return change_queue(task, command)
             case cmd.AnswerQuestion(answer=answer):
                 assembly = self.assemblies.of_task(task.state)
                 if not runtime.apply_command.apply_command(self._open[command.task], command, assembly):
                     return False
-                self._steering.say_what_became(task, answer, self._words_of(task))
+                self._answer_notes.add(task, answer, self._words_of(task))
             case cmd.GoBack() | cmd.EditMessage() | cmd.Fork():
                 self._run_in_background(self._run_history_command(command))
             case cmd.StopJob(job=job):
@@ -238,7 +240,7 @@ class Controller:
         lost = await self._attached.close()
         for opened in self._open.values():
             opened.task.inbox.abandon(leave_questions=leave_questions)
-        await asyncio.gather(*self._background, self._steering.close())
+        await asyncio.gather(*self._background, self._answer_notes.close())
         served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
         while self._open:
             await self._open.popitem()[1].close()
@@ -270,7 +272,8 @@ class Controller:
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         socket = serve_socket(task, self.pass_on, sweeps=not self._open)  # the first open task sweeps
-        self._open[name] = OpenTask(task, serving, model, asyncio.create_task(socket), remarks)
+        self._open[name] = opened = OpenTask(task, serving, model, asyncio.create_task(socket), remarks)
+        serve_queue(opened, self._words_of(task), lambda: self.editor())
         return name
 
     def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":

@@ -42,6 +42,7 @@ def resume_task(task: Task, past: Sequence[ev.DurableEvent], *, asks_again: bool
     task.emit(*_with_what_is_known(loose_ends(state), past, state))
     if state.turn is not None:
         task.emit(ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+    task.inbox.queue.hold()
     task.emit(*_events_of_death(state), *([ev.JobsReported(content=notes)] if notes else []))
 
 

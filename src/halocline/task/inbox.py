@@ -1,30 +1,19 @@
-"""Input for a running task: prompts, steering, decisions and answers.
+"""Input for a running task: prompts, waiting messages, decisions and answers.
 
-Prompts queue; steering is consumed once; decisions and answers carry the id of their request, so stale ones are
-dropped. Nothing here is persistent: what matters is in the log.
+Decisions and answers carry the id of their request, so stale ones are dropped. Nothing here is persistent: messages
+wait in the state (`queue` delivers them), and what matters is in the log.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
 from halocline.protocol.events import ErrorRaised
-from halocline.protocol.messages import Note, UserPart
 from halocline.protocol.state.turn import TurnState
-from halocline.protocol.values import JsonObject, Value
-
-Content = tuple[UserPart, ...]
-
-
-class Prompt(Value, frozen=True):
-    """Start of a turn: the content, and the JSON Schema that the answer must match, if any. `turn` names it."""
-
-    content: Content
-    output_schema: JsonObject | None = None
-    turn: str = ""
+from halocline.protocol.values import Value
+from halocline.task.message_queue import Content as Content, MessageQueue, Prompt as Prompt
 
 
 class InboxRequest(Value, frozen=True):
@@ -32,6 +21,10 @@ class InboxRequest(Value, frozen=True):
 
     focus: str = ""
     undo: bool = False
+
+
+class Wake(Value, frozen=True):
+    """Nothing but the news that a waiting message is due."""
 
 
 class Interjected(Value, frozen=True):
@@ -61,9 +54,9 @@ class Inbox:
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
         self._guests = 0
-        self._prompts: asyncio.Queue[Prompt | InboxRequest | None] = asyncio.Queue()
+        self._prompts: asyncio.Queue[Prompt | InboxRequest | Wake | None] = asyncio.Queue()
         self._request: InboxRequest | None = None
-        self._steering: deque[Content | asyncio.Future[Content]] = deque()
+        self.queue = MessageQueue()
         self._decisions: dict[str, asyncio.Future[ResolveApproval | Interjected | None]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
         self._turn: asyncio.Task[object] | None = None
@@ -100,32 +93,18 @@ class Inbox:
         self._resumes = True
         self.prompt(Prompt(()))
 
-    def steer(self, content: "Content | asyncio.Future[Content]") -> None:
-        """Queue steering for the running turn; content that is still being prepared is awaited in order."""
-        self._steering.append(content)
-
     @property
     def is_idle(self) -> bool:
         """True if no turn runs and none is about to."""
-        return self._turn is None and self._prompts.empty()
+        return self._turn is None and self._prompts.empty() and not self.queue.has_due
 
-    @property
-    def has_message(self) -> bool:
-        """True if steering with a person's words waits."""
-        return any(
-            isinstance(content, asyncio.Future) or not all(isinstance(part, Note) for part in content)
-            for content in self._steering
-        )
+    def wake(self) -> None:
+        """Look at the waiting messages, now if no turn runs."""
+        if self._turn is None and self._prompts.empty():
+            self._prompts.put_nowait(Wake())
 
-    def interject(self, content: "Content | asyncio.Future[Content]", client: str = "") -> None:
-        """Queue a message for the running turn; once it is ready, it answers everything that is being asked."""
-        self.steer(content)
-        if isinstance(content, asyncio.Future):
-            content.add_done_callback(lambda read: self._answer_all(client) if _has_words(read) else None)
-        else:
-            self._answer_all(client)
-
-    def _answer_all(self, client: str) -> None:
+    def interject(self, client: str = "") -> None:
+        """Answer everything that is being asked with a message that waits for the running turn."""
         _settle_all(self._decisions, Interjected(client))
         _settle_all(self._answers, Interjected(client))
 
@@ -153,7 +132,7 @@ class Inbox:
         """
         while not self._prompts.empty():
             self._prompts.get_nowait()
-        self._steering.clear()
+        self.queue.close()
         if leave_questions and self._turn and (self._decisions or self._answers):
             self._leaves = True
             self._turn.cancel()
@@ -161,25 +140,17 @@ class Inbox:
             self.interrupt()
         self.close()
 
-    async def prompts(self) -> AsyncIterator[Prompt | InboxRequest]:
+    async def prompts(self) -> AsyncIterator[Prompt | InboxRequest | Wake]:
         """Yield prompts and requests in order."""
         while (prompt := await self._prompts.get()) is not None:
             yield prompt
 
-    async def steering(self) -> Content:
-        """Take all steering since the last call, joined; empty if there is none."""
-        parts: Content = ()
-        while self._steering:
-            first = self._steering[0]
-            content = await asyncio.shield(first) if isinstance(first, asyncio.Future) else first
-            if self._steering and self._steering[0] is first:  # only one of several waiters takes it
-                self._steering.popleft()
-                parts += content
-        return parts
-
     def interrupt(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
-        """Interrupt the running turn, or the one whose prompt is queued; otherwise do nothing."""
-        if self._why is not None or (self._turn is None and self._prompts.empty()):
+        """Interrupt the running turn, or the one whose prompt is queued; between two, hold the messages that wait."""
+        if self._why is not None:
+            return
+        if self._turn is None and self._prompts.empty():
+            self.queue.hold()
             return
         self._why = Interrupted(limit, raised)
         if self._turn is not None:
@@ -291,8 +262,3 @@ def _settle_all(waiting: dict[str, asyncio.Future[T | Interjected | None]], valu
     for future in waiting.values():
         if not future.done():
             future.set_result(value)
-
-
-def _has_words(read: asyncio.Future[Content]) -> bool:
-    """True if the content is ready and not empty."""
-    return not read.cancelled() and read.exception() is None and bool(read.result())

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from halocline.protocol.events import Durable, Event, SteeringReceived, TurnEnded, TurnStarted
+from halocline.protocol.events import Durable, Event, TurnEnded, TurnStarted
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import loose_ends
 from halocline.task import calls
 from halocline.task.compactor import Compactor
 from halocline.task.end_checks import check_end
-from halocline.task.inbox import Content, InboxRequest, Prompt
+from halocline.task.inbox import InboxRequest, Prompt, Wake
 from halocline.task.parts import TaskParts
 from halocline.task.turn_ends import end_of, hooks_after
 from halocline.task.updates.context_updates import collect_updates
@@ -48,6 +48,7 @@ class Task:
             automatic=parts.automatic_compaction,
             hooks=self.host.hooks,
         )
+        self.inbox.queue.bind(self.emit, lambda: self.state.queue)
         if hooks := self.host.hooks:
             hooks.attach(self.emit, lambda: self.state)
 
@@ -60,9 +61,10 @@ class Task:
         self.checkpoints.begin(self.emit)
         tell_of_ends(self.host.tools.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
-            await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
-            while late := await self.take_late_message():
-                await self.turn(Prompt(late))
+            if not isinstance(asked, Wake):
+                await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
+            while due := await self.inbox.queue.take_next():
+                await self.turn(due)
             while request := self.inbox.take_request():
                 await self.grant(request)
         self.emit(*await hooks_after(self.host.hooks, None))
@@ -71,13 +73,14 @@ class Task:
         """Answer one prompt, or continue where another process died; always record why the turn ended."""
         hooks, is_new = self.host.hooks, self.state.turn is None
         if is_new:
-            self.emit(TurnStarted(prompt.content, prompt.output_schema, prompt.turn))
+            self.emit(TurnStarted(prompt.content, prompt.output_schema, prompt.turn, prompt.messages))
         try:
             async with self.inbox.interruptible(self.deadline()):
                 end = (is_new and hooks and await hooks.begins()) or await self.steps()
                 await self.checkpoints.settle()
         except Exception as error:
             raised, end = end_of(error, self.state)
+            self.inbox.queue.end_turn()
             self.emit(*raised)
         self.emit(*loose_ends(self.state), *(await hooks_after(hooks, end)), end)
         await self.log.sync()
@@ -87,9 +90,9 @@ class Task:
         while not (verdict := self.governor.verdict(self.state)) or await self.tool_calls.asking.ask_to_go_on(verdict):
             message = self.state.last_message if self.state.pending.calls else await self.ask()
             await self.act([waiting.call for waiting in self.state.pending.calls])
-            if steering := await self.inbox.steering():
-                self.emit(SteeringReceived(content=steering))
-            elif self.state.turn_is_over or not message.tool_calls:
+            if await self.inbox.queue.deliver_steering():
+                continue
+            if self.state.turn_is_over or not message.tool_calls:
                 self.emit(*check_end(self.state))
                 if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
                     return TurnEnded(reason=message.stop_reason, text=message.refusal)
@@ -121,14 +124,9 @@ class Task:
                 async for event in self.compactor.grant(request):
                     self.emit(event)
         except Exception as error:
+            self.inbox.queue.hold()
             self.emit(*end_of(error, self.state)[0])
         self.emit(*loose_ends(self.state))
-
-    async def take_late_message(self) -> Content:
-        """Return a message that came too late for a turn that ended well: the next turn begins with it."""
-        end = self.state.last_end
-        is_complete = end is not None and end.reason is StopReason.END_TURN
-        return await self.inbox.steering() if is_complete and self.inbox.has_message else ()
 
     async def close(self) -> None:
         """Close the host, the model and the log. Nothing of the task runs after this."""

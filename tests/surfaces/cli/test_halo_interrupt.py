@@ -77,7 +77,7 @@ async def test_an_interrupted_command_is_answered_and_the_task_goes_on(halo: Hal
     process.send_signal(signal.SIGINT)
     await ended(process)
     expects = {**HI, "expect": "outcome is unknown"}
-    done = await halo.run("-c", "-p", "-m", halo.script({}, expects, name="later"))
+    done = await halo.run("-c", "-p", "-m", halo.script({}, expects, name="later"), "Continue.")
     assert (done.code, done.out) == (0, "Hello.\n")
 
 

@@ -1,3 +1,5 @@
+import asyncio
+import signal
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,21 @@ async def test_a_task_at_its_limit_goes_on_without_a_prompt(halo: Halo) -> None:
     model = halo.script({"call": [call("list_files", path=".")]}, HI)
     assert (await halo.run("-p", "--max-steps", "1", "-m", model, "first")).code == 3
     assert (await halo.run("-r", halo.tasks[0], "-p", "-m", model)).code == 0
+
+
+async def test_a_task_that_was_stopped_does_not_go_on_without_a_prompt(halo: Halo) -> None:
+    model = halo.script({"text": "slow " * 500, "pace": 0.05}, HI)
+    process = await halo.start("-p", "-m", model, "first")
+    async with asyncio.timeout(60):
+        while not (halo.tasks and any(isinstance(event, ev.StepStarted) for event in halo.log())):
+            await asyncio.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert (await ended(process)).code == 130
+    done = await halo.run("-c", "-p", "-m", model)
+    assert (done.code, done.out) == (2, "")
+    assert "was stopped, so it does not continue by itself" in done.err
+    assert f'halo -r {halo.tasks[0]} -p "Continue where you left off."' in done.err
+    assert (await halo.run("-c", "-p", "-m", model, "Continue where you left off.")).code == 0
 
 
 async def test_a_finished_task_wants_a_prompt(halo: Halo) -> None:

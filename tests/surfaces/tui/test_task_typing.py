@@ -183,6 +183,28 @@ async def test_a_question_of_our_own_takes_typed_words_and_nothing_else_is_sent(
     assert len([event for event in halo.log() if isinstance(event, ev.TurnStarted)]) == 1
 
 
+async def test_a_message_that_a_stopped_turn_did_not_read_is_sent_or_taken_back_by_a_key(
+    halo: Halo, begin: Begin, open_board: OpenBoard
+):
+    begin({"call": [shell("sleep 60")]}, {"text": "Sent.", "expect": "one thing"})
+    async with open_board() as board:
+        await board.sees("script")
+        await board.presses("enter")
+        await board.sees("sleep 60")
+        await board.presses("tab")
+        for words in ("one thing", "another"):
+            await board.types(words)
+            await board.presses("enter")
+            await board.sees(f"↳ {words} · sent before the next step")
+        await board.presses("ctrl+x")
+        await board.sees("❯ one thing · Enter sends it", "❯ another · Enter sends it")
+        await board.presses("up")
+        await board.sees_no("another · Enter sends it")
+        await board.sees("another")
+        await board.presses("ctrl+u", "enter")
+        await board.sees("Sent.")
+
+
 async def test_a_prompt_decides_what_waits_only_if_it_is_sent_at_once(halo: Halo, begin: Begin, open_board: OpenBoard):
     begin({"call": [shell("echo made > made", risky=True)]}, DONE)
     async with open_board() as board:

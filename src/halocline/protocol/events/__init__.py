@@ -43,6 +43,14 @@ from halocline.protocol.events.mcp import (
     McpSampled as McpSampled,
 )
 from halocline.protocol.events.mentions import MentionsResolved as MentionsResolved
+from halocline.protocol.events.message_queue import (
+    MessageQueued as MessageQueued,
+    MessageWithdrawn as MessageWithdrawn,
+    QueuedMessageEdited as QueuedMessageEdited,
+    QueueEvent as QueueEvent,
+    QueueHeld as QueueHeld,
+    QueueReleased as QueueReleased,
+)
 from halocline.protocol.events.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
@@ -109,6 +117,7 @@ DurableEvent = (
     | LogRepaired
     | TurnStarted
     | SteeringReceived
+    | QueueEvent
     | TurnEnded
     | TurnResumed
     | StepStarted

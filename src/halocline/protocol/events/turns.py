@@ -51,18 +51,24 @@ class LogRepaired(Durable, frozen=True):
 class TurnStarted(Durable, frozen=True):
     """A turn started with this prompt. `output_schema` is the JSON Schema that its answer must match.
 
-    `name` is the name that the sender of the prompt gave it, if any.
+    `name` is the name that the sender of the prompt gave it, if any. `messages` are the queued messages that it
+    delivers.
     """
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
     name: str = ""
+    messages: tuple[int, ...] = ()
 
 
 class SteeringReceived(Durable, frozen=True):
-    """A message came during a turn. It answers a pending question or approval; the model reads it after the calls."""
+    """A message came during a turn. It answers a pending question or approval; the model reads it after the calls.
+
+    `messages` are the queued messages that it delivers.
+    """
 
     content: tuple[UserPart, ...]
+    messages: tuple[int, ...] = ()
 
 
 class TurnEnded(Durable, frozen=True):

@@ -17,6 +17,7 @@ from halocline.protocol.messages import Usage, UserMessage, UserPart
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.conversation import add_message, add_notes, release_held
 from halocline.protocol.state.file_knowledge import note_read, note_reported, note_restored
+from halocline.protocol.state.message_queue import follow_queue
 from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.state.plan import TodoAge
 from halocline.protocol.state.rewind import remember_point, restore_state
@@ -31,7 +32,7 @@ def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
     step = _REDUCERS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
-    now = replace(state, seq=event.seq, last_at=event.at)
+    now = replace(state, seq=event.seq, last_at=event.at, queue=follow_queue(state.queue, event))
     return remember_point(state, step(now, event)) if step else now
 
 
@@ -260,9 +261,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.ModeChanged: _change("plan", lambda plan, e: plan.after_switch(e.mode)),
     ev.RulesChanged: _change("permissions", lambda permissions, e: replace(permissions, rules=e.book)),
     ev.ApprovalSwitched: _change("permissions", lambda permissions, e: permissions.with_switch(e.switch, e.on)),
-    ev.PolicyChanged: _change(
-        "permissions", lambda permissions, e: replace(permissions, approval_mode=e.approval_mode)
-    ),
+    ev.PolicyChanged: _change("permissions", lambda group, e: replace(group, approval_mode=e.approval_mode)),
     ev.ToolsOffered: _tools_offered,
     ev.FileChanged: lambda state, e: replace(state, turn=note_action(state.turn, e), files=state.files.after_change(e)),
     ev.FilesChangedOutside: _note("files", lambda files, e: replace(files, known=note_reported(files.known, e.files))),

@@ -15,6 +15,7 @@ from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.host import HostState, JobsState, UserCommandsState
 from halocline.protocol.state.mcp import McpState
+from halocline.protocol.state.message_queue import QueueState
 from halocline.protocol.state.pending import OpenCall, PendingState
 from halocline.protocol.state.permissions import PermissionsState
 from halocline.protocol.state.plan import PlanState
@@ -60,6 +61,7 @@ class State(Value, frozen=True):
     plan: PlanState = PlanState()
     budget: BudgetState = BudgetState()
     pending: PendingState = PendingState()
+    queue: QueueState = QueueState()
     permissions: PermissionsState = PermissionsState()
     files: FilesState = FilesState()
     compaction: CompactionState = CompactionState()

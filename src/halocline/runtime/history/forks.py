@@ -88,6 +88,7 @@ def _closing_events(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator
         for lane in state.subagents.running
     )
     yield from loose_ends(state)
+    yield from (ev.MessageWithdrawn(one.id) for one in state.queue.messages)  # they wait in the task of the person
     if state.turn is not None:
         yield ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED)
     yield from (ev.JobEnded(job=job.job, command=job.command, stopped=ELSEWHERE) for job in state.jobs.running)

@@ -16,12 +16,17 @@ from halocline.task.inbox import Content, Prompt
 def build_prompt(opened: OpenTask, content: Content, command: cmd.SubmitPrompt) -> Prompt:
     """Build the prompt for a task; `content` has its slash commands expanded. Raises UsageError if it is empty."""
     require_words(content)
+    content = add_notes(opened, content, command.editor, command.output_schema)
+    return Prompt(content, command.output_schema, command.turn)
+
+
+def add_notes(opened: OpenTask, content: Content, editor: cmd.EditorState | None, schema: JsonObject | None) -> Content:
+    """Return the content that begins a turn with the notes for the model."""
     task = opened.task
     now = datetime.now().astimezone()
     rested = _note_pause(opened, now.timestamp())
-    note = environment_note(task.state, Path(task.state.workspace), now, command.editor)
-    notes = (*filter(None, (note,)), *rested, *_note_schema(command.output_schema))
-    return Prompt((*content, *notes), command.output_schema, command.turn)
+    note = environment_note(task.state, Path(task.state.workspace), now, editor)
+    return (*content, *filter(None, (note,)), *rested, *_note_schema(schema))
 
 
 def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:

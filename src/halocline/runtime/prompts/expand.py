@@ -51,22 +51,16 @@ async def expand_prompt_in_thread(
     return (*_offer_and_note(task, expansion), *content)
 
 
-class Steering:
-    """Messages to running turns whose slash commands are still being expanded."""
+class AnswerNotes:
+    """The texts of slash commands in answers, for turns that wait for them."""
 
     def __init__(self) -> None:
         self._reading: set[asyncio.Task[Content]] = set()
 
-    def say(self, task: Task, content: Content, words: Callable[[], "SlashEntries"], client: str) -> None:
-        """Send a message with its slash commands expanded. It answers all pending requests. Raises UsageError."""
-        require_words(content)
-        is_plain = not _has_words(_first_text(content))
-        task.inbox.interject(content if is_plain else self._read(_expand_message(task, content, words)), client)
-
-    def say_what_became(self, task: Task, answer: str, words: Callable[[], "SlashEntries"]) -> None:
+    def add(self, task: Task, answer: str, words: Callable[[], "SlashEntries"]) -> None:
         """Send the expanded slash commands of an answer; the answer itself was already given."""
         if _has_words(answer):
-            task.inbox.steer(self._read(_expand_message(task, (Text(answer),), words, alone=False)))
+            task.inbox.queue.add_note(self._read(_expand_answer(task, (Text(answer),), words)))
 
     def _read(self, content: Coroutine[None, None, Content]) -> "asyncio.Task[Content]":
         reading = asyncio.create_task(content)
@@ -75,22 +69,20 @@ class Steering:
         return reading
 
     async def close(self) -> None:
-        """Drop messages that are still being expanded."""
+        """Drop what is still being read."""
         for reading in self._reading:
             reading.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)
 
 
-async def _expand_message(
-    task: Task, content: Content, words: Callable[[], "SlashEntries"], *, alone: bool = True
-) -> Content:
-    """Expand a message; on failure return nothing, and notify the person. `alone`: include the message itself."""
+async def _expand_answer(task: Task, content: Content, words: Callable[[], "SlashEntries"]) -> Content:
+    """Return the notes for an answer's slash commands; on failure nothing, and notify the person."""
     try:
         expanded = await expand_prompt_in_thread(task, content, words)
     except UsageError as error:
-        task.emit(Noticed(f"{error.text} The message was not sent. {error.hint}".rstrip()))
+        task.emit(Noticed(f"{error.text} {error.hint}".rstrip()))
         return ()
-    return expanded if alone else expanded[: -len(content)]
+    return expanded[: -len(content)]
 
 
 def require_words(content: Content) -> None:

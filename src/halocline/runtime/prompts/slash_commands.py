@@ -104,6 +104,10 @@ ROWS = (
         "compact", "summarize the conversation to free context; say what matters most, or undo the last time",
         By.CONTROLLER, Section.TASK, "[what matters | undo]", aliases=("smol",), during=True,
     ),
+    SlashCommand(
+        "queue", "list the messages that wait; send or delete them", By.SURFACE, Section.TASK, "[send [N] | delete N]",
+        during=True,
+    ),
     SlashCommand("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
     SlashCommand("quit", "exit; you can resume the task later", By.SURFACE, Section.TASK, aliases=("exit",)),
     SlashCommand(

@@ -84,7 +84,7 @@ class Lane:
             case ev.UsageReported():
                 pass
             case ev.TurnEnded(reason=reason):
-                if reason is not StopReason.END_TURN or not self._task.inbox.has_message:  # else another turn begins
+                if reason is not StopReason.END_TURN or not self._task.inbox.queue.has_due:  # else another turn begins
                     self.close()
                 return
             case _:
@@ -109,7 +109,7 @@ class Lane:
 
     def _hurry(self) -> None:
         if not self.over.is_set():
-            self._task.inbox.steer((Note(HURRY, "hurry"),))
+            self._task.inbox.queue.add_note((Note(HURRY, "hurry"),))
 
 
 def end_event(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:

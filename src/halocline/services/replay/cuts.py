@@ -16,6 +16,7 @@ FROM_ELSEWHERE = (
     *(SubagentEnded, ev.TaskLabelled, ev.CheckpointFailed, ev.CheckpointTaken, ev.CheckpointRestored),
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
+    *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.Unrecognised),
 )
 """Events that the loop does not produce; they are taken from the recording."""

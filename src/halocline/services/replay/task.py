@@ -9,6 +9,7 @@ from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE, Cut
 from halocline.services.replay.timeline import Course, must_wait
 from halocline.services.replay.words import with_recorded_words
 from halocline.task.inbox import InboxRequest, Prompt
+from halocline.task.message_queue import MessageQueue
 from halocline.task.parts import TaskParts
 from halocline.task.task import Task
 
@@ -17,6 +18,7 @@ class Replayed(Task):
     """A task that is fed from the recording."""
 
     def __init__(self, parts: TaskParts, course: Course) -> None:
+        parts.inbox.queue = self._queue = RecordedQueue()
         super().__init__(parts)
         self.course = course
         self.serving: asyncio.Task[None] | None = None
@@ -74,13 +76,14 @@ class Replayed(Task):
     def _arrives(self, event: ev.DurableEvent) -> None:
         match event:
             case ev.TurnStarted():
-                self.inbox.prompt(Prompt(event.content, event.output_schema))
+                self.inbox.prompt(Prompt(event.content, event.output_schema, event.name, event.messages))
                 if cut := self.course.cut_at_once:
                     self.inbox.interrupt(cut.limit, cut.raised)
             case ev.SteeringReceived() if self.state.pending.approvals or self.state.pending.questions:
-                self.inbox.interject(event.content, self.course.answering_client)
+                self._queue.received = event
+                self.inbox.interject(self.course.answering_client)
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
-                self.inbox.steer(event.content)
+                self._queue.received = event
             case ev.ApprovalResolved(by="user"):
                 self.inbox.resolve(_decision_command(event, self.state))
             case ev.QuestionAnswered(by="user"):
@@ -116,6 +119,27 @@ class Replayed(Task):
         """True if the event was reported by a call before it was cut short; nothing answers that call here."""
         runs = any(opened.started for opened in self.state.pending.calls)
         return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
+
+
+class RecordedQueue(MessageQueue):
+    """Delivers messages when the recording did, with what the model read of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.received: ev.SteeringReceived | None = None
+
+    @property
+    def has_due(self) -> bool:
+        return False
+
+    async def deliver_steering(self) -> bool:
+        received, self.received = self.received, None
+        if received:
+            self._emit(ev.SteeringReceived(content=received.content, messages=received.messages))
+        return received is not None
+
+    def hold(self) -> None:
+        """Do nothing: what was held then is recorded."""
 
 
 def _answer_command(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:

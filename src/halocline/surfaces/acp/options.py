@@ -51,6 +51,12 @@ class SessionOptions:
         efforts = self._client.models.efforts(state.model.name, state.plan.mode)
         return list_config_options(self.find_mode(task), state.model.name, self._models, state.model.effort, efforts)
 
+    async def list_updates(self, task: str) -> tuple[schema.CurrentModeUpdate, schema.ConfigOptionUpdate]:
+        """Return the updates that tell a client the modes and options as they are now."""
+        mode = schema.CurrentModeUpdate(current_mode_id=self.find_mode(task), session_update="current_mode_update")
+        changed = await self.list(task)
+        return mode, schema.ConfigOptionUpdate(config_options=changed, session_update="config_option_update")
+
     async def set_mode(self, task: str, mode: str) -> None:
         """Switch the mode. Raises RequestError for an unknown one; UsageError and TaskBusy as `Client.deliver`."""
         try:

@@ -36,6 +36,8 @@ class PromptTurns:
         self._end: asyncio.Future[End] | None = None
         self._failure = ""
         self._dropped: set[str] = set()
+        self._queued: dict[int, str] = {}
+        """Names of turns by the number of the waiting message that they will begin with."""
         self._continued = ""
 
     @staticmethod
@@ -58,8 +60,13 @@ class PromptTurns:
                 return seq if self._current in self._dropped else 0
             case ev.ErrorRaised():
                 self._failure = f"{event.text} {event.hint}".rstrip()
+            case ev.MessageQueued(turn=turn, seq=seq):
+                self._queued[seq] = turn
+            case ev.MessageWithdrawn(message=message):
+                self._dropped.discard(self._queued.pop(message, ""))
             case ev.TurnEnded():
                 self._settle(self._describe_end(event))
+                self._dropped.discard(self._current)
                 self.running, self._current = 0, ""
         return 0
 
@@ -91,6 +98,11 @@ class PromptTurns:
             self._end.set_result(end)
         if not self._is_mine:
             self._dropped.add(self._name)
+
+    @property
+    def is_cancelling(self) -> bool:
+        """True if a turn of this session was cancelled and has not ended: the next prompt is sent after that."""
+        return bool(self._dropped)
 
     @property
     def is_prompted(self) -> bool:

@@ -25,6 +25,7 @@ from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.replay import list_standing
 from halocline.surfaces.acp.successor import open_successor
 from halocline.surfaces.acp.updates import Update, Updates, make_plan, make_usage
+from halocline.surfaces.acp.waiting_messages import WaitingMessages
 from halocline.surfaces.slash.context import SlashAnswer
 
 _OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
@@ -44,6 +45,7 @@ class Session:
         self.task = name
         state = client.state(name)
         self._updates = Updates(state.workspace, self._read_image, cost=state.budget.cost)
+        self._waiting = WaitingMessages(client, self._updates.own_turns, self._send_update)
         self.options = SessionOptions(client)
         self._turns = PromptTurns(state.turn.seq if state.turn else 0)
         describe = self._updates.calls.describe_request
@@ -109,7 +111,8 @@ class Session:
                 return await self._deliver(reply, self._turns.expect())
             if own := slash.find_own(content):
                 return await self._answer_command(own)
-            submit = cmd.SubmitPrompt(task=self.task, content=content, turn=self._turns.make_name())
+            name, after_stop = self._turns.make_name(), self._turns.is_cancelling
+            submit = cmd.SubmitPrompt(task=self.task, content=content, turn=name, after_stop=after_stop)
             self._updates.own_turns.add(submit.turn)
             return await self._deliver(submit, self._turns.expect(submit.turn))
 
@@ -168,7 +171,9 @@ class Session:
         was_asked = self._requests.take_question()
         if self._is_reading and not was_asked:
             return
-        if not self._turns.cancel() and (turn := self._turns.running):
+        if self._turns.cancel():
+            self._waiting.withdraw_own(self.task)
+        elif turn := self._turns.running:
             cancelling = asyncio.create_task(self._interrupt(turn))
             self._cancelling.add(cancelling)
             cancelling.add_done_callback(self._cancelling.discard)
@@ -267,6 +272,8 @@ class Session:
             self._shown += 1
             await self._send_update(update)
         self._requests.follow(event)
+        if isinstance(event, ev.TurnEnded):
+            await self._waiting.show_held(event, self.task, self._turns)
         if isinstance(event, ev.HandedOver):
             self._successor = event
         if not (isinstance(event, ev.TurnEnded) and self._successor) and (dropped := self._turns.follow(event)):
@@ -274,7 +281,8 @@ class Session:
         if isinstance(event, ev.ConversationRestored):
             await self._send_update(make_plan(ev.TodosChanged(todos=self._client.state(self.task).plan.todos)))
         if isinstance(event, _OPTION_CHANGES):
-            await self._send_options()
+            for update in await self.options.list_updates(self.task):
+                await self._send_update(update)
 
     async def _continue_in(self, event: ev.HandedOver) -> None:
         """Go on with the task that continues this one's work, in the same session."""
@@ -285,16 +293,6 @@ class Session:
             self.task = event.to
         finally:
             self._is_in_task.set()
-
-    async def _send_options(self) -> None:
-        mode = schema.CurrentModeUpdate(
-            current_mode_id=self.options.find_mode(self.task), session_update="current_mode_update"
-        )
-        await self._send_update(mode)
-        changed = await self.options.list(self.task)
-        await self._send_update(
-            schema.ConfigOptionUpdate(config_options=changed, session_update="config_option_update")
-        )
 
     async def _send_update(self, update: Update) -> None:
         await self._editor.session_update(self.name, update)

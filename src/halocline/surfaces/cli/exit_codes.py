@@ -51,6 +51,15 @@ def of_state(state: State) -> ExitCode:
     return code
 
 
+def of_run(state: State, *, is_leaving: bool) -> ExitCode:
+    """Exit code of a run that left its task in this state; `is_leaving`: because of a signal."""
+    if state.turn is not None:  # what waits for the person is asked again, or the task broke: closing it raises why
+        return ExitCode.INTERRUPTED if is_leaving else ExitCode.ERROR
+    if state.last_end is None:
+        return ExitCode.FINISHED  # the person quit without a prompt
+    return ExitCode.INTERRUPTED if is_leaving else of_state(state)
+
+
 def of_error(error: HaloclineError) -> ExitCode:
     """Exit code for an error that ended the program."""
     return ExitCode.USAGE if isinstance(error, UsageError | SettingsError | TaskNotFound) else ExitCode.ERROR

@@ -44,6 +44,7 @@ HANDLERS = {
     "cost": SlashHandler("lists:answer_cost"),
     "todos": SlashHandler("lists:answer_todos"),
     "jobs": SlashHandler("jobs:answer_jobs", "jobs:complete_jobs"),
+    "queue": SlashHandler("queue:answer_queue", "queue:complete_queue"),
     "btw": SlashHandler("btw:answer_btw"),
     "copy": SlashHandler("copy:answer_copy", "copy:complete_copy"),
     "status": SlashHandler("status:answer_status"),

@@ -10,9 +10,11 @@ from msgspec.structs import replace
 
 from halocline.client import MCP_PREFIX, Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
+from halocline.surfaces.cli.session.queued_messages import withdraw_message
 from halocline.surfaces.rows import fold_event, transcript_of
 from halocline.surfaces.transcript import Transcript, drop_transient
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -92,6 +94,25 @@ class TaskFeed:
         else:
             prompt = cmd.SubmitPrompt(task=self.task, content=content, verbatim=bool(ahead))
             await self.client.pass_on(prompt)
+
+    async def send_waiting(self) -> None:
+        """Send the first message that waits for a person or for the end of the turn. Raises HaloclineError."""
+        if first := next((one for one in self.state.queue.messages if not one.steers), None):
+            await self.open()
+            self.client.send(cmd.SendQueued(task=self.task, messages=(first.id,), steer=self.is_running))
+
+    async def take_waiting(self) -> str:
+        """Take the last message that waits out of the queue. Returns its words; empty if it was sent before.
+
+        Raises HaloclineError, also for a message with attachments, which this composer cannot hold.
+        """
+        last = next(iter(self.state.queue.messages[::-1]), None)
+        if last is None:
+            return ""
+        if last.attachments:
+            raise UsageError("This message has attachments.", f"Edit it there: halo attach {self.task}")
+        await self.open()
+        return last.text if await withdraw_message(self.client, self.task, last) else ""
 
     def interrupt(self) -> bool:
         """Interrupt the turn; False if none runs."""

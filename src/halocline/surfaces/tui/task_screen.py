@@ -24,6 +24,7 @@ from halocline.surfaces.tui.input.completions import Completions
 from halocline.surfaces.tui.input.composer import Composer
 from halocline.surfaces.tui.input.prompt_recall import PromptRecall
 from halocline.surfaces.tui.input.typed_text import BoardActions, TypedText
+from halocline.surfaces.tui.queue_pane import QueuePane
 from halocline.surfaces.tui.review_screen import ReviewScreen
 from halocline.surfaces.tui.row_blocks import EarlierBlock, RowBlock, RowBlocks, has_words
 from halocline.surfaces.tui.task_asking import TaskAsking
@@ -79,6 +80,7 @@ class TaskScreen(Screen[None]):
         self._asking = TaskAsking(self.feed, cards, self._menu, self._start)
         self._typed = TypedText(self.feed, cards, self._asking, board, self.action_show_timeline)
         self._cards = cards
+        self._queue = QueuePane(self.feed, self.composer, lambda work: self._start(self._report(work)))
         self._choices = FragmentLines(self._list_choices, MOST_CHOICES)
         self._head = FragmentLines(self._list_head)
         self._label = HintLine(KEYS, self._describe_line)
@@ -88,6 +90,7 @@ class TaskScreen(Screen[None]):
         yield self._head
         yield self.view
         yield self._pane
+        yield self._queue
         yield self._choices
         yield self._label
         yield self.composer
@@ -97,7 +100,7 @@ class TaskScreen(Screen[None]):
         self.composer.completions = Completions(self.feed, self._choices.redraw)
         self.view.on_move = self._label.redraw
         self.set_focus(self.view)
-        self.run_worker(self._follow(), exit_on_error=True)
+        self._start(self._report(self.feed.follow()))
 
     def on_unmount(self) -> None:
         if self.composer.completions:
@@ -108,9 +111,10 @@ class TaskScreen(Screen[None]):
         self._pane.redraw()
         self._choices.redraw()
 
-    async def _follow(self) -> None:
+    async def _report(self, work: Coroutine[None, None, None]) -> None:
+        """Do something in the task, and show why it failed."""
         try:
-            await self.feed.follow()
+            await work
         except HaloclineError as error:
             self._cards.say(f"{error.text} {error.hint}".rstrip())
 
@@ -133,6 +137,7 @@ class TaskScreen(Screen[None]):
         self._asking.update()
         self._show_rows()
         self._head.redraw()
+        self._queue.redraw()
         self._status.redraw()
 
     def _show_rows(self) -> None:

@@ -100,8 +100,7 @@ class Asking:
         """Record the message that came instead of an answer; return who answered, and through which client."""
         if answer is None:
             return "nobody", ""
-        if said := await self._inbox.steering():
-            self._emit(ev.SteeringReceived(content=said))
+        await self._inbox.queue.deliver_steering()
         return "message", answer.client
 
     def _notify(self, kind: str, message: str) -> None:

@@ -84,6 +84,50 @@ def test_a_queue_is_held_after_a_turn_that_was_stopped(halo: Halo, open_terminal
     assert prompts(halo) == ["go", "later"]
 
 
+def test_a_message_that_a_stopped_turn_did_not_read_waits_for_a_key_and_comes_into_no_other_turn(
+    halo: Halo, open_terminal: Open
+) -> None:
+    model = halo.script(SLOW, {"text": "Alone."}, {"text": "Together.", "expect": "steer me"})
+    terminal = open_terminal().starts("-m", model).says("go").sees("First paragraph.").types("steer me").presses("C-s")
+    terminal.sees("sent before the next step").presses("Escape").sees("■ interrupted", "❯ steer me · Enter sends it")
+    terminal.says("something else").sees("Alone.", "❯ steer me · Enter sends it", HINT)
+    assert prompts(halo) == ["go", "something else"]
+    terminal.presses("Enter").sees("Together.").sees_no("Enter sends it")
+    assert prompts(halo) == ["go", "something else", "steer me"]
+
+
+def test_a_held_prompt_stays_in_its_task(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(SLOW, HI)).says("go").sees("First paragraph.").says("later")
+    terminal.sees("· queued").presses("Escape").sees("Enter sends it").says("/clear").sees("New task")
+    terminal.sees_no("Enter sends it")
+    first = sorted(halo.tasks)[0]
+    terminal.presses("Enter").says(f"/resume {first}").sees("❯ later · Enter sends it")
+
+
+def test_a_stopped_task_is_opened_and_continues_by_a_key(halo: Halo, open_terminal: Open) -> None:
+    model = halo.script(SLOW, {**HI, "expect": "Continue where you left off."})
+    terminal = open_terminal().starts("-m", model).says("go").sees("First paragraph.").says("and then")
+    terminal.sees("· queued").presses("Escape").sees("Enter sends it").presses("Up").sees_no("Enter sends it")
+    terminal.presses("C-c", "C-d").sees("halo -r")
+    again = open_terminal().starts("-c", "-m", model).sees("Continue where you left off. (Enter sends this)")
+    time.sleep(0.5)
+    assert prompts(halo) == ["go"]
+    again.presses("Enter").sees("Hello.")
+    assert prompts(halo) == ["go", "Continue where you left off."]
+
+
+def test_a_card_and_what_waits_outlive_a_terminal_that_is_closed(halo: Halo, open_terminal: Open) -> None:
+    model = halo.script(TOUCH, HI, HI)
+    terminal = open_terminal().starts("-m", model).says("go").sees(OPTIONS).types("and then").sees("❯ and then")
+    terminal.presses("Enter").sees("· queued", OPTIONS)
+    terminal.close()
+    again = open_terminal().starts("-c", "-m", model).sees(OPTIONS, "❯ and then · queued")
+    assert not decisions(halo)
+    again.decides("y").sees("❯ and then", "Hello.", HINT)
+    assert (halo.folder / "made").exists()
+    assert prompts(halo) == ["go", "and then"]
+
+
 STUBBORN = {"call": [shell("trap '' INT TERM HUP; echo began; while :; do sleep 0.1; done")]}
 """A command that takes a while to stop."""
 

@@ -126,7 +126,7 @@ async def test_a_picture_for_a_model_that_sees_none_is_said_before_it_is_sent(se
 
 
 async def test_what_waits_can_be_changed_and_goes_out_one_by_one_as_turns_end(server, opened):
-    server.model(SLOW, {"text": "Second."}, {"text": "Third."})
+    server.model(SLOW | {"delay": 12}, {"text": "Second."}, {"text": "Third."})
     await server.start()
     screen = await opened()
     await screen.say("Begin.")
@@ -159,9 +159,9 @@ async def test_a_queue_outlives_a_reload_and_is_held_after_a_stop(server, opened
     await screen.page.keyboard.press("Escape")
     await screen.sees("Press Esc again to stop")
     await screen.page.keyboard.press("Escape")
-    await screen.sees("Paused: the turn was stopped or failed")
+    await screen.sees("Held until you send it: a turn was stopped or failed")
     assert texts(server) == ["Begin."]
-    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Resume").click()
+    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Send all").click()
     await screen.page.locator(".prompt", has_text="Later, please.").wait_for()
     assert texts(server) == ["Begin.", "Later, please."]
 

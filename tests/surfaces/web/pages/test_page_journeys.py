@@ -98,7 +98,7 @@ async def test_a_question_is_answered_by_the_number_of_an_option(server, opened)
 
 
 async def test_plan_becomes_act_and_what_is_said_meanwhile_waits_in_the_queue(server, opened):
-    server.model({"text": "Here is the plan. " * 8, "pace": 0.2}, {"text": "Second turn."}, {"text": "Third."})
+    server.model({"text": "Here is the plan. " * 60, "pace": 0.2}, {"text": "Second turn."}, {"text": "Third."})
     await server.start()
     screen = await opened()
     await screen.page.get_by_role("radio", name="Plan").click()

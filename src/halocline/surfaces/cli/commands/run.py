@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from halocline import client as public
 from halocline.client import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.messages import StopReason, UserPart
-from halocline.protocol.state.state import State
+from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import commands, live, pickers, session, stream_input
@@ -25,16 +24,13 @@ from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
 from halocline.surfaces.cli.output.view import Foreign, View
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
+from halocline.surfaces.cli.session.cut_short import find_first_prompt
 from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.prompt_source import prompt_text, take_terminal
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
-
-CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
-"""Ends of a turn after which a task can continue without a prompt."""
-CARRY_ON = "Continue where you left off."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -154,7 +150,7 @@ async def _run_conversation(
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
                 conversation.attend()
-                first = _first_prompt(client.state(task), prompt, needed=not (stays or along))
+                first = find_first_prompt(client.state(task), prompt, needed=not (stays or along))
                 code = await conversation.run(first, after)
             except UsageError:
                 await task_opening.forget_empty(client, task)
@@ -179,19 +175,6 @@ async def _attach_images(client: Client, arguments: argparse.Namespace, task: st
     except HaloclineError:
         await task_opening.forget_empty(client, task)
         raise
-
-
-def _first_prompt(state: State, prompt: str, *, needed: bool) -> str:
-    """Return the first prompt; a task that was cut short or has an open turn needs none. Raises UsageError."""
-    if prompt or state.turn is not None:
-        return prompt
-    if state.last_end is not None and state.last_end.reason in CUT_SHORT:
-        return CARRY_ON
-    if needed:
-        raise UsageError(
-            f"Task {state.task} is finished and needs a prompt.", f'Use: halo -r {state.task} "what to do"'
-        )
-    return ""
 
 
 def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:

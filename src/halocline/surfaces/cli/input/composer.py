@@ -66,10 +66,10 @@ class Composer:
         self._chips: Chips = before._chips if before else Chips()
         self._kept: str = before._kept if before else ""
 
-    async def ask(self, typed: str = "", hint: str = "") -> Prompt | None:
+    async def ask(self, typed: str = "", hint: str = "", offered: str = "") -> Prompt | None:
         """Ask for the next prompt, starting with the text `typed` before; None when the person quits.
 
-        The `hint` replaces the usual placeholder.
+        The `hint` replaces the usual placeholder. Enter alone sends the prompt that is `offered`, if any.
 
         Enter sends, Alt+Enter or Ctrl+J starts a new line, Tab completes, Ctrl-V pastes an image, Shift+Tab changes the
         mode, Ctrl-D quits, Ctrl-C clears the text or quits when it is empty, Ctrl-Z suspends. If another client sends
@@ -87,6 +87,7 @@ class Composer:
                 text = await session.prompt_async(
                     partial(_prompt_text, chosen, line), default=before, handle_sigint=False
                 )
+                text = text if text.strip() else offered
         except (EOFError, KeyboardInterrupt):
             return None
         except asyncio.CancelledError:

@@ -72,7 +72,8 @@ class Keyboard:
         self._chooses = False
         self._listens = False
         self._sends = False
-        self._is_gone = False
+        self.is_gone = False
+        """True once the terminal was closed."""
         self._used_at = time.monotonic()
 
     @property
@@ -114,7 +115,7 @@ class Keyboard:
         Echo stays off and keys stay raw until the editor reads them; otherwise Enter would become Ctrl-J.
         """
         self.open()
-        while not self._is_gone and select.select([self._fd], [], [], 0)[0]:
+        while not self.is_gone and select.select([self._fd], [], [], 0)[0]:
             self._read()
         self._stop_listening()
         try:
@@ -147,7 +148,7 @@ class Keyboard:
         """Wait until nothing was typed for a while; keys until then go to the draft."""
         self.open()
         quiet, before = 0.0, self.draft
-        while quiet < self._silence and not self._is_gone:
+        while quiet < self._silence and not self.is_gone:
             await asyncio.sleep(BEAT)
             quiet, before = (quiet + BEAT if self.draft == before else 0.0), self.draft
 
@@ -181,7 +182,7 @@ class Keyboard:
         """Return the next input in one piece, and True if that much silence came before; empty at the input's end."""
         quiet = 0.0
         while not self._presses:
-            if self._is_gone:
+            if self.is_gone:
                 return "", True
             self._arrived.clear()
             try:
@@ -207,7 +208,7 @@ class Keyboard:
         text = self._decoder.decode(data)
         self._used_at = time.monotonic()
         if not data:
-            self._is_gone = True
+            self.is_gone = True
             asyncio.get_running_loop().remove_reader(self._fd)
         elif self.on_leave and LEAVE in text:
             text = text.replace(LEAVE, "")

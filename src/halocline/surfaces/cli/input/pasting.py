@@ -5,12 +5,15 @@ Pure, apart from checking that files exist.
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from halocline.client import format_mention
-from halocline.protocol.messages import PASTED, Note, UserPart
+from halocline.protocol.messages import PASTED, Image, Note, UserPart
+from halocline.protocol.patterns import compile_later
 
+_PICTURE = compile_later(r"\[picture \d+\]")
 LONG_LINES, LONG_TEXT = 10, 2_000
 """Lines and characters above which pasted text becomes a chip."""
 
@@ -58,6 +61,29 @@ class Chips:
         for chip in self._parts:
             typed = typed.replace(chip, self._texts.get(chip, ""))
         return typed
+
+    def restore(self, text: str, parts: Sequence[UserPart]) -> str:
+        """Return a text that comes back with its parts, typed here or elsewhere, with a chip for each of them."""
+        known = self.parts(text)
+        image: tuple[UserPart, ...] = ()
+        for part in parts:
+            if part in known:
+                continue
+            if isinstance(part, Note) and part.source == PASTED:
+                chip, _, pasted = part.text.partition("\n")
+                text = text.replace(chip, self.chip(pasted), 1) if chip in text else f"{text}\n{self.chip(pasted)}"
+                continue
+            image += (part,)
+            if isinstance(part, Image):
+                text = self._restore_image(text, image)
+                image = ()
+        return text
+
+    def _restore_image(self, text: str, parts: tuple[UserPart, ...]) -> str:
+        """Give an image a new chip in place of its old one, or at the end."""
+        old = next((chip for chip in _PICTURE.findall(text) if chip not in self._parts), "")
+        chip = self.picture(self.next_picture(), parts)
+        return text.replace(old, chip, 1) if old else f"{text} {chip}".lstrip()
 
     def before(self, text: str) -> str:
         """Return the chip at the end of a text, with the space after it; empty when there is none."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 
 from prompt_toolkit.document import Document
 
-from halocline.surfaces.cli.input.line_input import Prompt
+from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
 from halocline.surfaces.cli.input.menu import NO_ANSWER
 from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
@@ -39,6 +39,8 @@ class LiveActions:
         self._answer = answer
         self.expand = expand
         self._escaped_at = 0.0
+        self._due = ""
+        """The text that is sent once the conversation waits for a prompt, if it is still what is typed."""
 
     def send(self) -> None:
         """Enter: send, queue, or continue the line after a backslash."""
@@ -55,11 +57,7 @@ class LiveActions:
             return None
         if self._answers_card():
             return None
-        if prompt := composer.take():
-            return self._send_prompt(prompt)
-        if session.queue.prompts:
-            self.steer()
-        return None
+        return self._send_typed() if composer.text.strip() else self._send_what_waits()
 
     async def _open_values(self, command: str) -> None:
         """Open the list of values of a command; without values, the command reports at once."""
@@ -69,21 +67,38 @@ class LiveActions:
         if values:
             composer.buffer.document = Document(f"{command} ")
             composer.buffer.start_completion()
-        elif prompt := composer.take():
-            self._send_prompt(prompt)
+        elif composer.text.strip():
+            self._send_typed()
 
-    def _send_prompt(self, prompt: Prompt) -> None:
-        """Send or queue a prompt; while a turn runs, some commands are answered at once."""
-        session, row = self._session, find_own_command(prompt.text)
-        is_own = prompt.text.lstrip().startswith("!")
-        if session.is_prompting or not (row or is_own):
-            session.send_prompt(prompt)
-        elif row and row.name == "quit":
+    def _send_typed(self) -> None:
+        """Send the typed prompt, or let it wait in the task; while a turn runs, some commands are answered at once.
+
+        What cannot be taken now stays in the composer. It is sent when it can be, unless it was changed by then.
+        """
+        session, composer, text = self._session, self._composer, expand_quit_word(self._composer.text)
+        row, is_prompting = find_own_command(text), session.is_prompting
+        if not is_prompting and row and row.name == "quit":
             session.quit()
-        elif is_own or (row and row.during):
-            session.start(self._answer(prompt.text))
-        else:
+        elif not is_prompting and (text.lstrip().startswith(("!", "# ")) or (row and row.during)):
+            composer.take()
+            session.start(self._answer(text))
+        elif not is_prompting and (row or not session.is_working):
+            self._due = composer.text
+            session.notice = f"{text.split()[0]} runs when this turn is done" if row and session.has_turn else ""
+        elif prompt := composer.take():
             session.send_prompt(prompt)
+
+    def send_due(self) -> None:
+        """Send what Enter was pressed for before the conversation could take it."""
+        due, self._due = self._due, ""
+        if due and due == self._composer.text:
+            self._send_typed()
+
+    def _send_what_waits(self) -> None:
+        """Enter with nothing typed: send the first message that waits, or the prompt that is offered."""
+        session = self._session
+        if not session.queue.send_first() and session.is_prompting and session.offered and session.state:
+            session.send_prompt(Prompt(session.offered, session.state.plan.mode))
 
     def _answers_card(self) -> bool:
         """Take the typed line as the answer to a question of Halocline's own, which no model may read.
@@ -103,8 +118,12 @@ class LiveActions:
         """Send the typed prompt, or the first queued one, to the running turn."""
         if self._answers_card():
             return
-        if prompt := self._composer.take() or self._session.queue.take_first():
+        if self._session.is_prompting or not self._session.has_turn:
+            self.send()
+        elif prompt := self._composer.take():
             self._session.steer(prompt)
+        else:
+            self._session.queue.send_first()
 
     def new_line(self) -> None:
         self._composer.insert("\n")
@@ -122,7 +141,7 @@ class LiveActions:
         elif session.card:
             session.card.stop()
         elif not session.is_prompting:
-            session.stop_turn()
+            self._stop_turn()
         elif twice:
             self._rewind()
 
@@ -136,7 +155,11 @@ class LiveActions:
         elif session.is_prompting or session.is_stopping:
             session.confirm_quit()
         else:
-            session.stop_turn()
+            self._stop_turn()
+
+    def _stop_turn(self) -> None:
+        self._due = ""
+        self._session.stop_turn()
 
     def quit(self) -> None:
         """Ctrl-D in an empty composer."""
@@ -161,11 +184,7 @@ class LiveActions:
         buffer, queue = self._composer.buffer, self._session.queue
         if buffer.complete_state:
             buffer.complete_previous()
-        elif queue.prompts and not self._composer.request and buffer.document.cursor_position_row == 0:
-            taken = queue.take_last()
-            assert taken is not None
-            self._composer.edit(taken)
-        else:
+        elif self._composer.request or buffer.document.cursor_position_row or not queue.take_last():
             buffer.auto_up()
 
     def advance(self) -> None:

@@ -86,8 +86,8 @@ class LiveComposer:
         return Prompt(text, mode, self.parts_of(text))
 
     def edit(self, prompt: Prompt) -> None:
-        """Put a prompt back, above what was typed since."""
-        self.put_above(prompt.text)
+        """Put a prompt back, above what was typed since, with what was attached to it."""
+        self.put_above(self._chips.restore(prompt.text, prompt.parts))
 
     def put_above(self, text: str) -> None:
         """Insert a text above what is typed."""

@@ -11,6 +11,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.edit_changes import WaitingEdit
@@ -31,6 +32,7 @@ from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, View, show_answer
+from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
 
@@ -59,6 +61,7 @@ class LiveMode(View):
 
     async def __aenter__(self) -> Self:
         actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
+        self._session.put_back, self._session.on_ready = self._composer.edit, actions.send_due
         lines = self._lines
         panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint)
         keys = bind_keys(actions, self._session, self._composer)
@@ -109,12 +112,10 @@ class LiveMode(View):
             self._screen.show(event)
         match event:
             case ev.TurnStarted() | ev.TurnResumed():
+                self._session.offered = ""
+                self._session.on_ready()
                 self._outside.change_state("working")
-            case ev.SteeringReceived():
-                self._session.steered.clear()
             case ev.TurnEnded():
-                self._session.queue.end_turn(event.reason)
-                self._session.steered.clear()
                 self._session.is_stopping = False
                 self._outside.change_state("idle")
                 self._outside.call_person("is done")
@@ -130,6 +131,12 @@ class LiveMode(View):
 
     def put_prompt(self, text: str) -> None:
         self._composer.put_above(text)
+
+    def offer_prompt(self, text: str) -> None:
+        self._session.offered = text
+
+    def expect_form(self, schema: JsonObject | None) -> None:
+        self._session.schema = schema
 
     def show_reply(self, text: str) -> None:
         self._screen.show_reply(text)
@@ -181,7 +188,7 @@ class LiveMode(View):
         self._app.request_frame()
 
     async def _answer_now(self, text: str) -> None:
-        """Answer a slash command, or run a command of the person, while a turn runs."""
+        """Answer a slash command, save a note, or run a command of the person, while a turn runs."""
         client, task = self._session.client, self._session.task
         if client is None:
             return
@@ -192,6 +199,9 @@ class LiveMode(View):
                 self.say(f"{error.text} {error.hint}".rstrip())
             return
         self._screen.echo(text)
+        if note := await keep_note(client, task, text):
+            self.say(note)
+            return
         show_answer(await answer_command(text, client, task, self), self)
 
     def _before_key(self) -> None:

@@ -11,7 +11,7 @@ from halocline.surfaces.cli.live.keys import key_lines
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
-from halocline.surfaces.sanitize import clean
+from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.wrapping import wrap_line
 
 PROMPT_HINTS: Sequence[str] = (
@@ -26,7 +26,7 @@ PLAN_HINTS: Sequence[str] = (
 PLAN_CARD_HINT = "Or type what to change"
 QUEUE_HINTS: Sequence[str] = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
 """Hints in an empty composer, from long to short. `next`: the mode that Shift-Tab goes to."""
-MOST_QUEUED, MOST_COMPLETIONS = 4, 8
+MOST_COMPLETIONS = 8
 LABEL_WIDTH = 40
 NARROW = 90
 """Columns below which keys and their meaning share one column."""
@@ -78,6 +78,8 @@ class PaneLines:
         state = self._session.state
         if self._session.card and self._session.is_prompting:
             return PLAN_CARD_HINT
+        if self._session.is_prompting and self._session.offered and not self._session.queue.all:
+            return f"{self._session.offered} (Enter sends this)"
         if self._session.has_turn and not self._session.is_prompting:
             hints = QUEUE_HINTS
         else:
@@ -91,16 +93,8 @@ class PaneLines:
         return [[("", f"  {line}")] for line in wrap_tail(text, width - 3, rows)] if text.strip() else []
 
     def _queue_lines(self, width: int) -> list[Fragments]:
-        steered = [f"↳ {_one_line(text)} · sent before the next step" for text in self._session.steered]
-        queue = self._session.queue
-        held, sent = "Enter sends it, ↑ edits it", "queued"
-        queued = [
-            f"❯ {_one_line(prompt.text)} · {held if queue.holds(at) else sent}"
-            for at, prompt in enumerate(queue.prompts)
-        ]
-        lines = [*steered, *queued]
-        shown = lines[:MOST_QUEUED] + ([f"… {len(lines) - MOST_QUEUED} more"] if len(lines) > MOST_QUEUED else [])
-        return [[("class:quiet", cut_line(line, width - 1))] for line in shown]
+        lines = list_queue_lines(self._session.queue.all)
+        return [[("class:quiet", cut_line(line, width - 1))] for line in lines]
 
     def _card_lines(self, width: int, rows: int) -> list[Fragments]:
         card = self._session.card
@@ -141,10 +135,6 @@ class PaneLines:
         jobs = [job for job in client.jobs(self._session.task) if job.state != "ended"]
         facts = status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
         return fit_facts(facts, width - 1)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean(text).split())
 
 
 def _split_fragments(fragments: Fragments) -> list[Fragments]:

@@ -14,10 +14,11 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
+from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import SILENCE
-from halocline.surfaces.cli.live.prompt_queue import PromptQueue
+from halocline.surfaces.cli.live.queued_messages import QueuedMessages
 
 if TYPE_CHECKING:
     from halocline.protocol.state.state import State
@@ -37,8 +38,13 @@ class LiveSession:
         self.redraw = redraw
         self.client: Client | None = None
         self.task = ""
-        self.queue = PromptQueue()
-        self.steered: list[str] = []
+        self.queue = QueuedMessages(self)
+        self.offered = ""
+        """The prompt that Enter alone sends."""
+        self.schema: JsonObject | None = None
+        self.put_back: Callable[[Prompt], None] = lambda prompt: None
+        self.on_ready: Callable[[], None] = lambda: None
+        """Called when a prompt can be taken: the conversation waits for one, or a turn began."""
         self.card: Card | None = None
         self.notice = ""
         self.shows_keys = False
@@ -50,6 +56,7 @@ class LiveSession:
         self._own_switches = 0
         self._typed_at = time.monotonic()
         self._jobs: set[asyncio.Task[None]] = set()
+        self._delivering = asyncio.Lock()
 
     def note_key(self) -> None:
         self._typed_at = time.monotonic()
@@ -73,7 +80,13 @@ class LiveSession:
     @property
     def is_prompting(self) -> bool:
         """True if the conversation waits for the next prompt."""
-        return self._prompted is not None
+        return self._prompted is not None and not self._prompted.done()
+
+    @property
+    def is_working(self) -> bool:
+        """True if the task does something, so that a prompt waits in it."""
+        state = self.state
+        return state is not None and (state.turn is not None or state.compaction.running is not None)
 
     @property
     def has_turn(self) -> bool:
@@ -81,11 +94,10 @@ class LiveSession:
         return state is not None and state.turn is not None
 
     async def next_prompt(self) -> Prompt | None:
-        """Return a queued prompt, or wait for one; None when the person quits."""
-        if prompt := self.queue.take_next():
-            return self._in_current_mode(prompt)
+        """Wait for a prompt; None when the person quits."""
         self._prompted = asyncio.get_running_loop().create_future()
         self.is_stopping = False
+        asyncio.get_running_loop().call_soon(self.on_ready)
         try:
             prompt = await self._prompted
             return prompt and self._in_current_mode(prompt)
@@ -93,30 +105,33 @@ class LiveSession:
             self._prompted = None
 
     def send_prompt(self, prompt: Prompt | None) -> None:
-        """Send a prompt to the conversation that waits for one, or queue it: after a stop, before the others."""
+        """Send a prompt to the conversation that waits for one, or else to the task, where it waits."""
         if self._prompted and not self._prompted.done():
             self._prompted.set_result(prompt)
-        elif prompt and (self.is_stopping or (self.queue.is_held and not self.has_turn)):
-            self.queue.add_after_stop(prompt)
         elif prompt:
-            self.queue.add(prompt)
+            content, after_stop = (Text(prompt.text), *prompt.parts), self.is_stopping
+            command = cmd.SubmitPrompt(
+                task=self.task, content=content, output_schema=self.schema, after_stop=after_stop
+            )
+            self.start(self._deliver(command, prompt))
 
     def steer(self, prompt: Prompt) -> None:
         """Send a prompt to the running turn; without one it is the next prompt."""
         if self.is_prompting or not self.has_turn:
             self.send_prompt(prompt)
-            return
-        self.steered.append(prompt.text)
-        self.start(self._steer(prompt))
+        else:
+            content = (Text(prompt.text), *prompt.parts)
+            self.start(self._deliver(cmd.Steer(task=self.task, content=content), prompt))
 
-    async def _steer(self, prompt: Prompt) -> None:
+    async def _deliver(self, command: cmd.AnyCommand, prompt: Prompt) -> None:
+        """Send a message, after those before it; what is refused goes back to the composer."""
         assert self.client is not None
-        try:
-            await self.client.deliver(cmd.Steer(task=self.task, content=(Text(prompt.text), *prompt.parts)))
-        except HaloclineError as error:
-            self.steered.remove(prompt.text)
-            self.queue.hold(prompt)
-            self.say(f"{error.text} {error.hint}".rstrip())
+        async with self._delivering:
+            try:
+                await self.client.deliver(command)
+            except HaloclineError as error:
+                self.put_back(prompt)
+                self.say(f"{error.text} {error.hint}".rstrip())
 
     def switch_modes(self, mode: Mode, approvals: ApprovalMode) -> None:
         """Switch by a key: the status bar shows the result, so no row needs to."""

@@ -1,5 +1,8 @@
 """The view for people: prints into the scrollback, and reads keys when a person is there."""
 
+import asyncio
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,6 +29,7 @@ from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, View
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
+from halocline.surfaces.slash.queue_lines import list_queue_lines
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.composer import Composer
@@ -50,6 +54,8 @@ class LineMode(View):
         self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
         self._asker = Asker(self._screen, KeyMenu(self._screen, self._keyboard)) if self._keyboard else None
         self._plans = PlanPrompt(self._asker) if self._asker else None
+        self._offered = ""
+        self._held: tuple[int, ...] = ()
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
@@ -83,6 +89,8 @@ class LineMode(View):
         self._screen.foreign = shown
 
     def show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.TurnStarted):
+            self._offered = ""
         self._screen.show(event)
 
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
@@ -94,6 +102,9 @@ class LineMode(View):
     def put_prompt(self, text: str) -> None:
         if self._keyboard:
             self._keyboard.type(text)
+
+    def offer_prompt(self, text: str) -> None:
+        self._offered = text
 
     def show_reply(self, text: str) -> None:
         self._screen.show_reply(text)
@@ -111,16 +122,35 @@ class LineMode(View):
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
             raise RuntimeError("no person to ask")
-        return await self._asker.ask_approval(
+        decision = await self._asker.ask_approval(
             event, partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
         )
+        await self._quit_if_gone()
+        return decision
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._asker is None:
             raise RuntimeError("no person to ask")
-        return await self._asker.ask_question(event)
+        answer = await self._asker.ask_question(event)
+        await self._quit_if_gone()
+        return answer
+
+    async def _quit_if_gone(self) -> None:
+        """Leave as by the signal of a closed terminal, if it is: the end of its input decides nothing."""
+        if self._keyboard and self._keyboard.is_gone:
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.Event().wait()
+
+    def _show_held(self, client: Client, task: str) -> None:
+        """Show what waits for the person, once."""
+        held = client.state(task).queue.held
+        new = tuple(one.id for one in held)
+        if new != self._held and new:
+            self._screen.say("\n".join(list_queue_lines(held, held="not sent: /queue send")))
+        self._held = new
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
+        self._show_held(client, task)
         if self._plans and self._plans.is_due(client, task):
             self._screen.say(QUESTION)
             if prompt := await self._plans.ask(client, task):
@@ -137,7 +167,9 @@ class LineMode(View):
         with edit_line(self._keyboard):
             if not hint and (line := self._keyboard.take_line()):
                 return self._composer.take_sent_line(line)
-            return await self._composer.ask(self._keyboard.take_draft(), hint)
+            offered = "" if hint else self._offered
+            hint = hint or (f"{offered} (Enter sends this)" if offered else "")
+            return await self._composer.ask(self._keyboard.take_draft(), hint, offered)
 
     def expect_prompt(self) -> None:
         if self._keyboard:

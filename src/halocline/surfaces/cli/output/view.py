@@ -8,7 +8,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
 from halocline.protocol.state.state import State
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces import slash
 
 if TYPE_CHECKING:
@@ -72,6 +72,14 @@ class View(Protocol):
 
     def put_prompt(self, text: str) -> None:
         """Put a prompt into the composer, to be changed and sent."""
+        return
+
+    def offer_prompt(self, text: str) -> None:
+        """Offer a prompt that Enter alone sends, until a turn starts; none if empty."""
+        return
+
+    def expect_form(self, schema: JsonObject | None) -> None:
+        """Send prompts with the JSON Schema that their answers must match."""
         return
 
     def show_reply(self, text: str) -> None:

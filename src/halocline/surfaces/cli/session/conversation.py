@@ -14,10 +14,11 @@ from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import slash
 from halocline.surfaces.cli import session
-from halocline.surfaces.cli.exit_codes import ExitCode, of_state
+from halocline.surfaces.cli.exit_codes import ExitCode, of_run
 from halocline.surfaces.cli.output.view import View, show_answer
 from halocline.surfaces.cli.session.background_key import BackgroundKey
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
+from halocline.surfaces.cli.session.cut_short import find_offer
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
 
@@ -55,8 +56,7 @@ class Conversation:
         self._stays = stays
         self._running = False
         self._interrupted = False
-        self._leaving = False
-        self._answering = False
+        self._leaving = self._answering = False
         self._key = BackgroundKey(client, task, view)
         self._wait = PersonWait(client, task)
         self._main = asyncio.current_task()
@@ -91,6 +91,8 @@ class Conversation:
         """
         started, opened = time.monotonic(), self._client.state(self.task).seq
         self._view.follow_task(self._client, self.task)
+        self._view.expect_form(self._schema)
+        self._view.offer_prompt(find_offer(self._client.state(self.task)))
         with handle_signals(self._on_signal, self._view.on_signal):
             try:
                 events = self._client.previewed if self._view.draws else self._client.events
@@ -105,12 +107,9 @@ class Conversation:
                 if self._deadline is not None:
                     self._deadline.cancel()
         state = self._client.state(self.task)
-        if state.turn is not None:
-            return ExitCode.ERROR  # the task broke; closing the client raises the cause
-        if state.last_end is None:
-            return ExitCode.FINISHED  # the person quit without a prompt
-        self._view.result(state, time.monotonic() - started)
-        return ExitCode.INTERRUPTED if self._leaving else of_state(state)
+        if state.turn is None and state.last_end is not None:
+            self._view.result(state, time.monotonic() - started)
+        return of_run(state, is_leaving=self._leaving)
 
     async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
         """Show events and answer questions. A turn that ends at or before event `opened` is not ours."""
@@ -145,6 +144,9 @@ class Conversation:
         """
         if not prompt and self._along and not self._stays:  # images alone
             return await self._send_prompt("", typed=False)
+        if not prompt and self._client.state(self.task).turn is not None:  # it began with a message that waited
+            self._running = True
+            return True
         if not prompt:
             prompt, typed = await self._next_prompt(), True
         while prompt and not self._leaving:
@@ -284,13 +286,12 @@ class Conversation:
         self._client.send(cmd.Interrupt(task=self.task, turn=turn.seq if turn else 0))
 
     def _leave(self) -> None:
-        """End the turn and close the task, showing its last events. A task of another process continues there."""
+        """End the turn, but not what waits for the person, and close the task; one of another process continues."""
         self._leaving = True
         if self._client.is_attached(self.task):
             self._give_up()
             return
-        self._client.send(cmd.Interrupt(task=self.task))
-        self._client.send(cmd.CloseTask(task=self.task))
+        self._client.abandon(self.task, leave_questions=True)
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
 
     def _give_up(self) -> None:

@@ -105,6 +105,8 @@ class StreamSession:
     def _end_turn(self) -> None:
         state = self._client.state(self._task)
         self._sent.discard(self._turn)
+        if held := tuple(one.id for one in state.queue.held if one.turn in self._sent) if not self._stopped else ():
+            self._client.send(cmd.SendQueued(task=self._task, messages=held))  # the program wrote each of its lines
         self._turn, self._code = "", of_state(state)
         self._view.result(state, time.monotonic() - self._began)
         self._view.begin_turn()

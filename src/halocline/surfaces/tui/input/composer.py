@@ -44,6 +44,10 @@ class Composer(TextArea):
         self._show_label = show_label
         self._recall = recall
         self.completions: Completions | None = None
+        self.send_waiting: Callable[[], None] = lambda: None
+        """Sends the first message that waits: Enter with nothing typed."""
+        self.take_waiting: Callable[[], bool] = lambda: False
+        """Takes the last message that waits back into the composer; False if there is none."""
         self._answer: asyncio.Future[str | None] | None = None
         self._kept = ""
         self.label = ""
@@ -117,6 +121,8 @@ class Composer(TextArea):
         if self.is_asking:
             self.finish_line(self.text)
             self._after_line()
+        elif not self.text.strip():
+            self.send_waiting()
         elif not (self._names_command() and not self.take_choice()) and (text := self.text.strip()):
             self._offer(text, at_once=False)
 
@@ -133,6 +139,8 @@ class Composer(TextArea):
             self.completions.move(step)
             return True
         at_edge = self.cursor_location[0] == (0 if step < 0 else self.document.line_count - 1)
+        if step < 0 and at_edge and not self.is_asking and self.take_waiting():
+            return True
         if self.is_asking or not at_edge or (prompt := self._recall.go(-step, self.text)) is None:
             return False
         self._set_text(prompt)

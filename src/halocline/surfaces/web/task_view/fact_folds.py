@@ -9,6 +9,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.kinds import CallStatus, Todo
 from halocline.protocol.messages import Text, Usage, UserPart
+from halocline.protocol.state.message_queue import QueuedMessage, QueueState, follow_queue
 from halocline.protocol.state.todo_markdown import at_work
 from halocline.protocol.values import Value
 from halocline.surfaces.web.page_words import tell_page
@@ -19,6 +20,7 @@ from halocline.surfaces.web.task_view.facts import (
     Failure,
     JobFact,
     PromptFact,
+    QueuedFact,
     Retry,
     RewindFact,
     RunningTool,
@@ -48,6 +50,7 @@ class FactFold:
         self._asked: set[str] = set()
         self._written: set[str] = set()
         self._past = [_Past(0)]
+        self._queue = QueueState()
 
     def take(self, event: ev.Event) -> None:
         """Fold an event."""
@@ -65,6 +68,9 @@ class FactFold:
                 facts = self._note_file(facts, event.path)
         fold = _FOLDS.get(type(event))
         facts = fold(facts, event) if fold else facts
+        if (queue := follow_queue(self._queue, event)) is not self._queue:
+            self._queue = queue
+            facts = replace(facts, queue=tuple(map(_make_queued, queue.messages)))
         if isinstance(event, ev.ConversationRestored):
             facts = self._go_back(facts, event.to)
         self._remember(facts)
@@ -116,6 +122,10 @@ def _task_started(f: TaskFacts, e: ev.TaskStarted) -> TaskFacts:
     if e.subtask:
         f = replace(f, parent=e.subtask.parent, title=e.subtask.name)
     return replace(f, window=e.window or f.window)
+
+
+def _make_queued(message: QueuedMessage) -> QueuedFact:
+    return QueuedFact(message.id, message.text, len(message.attachments), message.steers, message.is_held)
 
 
 def _turn_started(f: TaskFacts, e: ev.TurnStarted) -> TaskFacts:

@@ -69,6 +69,16 @@ class Waiting(Fact, frozen=True):
     options: tuple[str, ...] = ()
 
 
+class QueuedFact(Fact, frozen=True):
+    """A message that waits, with so many `attachments`; the other fields are those of `QueuedMessage`."""
+
+    id: int
+    text: str
+    attachments: int
+    steers: bool
+    is_held: bool
+
+
 class DecisionFact(Fact, frozen=True):
     request: str
     by: str
@@ -152,6 +162,7 @@ class TaskFacts(Fact, frozen=True):
     tool: RunningTool | None = None
     retry: Retry | None = None
     waiting: tuple[Waiting, ...] = ()
+    queue: tuple[QueuedFact, ...] = ()
     decided: tuple[DecisionFact, ...] = ()
     unasked: dict[ToolKind, int] = {}
     prompts: tuple[PromptFact, ...] = ()

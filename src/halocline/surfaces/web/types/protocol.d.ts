@@ -111,7 +111,7 @@ export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | Quest
 
 export type Facts = TaskFacts
 
-export type AnyCommand = SubmitPrompt | Steer | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
@@ -259,7 +259,7 @@ export interface CloseTask {
 export interface Command {
   type: "command"
   id: string
-  command: SubmitPrompt | Steer | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 }
 
 /** One simple command of a command line. `targets` are the paths it changes, or reads where that needs care. */
@@ -408,6 +408,16 @@ export interface EditMessage {
   seq: number
   content: Array<Text | Note | Image>
   files?: boolean
+  task: string
+  client?: string
+}
+
+/** Change the words of a message that waits, or its place in the queue, counted from 0. Attachments stay. */
+export interface EditQueued {
+  type: "edit_queued"
+  message: number
+  text?: string | null
+  place?: number | null
   task: string
   client?: string
 }
@@ -1168,6 +1178,15 @@ export interface QuestionRow {
   by?: string
 }
 
+/** A message that waits, with so many `attachments`; the other fields are those of `QueuedMessage`. */
+export interface QueuedFact {
+  id: number
+  text: string
+  attachments: number
+  steers: boolean
+  is_held: boolean
+}
+
 /** Dollars per million input tokens, uncached and cached. */
 export interface Rates {
   input: number
@@ -1348,6 +1367,15 @@ export interface RunningTool {
   kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other"
 }
 
+/** Send messages that wait, all that are held if none are named: in order, once no turn runs. */
+export interface SendQueued {
+  type: "send_queued"
+  messages?: Array<number>
+  steer?: boolean
+  task: string
+  client?: string
+}
+
 /** Fields of `mcp.json`; null removes one. In `env` and `headers` only the named entries change. */
 export interface ServerChanges {
   workspace: string
@@ -1524,7 +1552,7 @@ export interface Store {
   is_half_restored?: boolean
 }
 
-/** Start a turn, or queue the next one if a turn is running. It does not answer pending questions or approvals. */
+/** Start a turn, or queue the prompt if a turn is running. It does not answer pending questions or approvals. */
 export interface SubmitPrompt {
   type: "submit_prompt"
   content: Array<Text | Note | Image>
@@ -1532,6 +1560,7 @@ export interface SubmitPrompt {
   editor?: EditorState | null
   verbatim?: boolean
   turn?: string
+  after_stop?: boolean
   task: string
   client?: string
 }
@@ -1595,6 +1624,7 @@ export interface TaskFacts {
   tool?: RunningTool | null
   retry?: Retry | null
   waiting?: Array<Waiting>
+  queue?: Array<QueuedFact>
   decided?: Array<DecisionFact>
   unasked?: Record<string, number>
   prompts?: Array<PromptFact>
@@ -1816,6 +1846,14 @@ export interface Welcome {
   version: string
   client: string
   workspaces: Array<string>
+}
+
+/** Take a message that waits out of the queue. It comes too late if the message was delivered. */
+export interface WithdrawQueued {
+  type: "withdraw_queued"
+  message: number
+  task: string
+  client?: string
 }
 
 /** A folder that tasks started in, with their number. */

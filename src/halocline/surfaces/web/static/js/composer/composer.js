@@ -5,7 +5,7 @@ import { useArmed } from '../lib/deliberate-input.js'
 import { act } from '../lib/connection.js'
 import { announcement, complain, openSheet, toast, written } from '../state/store.js'
 import { matches, on } from '../state/shortcut-keys.js'
-import { enqueue, queues, steer as steerInto, steered } from '../state/queue.js'
+import { enqueue, steer as steerInto } from '../state/queue.js'
 import { outbox } from '../state/outbox.js'
 import { draftOf, drafts, remember, setDraft, usedModel } from '../lib/preferences.js'
 import { takesSteering } from '../state/task.js'
@@ -126,9 +126,9 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
           : 'Sent to the running turn'
         : 'Queued'
       : 'Sent'
-    if (running && !steering) return void enqueue(id, text, taken.parts)
     try {
-      if (f && takesSteering(f)) await steerInto(task, text, taken.parts)
+      if (running && !steering) await enqueue(task, text, taken.parts)
+      else if (f && takesSteering(f)) await steerInto(task, text, taken.parts)
       else {
         remember(text)
         await onSend([...(text ? [{ type: 'text', text }] : []), ...taken.parts], clear)
@@ -193,7 +193,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const cut = (text) => write(field.current.value.replace(text, '').replace(/ {2,}/g, ' '))
   const given = attachmentsOf(id).length > 0
   const answers = asked && (typed.trim() || given) && !ONE_OF_OURS.test(typed) && typed[0] !== '!'
-  const waits = queues.value[id]?.length || steered.value[id]?.length || outbox.value.some((one) => one.place === id)
+  const waits = f?.queue.length || outbox.value.some((one) => one.place === id)
 
   return html`<div
     class=${classes('composer', approvals === 'yolo' && 'full-access', dragged && 'dragged')}

@@ -1,22 +1,22 @@
-// Above the text: undelivered messages. Queued prompts are sent one by one as turns end, steering before the next
-// request, and unconfirmed messages once the connection is back.
+// Above the text: undelivered messages. Those that wait in the task are sent one by one as turns end, or before the next
+// request; held ones wait for the person, and unconfirmed ones for the connection.
 import { html, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { outbox } from '../state/outbox.js'
-import { drop, goOn, isHeld, move, queues, reword, sendNow, steered } from '../state/queue.js'
+import { drop, goOn, move, reword, sendNow } from '../state/queue.js'
 import { count, shown } from '../lib/format.js'
-import { takesSteering } from '../state/task.js'
 import { Icon } from '../lib/icons.js'
 
-const saidOf = (one) => shown(one.text) || count(one.parts?.length ?? 0, 'attachment')
+const saidOf = (one) => shown(one.text) || count(one.attachments ?? one.parts?.length ?? 0, 'attachment')
 
-function Queued({ task, one, at, all }) {
+/** `up` and `down` are the places of its neighbours in the whole queue. */
+function Queued({ task, one, at, all, up, down }) {
   const [editing, setEditing] = useState(false)
   const field = useRef()
   useLayoutEffect(() => {
     if (editing) field.current?.focus()
   }, [editing])
-  const keep = () => (reword(task.id, one.key, field.current.value.trim() || one.text), setEditing(false))
+  const keep = () => (reword(task, one, field.current.value.trim() || one.text), setEditing(false))
   const pressed = (e) => {
     if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) (e.preventDefault(), keep())
     else if (e.key === 'Escape') (e.preventDefault(), e.stopPropagation(), setEditing(false))
@@ -46,7 +46,7 @@ function Queued({ task, one, at, all }) {
             class="icon-button small"
             aria-label="Move up"
             disabled=${at === 0}
-            onClick=${() => move(task.id, one.key, -1)}
+            onClick=${() => move(task, one, up)}
           >
             <span class="turned"><${Icon} name="down" size="14" /></span>
           </button>
@@ -54,7 +54,7 @@ function Queued({ task, one, at, all }) {
             class="icon-button small"
             aria-label="Move down"
             disabled=${at === all - 1}
-            onClick=${() => move(task.id, one.key, 1)}
+            onClick=${() => move(task, one, down)}
           >
             <${Icon} name="down" size="14" />
           </button>
@@ -63,7 +63,7 @@ function Queued({ task, one, at, all }) {
       <button class="icon-button small" aria-label="Edit" onClick=${() => setEditing(true)}>
         <${Icon} name="edit" size="14" />
       </button>
-      <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task.id, one.key)}>
+      <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task, one)}>
         <${Icon} name="close" size="14" />
       </button>
     </span>
@@ -73,10 +73,12 @@ function Queued({ task, one, at, all }) {
 /** What waits for a task, or for the one that the message begins: then `id` is `new` and `task` null. */
 export default function Strip({ task, id }) {
   task?.version.value
-  const queue = queues.value[id] ?? []
+  const all = task?.facts.queue ?? []
+  const place = (one) => all.indexOf(one)
+  const queue = all.filter((one) => !one.steers)
+  const steering = all.filter((one) => one.steers)
   const waits = outbox.value.filter((one) => one.place === id)
-  const steering = (steered.value[id] ?? []).filter((one) => !waits.some(({ text }) => text === one.text))
-  const held = queue.length > 0 && isHeld(task, queue[0])
+  const held = queue.some((one) => one.is_held)
   return html`<div class="strip">
     ${
       waits.length > 0 &&
@@ -93,13 +95,14 @@ export default function Strip({ task, id }) {
     ${
       steering.length > 0 &&
       html`<section aria-label="Pending messages">
-        <p class="strip-title">
-          ${takesSteering(task.facts) ? 'Delivered before the next request' : 'Delivered with your next prompt'}
-        </p>
+        <p class="strip-title">Delivered before the next request</p>
         <ul class="queue">
           ${steering.map(
-            (one) => html`<li class="queued" key=${one.key}>
+            (one) => html`<li class="queued" key=${one.id}>
               <span class="cut grow" title=${one.text}>${saidOf(one)}</span>
+              <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task, one)}>
+                <${Icon} name="close" size="14" />
+              </button>
             </li>`,
           )}
         </ul>
@@ -110,13 +113,22 @@ export default function Strip({ task, id }) {
       html`<section aria-label="Queued prompts">
         <p class="strip-title">
           <span class="grow">
-            ${held ? 'Paused: the turn was stopped or failed' : task.facts.running ? 'Sent when this turn ends' : 'Sending…'}
+            ${held ? 'Held until you send it: a turn was stopped or failed' : task.facts.running ? 'Sent when this turn ends' : 'Sending…'}
           </span>
-          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Resume</button>`}
+          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Send all</button>`}
         </p>
         <ol class="queue">
           ${queue.map(
-            (one, at) => html`<${Queued} key=${one.key} task=${task} one=${one} at=${at} all=${queue.length} />`,
+            (one, at) =>
+              html`<${Queued}
+                key=${one.id}
+                task=${task}
+                one=${one}
+                at=${at}
+                all=${queue.length}
+                up=${place(queue[at - 1])}
+                down=${place(queue[at + 1])}
+              />`,
           )}
         </ol>
       </section>`

@@ -32,6 +32,7 @@ const noFacts = () => ({
   roots: [],
   todos: [],
   waiting: [],
+  queue: [],
   decided: [],
   prompts: [],
   turns: [],

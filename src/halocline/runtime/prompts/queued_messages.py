@@ -1,0 +1,99 @@
+"""Messages that wait in an open task: commands about them become events, and what is due is prepared for the model."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from halocline.protocol import commands as cmd
+from halocline.protocol.events import MessageQueued, MessageWithdrawn, QueuedMessageEdited, QueueReleased
+from halocline.protocol.messages import Text
+from halocline.protocol.state.message_queue import QueuedMessage
+from halocline.runtime.prompts.additions import add_notes, build_prompt
+from halocline.runtime.prompts.expand import expand_prompt_in_thread, require_words
+from halocline.runtime.start import OpenTask
+from halocline.task.inbox import Content
+from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.runtime.prompts.command_files import SlashEntries
+
+QueueCommand = cmd.SendQueued | cmd.EditQueued | cmd.WithdrawQueued
+
+
+def take_prompt(opened: OpenTask, command: cmd.SubmitPrompt) -> None:
+    """Start a turn with a prompt, its slash commands expanded, or let it wait. Raises UsageError if it is empty.
+
+    A prompt that waits already is sent: another process sends it again when its writer has ended.
+    """
+    if waiting := _find_turn(opened.task, command.turn):
+        change_queue(opened.task, cmd.SendQueued(task=command.task, messages=(waiting.id,), client=command.client))
+    elif opened.task.inbox.is_idle:
+        opened.task.inbox.prompt(build_prompt(opened, command.content, command))
+    else:
+        queue_message(opened.task, command)
+
+
+def queue_message(task: Task, command: cmd.SubmitPrompt | cmd.Steer) -> None:
+    """Let a message wait while a turn runs. Raises UsageError if it is empty."""
+    require_words(command.content)
+    inbox, prompt = task.inbox, command if isinstance(command, cmd.SubmitPrompt) else None
+    after_stop = inbox.is_interrupted or bool(prompt and prompt.after_stop)
+    queued = MessageQueued(content=command.content, client=command.client, steers=not prompt, after_stop=after_stop)
+    if prompt:
+        queued = MessageQueued(
+            content=command.content,
+            client=command.client,
+            after_stop=after_stop,
+            output_schema=prompt.output_schema,
+            turn=prompt.turn,
+            verbatim=prompt.verbatim,
+        )
+    task.emit(queued)
+    if not prompt:
+        inbox.interject(command.client)
+
+
+def _find_turn(task: Task, turn: str) -> QueuedMessage | None:
+    """Return the waiting prompt of a named turn."""
+    return next((one for one in task.state.queue.messages if turn and one.turn == turn), None)
+
+
+def change_queue(task: Task, command: QueueCommand) -> bool:
+    """Apply a command about messages that wait. Return False if one of them waits no more."""
+    queue = task.state.queue
+    match command:
+        case cmd.SendQueued(messages=messages, steer=steer, client=client):
+            messages = messages or tuple(one.id for one in queue.held)
+            if not messages or not all(map(queue.find, messages)):
+                return False
+            steers = steer and task.state.turn is not None
+            after_stop = task.inbox.is_interrupted
+            task.emit(QueueReleased(messages, steers=steers, after_stop=after_stop, client=client))
+            if steers:
+                task.inbox.interject(client)
+            task.inbox.wake()
+        case cmd.EditQueued(message=message, text=text, place=place, client=client):
+            if (found := queue.find(message)) is None:
+                return False
+            content = None if text is None else (Text(text), *found.attachments)
+            if content:
+                require_words(content)
+            task.emit(QueuedMessageEdited(message, content, place, client))
+        case cmd.WithdrawQueued(message=message, client=client):
+            if queue.find(message) is None:
+                return False
+            task.emit(MessageWithdrawn(message, client))
+    return True
+
+
+def serve_queue(
+    opened: OpenTask, words: Callable[[], "SlashEntries"], editor: Callable[[], cmd.EditorState | None]
+) -> None:
+    """Make the messages of a task ready for the model when they are due: slash commands, and notes on a new turn."""
+    task = opened.task
+
+    async def prepare(message: QueuedMessage) -> Content:
+        return message.content if message.verbatim else await expand_prompt_in_thread(task, message.content, words)
+
+    queue = task.inbox.queue
+    queue.prepare = prepare
+    queue.begin_turn = lambda content, schema: add_notes(opened, content, editor(), schema)
