@@ -66,7 +66,7 @@ OPENING = {
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "certificate diagram static_files", OWN),
     **named("tools", "toolset", OWN),
-    **named("task", "lock log log_mending log_reading", OWN),
+    **named("task", "lock log log_mending log_reading running_reply", OWN),
     **named("task/updates", "todo_file", OWN),
     **named("testing", "power", OWN),
     **named("tools", "load_mcp_documentation", OWN),

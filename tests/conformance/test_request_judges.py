@@ -60,7 +60,9 @@ def history(family: str) -> Sequence[Message]:
         ToolResult("call/2", (Text("No such folder."),), is_error=True),
         ToolResult("x" * 70, (), is_error=True),
         UserMessage((Text("Go on."),)),
-        AssistantMessage((Text("So it is."),), interrupted=True),
+        AssistantMessage((Thinking("It may be."), Text("So it is.")), interrupted=True),
+        HELLO,
+        AssistantMessage((Thinking("And then"),), interrupted=True),
         HELLO,
     )
 

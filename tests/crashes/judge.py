@@ -1,25 +1,70 @@
 """What must hold after a crash, and what must hold when the story came to its end."""
 
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import msgspec
 from tests.crashes.story import COMMANDS, EDITED, EDITS, PROJECT, TURNS
 from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.kinds import CallStatus
-from halocline.protocol.messages import AssistantMessage
+from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.values import Value
+from halocline.task.log import read_past
+from halocline.task.running_reply import has_reply
 
 
 def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:
     """Every event that a client was shown stands in the log, byte for byte; a line cut in two was never shown."""
     written = set(log.split(b"\n")[:-1])
-    seen = [line for line in shown.split(b"\n")[:-1] if line != b"restoring"]
+    seen = [line for line in shown.split(b"\n")[:-1] if line != b"restoring" and not _piece_of(line)]
     assert [line for line in seen if line not in written] == []
+
+
+def assert_every_text_shown_is_kept(log: Path, shown: bytes) -> None:
+    """Every text that a client was sent of a reply, complete or not, stands in what readers of the log are shown.
+
+    A copy is read: the log itself is for the process that goes on with the task.
+    """
+    with TemporaryDirectory() as folder:
+        copied = Path(shutil.copytree(log.parent, Path(folder, log.parent.name), ignore=shutil.ignore_patterns("door")))
+        events = list(read_past(copied, copied.name))
+        assert not has_reply(copied)
+    replies = [event.message.content for event in events if isinstance(event, ev.AssistantMessageCompleted)]
+    kept = [part.text for content in replies for part in content if isinstance(part, Text | Thinking)]
+    assert [text for text in _texts_of(shown) if not any(whole.startswith(text) for whole in kept)] == []
+
+
+def _texts_of(shown: bytes) -> list[str]:
+    """Join the pieces that came one after the other; a client that comes again is sent the beginning again."""
+    texts, last = list[str](), None
+    for line in shown.split(b"\n")[:-1]:
+        piece = _piece_of(line)
+        if piece and last == piece.type:
+            texts[-1] += piece.text
+        elif piece:
+            texts.append(piece.text)
+        last = piece.type if piece else None
+    return texts
+
+
+class Piece(Value, frozen=True):
+    """A piece of a reply as it was shown."""
+
+    type: str
+    text: str = ""
+
+
+def _piece_of(line: bytes) -> Piece | None:
+    is_piece = line.startswith((b'{"type":"text_delta"', b'{"type":"thinking_delta"', b'{"type":"step_retried"'))
+    return msgspec.json.decode(line, type=Piece) if is_piece else None
 
 
 def assert_files_fit(events: Sequence[ev.DurableEvent], workspace: Path, *, restored: bool) -> None:
@@ -69,8 +114,8 @@ def assert_commands_ran_at_most_once(events: Sequence[ev.DurableEvent], folder: 
 def assert_came_to_its_end(events: Sequence[ev.DurableEvent]) -> None:
     assert_sound(events)
     state = fold_events(events)
-    replies = [message.text for message in state.messages if isinstance(message, AssistantMessage)]
-    assert replies == [turn.text for turn in TURNS]
+    replies = [message for message in state.messages if isinstance(message, AssistantMessage)]
+    assert [message.text for message in replies if not message.interrupted] == [turn.text for turn in TURNS]
     assert state.turn is None
 
 

@@ -10,22 +10,23 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from tests.crashes.story import ACTS, RESTS, TURNS
 
 from halocline.client import Client
-from halocline.ports.model import Model
+from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Choice
-from halocline.protocol.messages import AssistantMessage, Text
+from halocline.protocol.messages import AssistantMessage, Message, Text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.providers.scripted.model import Scripted
+from halocline.providers.scripted.model import Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
@@ -55,13 +56,39 @@ class Ridden(Value, frozen=True):
     said: str = ""
 
 
+class Story:
+    """A model that goes on after its last whole reply: one that was cut short is given again."""
+
+    name = "scripted/story"
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        said = [message for message in request.messages if isinstance(message, AssistantMessage)]
+        last = next((message for message in reversed(said) if not message.interrupted), None)
+        done = RESTS if request.replies_left_out else 0
+        if last:
+            done = 1 + next(at for at, turn in enumerate(TURNS) if _is_of_turn(last, turn))
+        asked: list[Message] = [message for message in request.messages if message not in said]
+        async for event in Scripted(TURNS[done:], self.name).stream(
+            replace(request, messages=asked, replies_left_out=0)
+        ):
+            yield event
+
+    async def close(self) -> None:
+        pass
+
+
+def _is_of_turn(message: AssistantMessage, turn: Turn) -> bool:
+    calls = [call.id for call in message.tool_calls]
+    return (message.text, calls) == (turn.text, [call.id for call in turn.calls])
+
+
 class Storied(Assembly):
     async def model(self, named: str) -> Model:
-        return Scripted(TURNS, "scripted/story")
+        return Story()
 
 
 class Person:
-    """Answers what is asked, says what comes next, and keeps what was shown."""
+    """Answers what is asked, says what comes next, and keeps what was shown, also of replies that are not complete."""
 
     def __init__(self, client: Client, workspace: Path, shown: int) -> None:
         self._client = client
@@ -89,7 +116,8 @@ class Person:
         while True:
             if self._state.turn is not None:
                 await self._until(watching, ev.TurnEnded)
-            replies = sum(isinstance(message, AssistantMessage) for message in self._state.messages)
+            said = [message for message in self._state.messages if isinstance(message, AssistantMessage)]
+            replies = sum(not message.interrupted for message in said)
             if replies >= RESTS and not self._state.compaction.applied:
                 self._client.send(cmd.Compact(task=self._task))
                 await self._until(watching, ev.Compacted, ev.ErrorRaised)
@@ -123,7 +151,7 @@ class Person:
 
     async def _watch(self, after: int) -> None:
         async for event in self._client.events(self._task, after):
-            if isinstance(event, ev.Durable):
+            if isinstance(event, ev.Durable | ev.TextDelta | ev.ThinkingDelta | ev.StepRetried):
                 self._keep(self._shown, codec.encode(event) + b"\n")
             await self.before(event)
             match event:

@@ -40,7 +40,9 @@ def _shell(id: str, command: str, **more: object) -> Call:
 
 TURNS = (
     Turn(
+        thinking="What is there? A few files that may be changed.",
         text="I begin with two files and a patch.",
+        chunk=5,
         calls=(
             _write("a1", "a.txt", "a1\n"),
             _write("b1", "deep/b.txt", "b1\n"),
@@ -51,7 +53,7 @@ TURNS = (
         text="Then a command.",
         calls=(_shell("r1", "echo r1 >> ../ran"), Call("read_file", {"path": "long.txt"}, id="look")),
     ),
-    Turn(text="The first part is done."),
+    Turn(text="The first part is done.", chunk=4),
     Turn(
         calls=(
             _shell("j1", JOB, background=True),
@@ -69,7 +71,7 @@ TURNS = (
             _shell("r3", "echo r3 >> ../ran"),
         ),
     ),
-    Turn(text="Finished."),
+    Turn(thinking="Nothing is left to do.", text="Finished.", chunk=5),
 )
 ACTS = {0: "Begin.", 3: "Go further.", 6: "End it."}
 """What the person says when so many replies were given."""

@@ -83,6 +83,8 @@ class Trial:
         assert log.startswith(whole)
         shown = self._shown.read_bytes() if self._shown.exists() else b""
         judge.assert_nothing_shown_is_lost(log, shown)
+        if logs:
+            judge.assert_every_text_shown_is_kept(logs[0], shown)
         judge.assert_files_fit(self.events, self.workspace, restored=b"restoring\n" in shown)
         judge.assert_commands_ran_at_most_once(self.events, self.folder)
         judge.assert_no_job_runs(self.folder)

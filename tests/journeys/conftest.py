@@ -80,6 +80,7 @@ class Journey:
         client: Client | None = None,
         resume: str = "",
         schema: dict | None = None,
+        along: Sequence[UserPart] = (),
         **settings: object,
     ) -> "Journey":
         """Open a task, play one prompt to the end of its turn, and close everything."""
@@ -87,7 +88,7 @@ class Journey:
         options = options or TaskOptions(approval_mode=ApprovalMode.YOLO, attended=answer is not None)
         try:
             await self.open(client, options, resume)
-            await self.prompt(client, prompt, answer, after=0, schema=schema)
+            await self.prompt(client, prompt, answer, after=0, schema=schema, along=along)
         finally:
             await client.close()
         return self
@@ -107,7 +108,11 @@ class Journey:
         """Send a prompt and take in the events after `after` (None: from the prompt on) until its turn has ended."""
         sent = client.state(self.task).seq
         self.events = []
-        client.send(cmd.SubmitPrompt(task=self.task, content=(Text(prompt), *along), output_schema=schema))
+        client.send(
+            cmd.SubmitPrompt(
+                task=self.task, content=(*([Text(prompt)] if prompt else []), *along), output_schema=schema
+            )
+        )
         async with asyncio.timeout(self.longest):
             async for event in client.events(self.task, sent if after is None else after):
                 self.events.append(event)

@@ -18,6 +18,9 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.scripted.script import load_turns
 from halocline.store.blobs import DiskBlobs
+from halocline.surfaces.acp.replay import list_standing
+from halocline.surfaces.row_kinds import ReplyRow, ThoughtRow
+from halocline.surfaces.rows import rows_of
 
 STEP = """
 [[turn]]
@@ -79,6 +82,26 @@ def kill_at(journey, script, tmp_path, count):
     return Killed(log, lines_of(journey), whole_lines((tmp_path / "shown").read_bytes()))
 
 
+def kill_in_mid_sentence(journey, script, tmp_path):
+    """Run a script whose reply comes slowly, and kill that when some of it was shown; return the pieces."""
+    with open(tmp_path / "shown", "wb") as shown:
+        process = halo(journey, script, "--include-partial-messages", "go", stdout=shown)
+    deadline = time.monotonic() + 60
+    while len(pieces := pieces_in(tmp_path / "shown")) < 9 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    (log,) = journey.home.tasks.glob(f"*/{codec.LOG_NAME}")
+    journey.task = log.parent.name
+    assert not any(isinstance(event, ev.AssistantMessageCompleted) for event in journey.logged)
+    return pieces_in(tmp_path / "shown") or pieces
+
+
+def pieces_in(shown):
+    lines = [msgspec.json.decode(line) for line in whole_lines(shown.read_bytes())]
+    return [(line["type"], line["text"]) for line in lines if line["type"] in {"text_delta", "thinking_delta"}]
+
+
 def lines_of(journey):
     return [line for log in journey.home.tasks.glob(f"*/{codec.LOG_NAME}") for line in whole_lines(log.read_bytes())]
 
@@ -130,6 +153,54 @@ async def test_a_killed_task_loses_nothing_that_was_shown_and_goes_on_where_it_w
     assert note(journey) in possible_contents(journey)
     assert journey.of(ev.Noticed) == []
     assert_sound(journey.logged)
+
+
+SLOW = """
+[[turn]]
+thinking = "First I think about it."
+text = "Then I begin a long answer that nobody hears to its end: {long}"
+pace = 0.05
+chunk = 8
+[[turn]]
+text = "I go on."
+"""
+
+
+async def read_by(journey, reader, *words):
+    """Run a command line that reads the task, and return what it prints."""
+    command = [sys.executable, "-m", "halocline", *reader, journey.task, *words]
+    environment = {**os.environ, "HALOCLINE_HOME": str(journey.home.root)}
+    done = await asyncio.to_thread(subprocess.run, command, env=environment, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize("first", ["tasks show", "export", "resume"])
+async def test_what_was_shown_of_a_reply_is_there_after_a_kill_wherever_the_task_is_read(
+    journey, tmp_path, script, first
+):
+    script.write_text(SLOW.format(long="and so on, " * 400))
+    pieces = await asyncio.to_thread(kill_in_mid_sentence, journey, script, tmp_path)
+    thought = "".join(text for kind, text in pieces if kind == "thinking_delta")
+    said = "".join(text for kind, text in pieces if kind == "text_delta")
+    assert (thought, said[:12]) == ("First I think about it.", "Then I begin")
+
+    if first == "resume":
+        await carry_on(journey, script)
+        assert journey.state.last_end.reason is StopReason.END_TURN
+        assert (await journey.replay()).differences == ()
+    else:
+        assert said in unwrapped(await read_by(journey, first.split()))
+    cut = next(event.message for event in journey.logged if isinstance(event, ev.AssistantMessageCompleted))
+    assert (cut.interrupted, cut.stop_reason, cut.content[0].text) == (True, StopReason.CANCELLED, thought)
+    assert cut.text.startswith(said)
+    for reader in ("tasks show", "export"):
+        assert unwrapped(await read_by(journey, reader.split())).count("Then I begin a long answer") == 1
+    rows = rows_of(list_standing(journey.client(()).past(journey.task)))
+    assert [row.text for row in rows if isinstance(row, ReplyRow | ThoughtRow)][:2] == [thought, cut.text]
+
+
+def unwrapped(text):
+    return " ".join(text.split()) + " "
 
 
 async def test_a_torn_last_line_is_cut_and_reported_when_the_task_goes_on(journey, script, tmp_path):

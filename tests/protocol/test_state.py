@@ -9,6 +9,7 @@ from halocline.protocol.messages import (
     AssistantMessage,
     StopReason,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
     Usage,
@@ -79,7 +80,7 @@ def test_what_was_streamed_of_an_unfinished_reply_is_kept():
     for delta in (ev.ThinkingDelta("hm"), ev.TextDelta("Hel"), ev.TextDelta("lo")):
         state = reduce_event(state, delta)
     (end,) = loose_ends(state)
-    assert end.message.content == (Text("Hello"),)
+    assert end.message.content == (Thinking("hm"), Text("Hello"))
     assert end.message.interrupted
 
 

@@ -72,7 +72,7 @@ def test_files_that_somebody_changed_are_a_row_and_those_of_a_command_are_not() 
 def test_a_prompt_row_holds_the_words_of_the_person_without_the_notes_for_the_model() -> None:
     content = (Text("Fix it"), Note("cwd is /x", "environment"), Image("image/png", "sha256:0"))
     assert rows_of([ev.TurnStarted(content, seq=7)]) == (
-        r.PromptRow("Fix it\n[image]", 7, attached=content[1:], typed="Fix it"),
+        r.PromptRow("Fix it\n[image]", 7, attached=content[1:], typed="Fix it", names=("[image]",)),
     )
 
 
@@ -232,6 +232,40 @@ def test_files_and_conversation_that_went_back_together_are_one_rewind() -> None
     assert isinstance(both, r.RestoredRow)
     assert isinstance(apart, r.RestoredRow)
     assert (both.both, apart.both) == (True, False)
+
+
+def rewound(*rewinds: tuple[int, int], prompts: tuple[int, ...] = (2, 12)) -> list[r.RestoredRow | r.NoticeRow]:
+    """The rows of prompts and rewinds with files, given as (event, event that it went to)."""
+    events: list[ev.Durable] = [ev.TurnStarted((Text(f"Prompt {seq}"),), seq=seq) for seq in prompts]
+    for seq, to in rewinds:
+        events += [ev.CheckpointRestored("c", "u", seq=seq - 1), ev.ConversationRestored(to, seq=seq)]
+    rows = rows_of(sorted(events, key=lambda event: event.seq))
+    return [row for row in rows if isinstance(row, r.RestoredRow | r.NoticeRow)]
+
+
+def test_an_undone_rewind_says_what_the_model_sees_again_and_folds_into_one_row() -> None:
+    rows = rewound((21, 11), (23, 19))
+    assert [row.undone for row in rows] == [True, True, True, False]
+    assert rows[-1] == r.NoticeRow(
+        "Undone: the model sees “Prompt 12” and what came after it again.", seq=23, undoes=21
+    )
+
+
+def test_a_rewind_further_back_undoes_nothing_and_an_undo_can_be_undone() -> None:
+    further = rewound((21, 11), (23, 1))
+    assert [row.undone for row in further] == [False] * 4
+    assert getattr(further[-1], "text", "").startswith("Rewound to before “Prompt 2”. The model no longer sees")
+    again = rewound((21, 11), (23, 19), (25, 11))
+    assert getattr(again[-1], "text", "").startswith("Rewound to before “Prompt 12”.")
+    assert not getattr(again[-1], "undone", True)
+
+
+def test_a_rewind_past_a_later_prompt_says_both() -> None:
+    rows = rewound((21, 11), (43, 19), prompts=(2, 12, 30))
+    assert [row.undone for row in rows] == [False] * 4
+    assert getattr(rows[-1], "text", "") == (
+        "Rewound to before “Prompt 30”. The model no longer sees what came after it. It sees “Prompt 12” again."
+    )
 
 
 def test_an_answer_settles_its_question() -> None:

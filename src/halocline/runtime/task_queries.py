@@ -14,7 +14,7 @@ from halocline.runtime import history, prompts
 from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.controller import Controller
 from halocline.store.tasks.history import find_task
-from halocline.task.log import follow_log, read_log
+from halocline.task.log import follow_log, read_past, settle_log
 
 if TYPE_CHECKING:
     from halocline.edits.proposals import ProposedText
@@ -60,11 +60,14 @@ class TaskQueries:
 
     def read_past(self, task: str) -> Iterator[DurableEvent]:
         """Yield the same events as they are read: a task may be large."""
-        return read_log(self.home.log(self.find(task)))
+        whole = self.find(task)
+        return read_past(self.home.task(whole), whole)
 
     def events(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """Yield the events after sequence number `after`, then live ones, without a gap."""
         stream = self._controller.stream(task)
+        if stream is None:
+            settle_log(self.home.task(task), task)
         return stream.events(after) if stream else follow_log(self.home.log(task), after)
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:

@@ -41,7 +41,8 @@ class StartRow(Tagged, frozen=True):
 class PromptRow(Tagged, frozen=True):
     """A prompt; `steering` when a turn was already running.
 
-    `attached` are its parts that are not text. `typed` is the text without the names of these, if `text` has them.
+    `attached` are its parts that are not text. `names`, at the end of `text`, are of those that a person put there;
+    `typed` is then the text without them.
     """
 
     text: str
@@ -50,6 +51,7 @@ class PromptRow(Tagged, frozen=True):
     at: float = 0.0
     attached: tuple[UserPart, ...] = ()
     typed: str = ""
+    names: tuple[str, ...] = ()
 
 
 class ThoughtRow(Tagged, frozen=True):
@@ -176,7 +178,7 @@ class CheckpointRow(Tagged, frozen=True):
 class RestoredRow(Tagged, frozen=True):
     """Files were restored by event `seq`; `undo` is the checkpoint that undoes it.
 
-    `both`: the conversation was rewound with them.
+    `both`: the conversation was rewound with them. `undone` is as in the notice of that.
     """
 
     checkpoint: str
@@ -184,6 +186,7 @@ class RestoredRow(Tagged, frozen=True):
     changed: tuple[str, ...] = ()
     seq: int = 0
     both: bool = False
+    undone: bool = False
 
 
 class RetryRow(Tagged, frozen=True):
@@ -242,10 +245,16 @@ class HookRow(Tagged, frozen=True):
 
 
 class NoticeRow(Tagged, frozen=True):
-    """A notice; `task` is another task that it is about."""
+    """A notice; `task` is another task that it is about.
+
+    Of a rewind, `seq` is its event and `undoes` that of one that it took back. What is `undone` need not be shown.
+    """
 
     text: str
     task: str = ""
+    seq: int = 0
+    undoes: int = 0
+    undone: bool = False
 
 
 Remedy = Literal["key", "credit", "wait", "compact", "model", "retry", "none"]
@@ -277,22 +286,6 @@ class TurnEndRow(Tagged, frozen=True):
     repeats: bool = False
 
 
-Row = (
-    StartRow
-    | PromptRow
-    | ThoughtRow
-    | ReplyRow
-    | CallRow
-    | QuestionRow
-    | TodosRow
-    | CheckpointRow
-    | RestoredRow
-    | RetryRow
-    | JobEndRow
-    | RulesRow
-    | CompactionRow
-    | HookRow
-    | NoticeRow
-    | ErrorRow
-    | TurnEndRow
-)
+Said = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow
+Happened = CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | TurnEndRow
+Row = Said | Happened

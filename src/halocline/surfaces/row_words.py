@@ -7,7 +7,18 @@ from itertools import takewhile
 from halocline.protocol import events as ev
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
-from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolCall, ToolResult, UserPart
+from halocline.protocol.messages import (
+    PASTED,
+    PICTURE,
+    PIPED,
+    Effort,
+    Image,
+    Note,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserPart,
+)
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.row_kinds import Approval, NoticeRow, PromptRow, Remedy
 
@@ -45,22 +56,28 @@ def find_subject(call: ToolCall) -> str:
     return next((value for value in (*named, *call.arguments.values()) if isinstance(value, str)), "")
 
 
-def prompt_text(content: tuple[UserPart, ...]) -> str:
-    """The prompt as typed, with the names of images; other notes for the model are left out."""
-    words = [part.text for part in content if isinstance(part, Text)]
-    notes = [part for part in content if isinstance(part, Note)]
-    pictures = [note.text for note in notes if note.source == PICTURE]
-    piped = [f"[piped in: {_text_lines(note.text)}]" for note in notes if note.source == PIPED]
-    unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
-    return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
-
-
 def make_prompt(event: ev.TurnStarted | ev.SteeringReceived, *, steering: bool = False) -> PromptRow:
-    """The row of a prompt."""
-    text = prompt_text(event.content)
+    """The row of a prompt. What a person put there and did not type is named at its end."""
     typed = "\n".join(part.text for part in event.content if isinstance(part, Text))
+    names = tuple(_name_parts(event.content, typed))
+    text = "\n".join([*([typed] if typed else []), *names])
     attached = tuple(part for part in event.content if not isinstance(part, Text))
-    return PromptRow(text, event.seq, steering, event.at, attached, "" if typed == text else typed)
+    return PromptRow(text, event.seq, steering, event.at, attached, typed if names else "", names)
+
+
+OF_PERSONS = (PASTED, PIPED, PICTURE, "code", "problems")
+"""Sources of notes in a prompt that come from a person; the last two are of a code action in an editor."""
+
+
+def _name_parts(content: tuple[UserPart, ...], typed: str) -> Iterable[str]:
+    """Yield a name for each part of a prompt that a person put there, unless what was typed has it."""
+    notes = [part for part in content if isinstance(part, Note) and part.source in OF_PERSONS]
+    for note in notes:
+        name = f"[piped in: {_text_lines(note.text)}]" if note.source == PIPED else _note_label(note)
+        if name not in typed and not (note.source == PASTED and "://" in name):  # an address is in the text as a place
+            yield name.replace(" from the user]", "]")
+    unnamed = sum(isinstance(part, Image) for part in content) - sum(note.source == PICTURE for note in notes)
+    yield from ["[image]"] * unnamed
 
 
 def _text_lines(text: str) -> str:

@@ -4,7 +4,7 @@ The same events give the same rows; a surface only decides how a row looks. Live
 completed message replaces.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +16,16 @@ from halocline.protocol.messages import StopReason, Text, Thinking, ToolCall
 from halocline.protocol.state.file_knowledge import list_names
 from halocline.surfaces import call_rows, row_kinds as r, row_words
 from halocline.surfaces.hook_rows import end_hook, show_hook
-from halocline.surfaces.transcript import Totals, Transcript, add_rows, add_usage, count_settled, is_settled
+from halocline.surfaces.transcript import (
+    Rewinds,
+    Totals,
+    Transcript,
+    add_rows,
+    add_usage,
+    count_settled,
+    is_settled,
+    list_gaps,
+)
 
 AT_ONCE = 256
 """Rows per batch when folding many events."""
@@ -154,16 +163,45 @@ def _on_error(t: Transcript, e: ev.ErrorRaised) -> Transcript:
     return add_rows(replace(t, turn=replace(t.turn, error=e.text)), row)
 
 
-def _on_rewind(t: Transcript, e: ev.ConversationRestored) -> Transcript:
-    """Add a notice. Files that were restored by the event before went back together with the conversation."""
-    rows = tuple(
-        replace(row, both=True) if isinstance(row, r.RestoredRow) and row.seq and row.seq == e.seq - 1 else row
-        for row in t.rows[-2:]
-    )
-    prompt = next((row for row in t.rows if isinstance(row, r.PromptRow) and row.seq > e.to), None)
-    place = f"before “{row_words.first_words(prompt.text)}”" if prompt else "an earlier point"
-    notice = r.NoticeRow(f"Rewound to {place}. The model no longer sees what came after it.")
-    return add_rows(replace(t, rows=t.rows[:-2] + rows), notice)
+def _add_rewind(t: Transcript, e: ev.ConversationRestored) -> Transcript:
+    """Add a notice of what changed for the model. Files that were restored by the event before belong to it."""
+    before, after = t.rewinds, (*t.rewinds, (e.seq, e.to))
+    prompts = [row for row in t.rows if isinstance(row, r.PromptRow)]
+    seen = [row for row in prompts if _is_seen(row, before)]
+    sees = [row for row in prompts if _is_seen(row, after)]
+    gone = [row for row in seen if row not in sees]
+    again = [row for row in sees if row not in seen]
+    undone = set() if gone else {at for at, to in list_gaps(before) if to < e.to < at}
+    rows = tuple(_note_rewind(row, e.seq, undone) for row in t.rows)
+    text = _describe_undo(again) if undone else _describe_rewind(gone, again)
+    notice = r.NoticeRow(text, seq=e.seq, undoes=max(undone, default=0))
+    return add_rows(replace(t, rows=rows, rewinds=after), notice)
+
+
+def _is_seen(row: r.PromptRow, rewinds: Rewinds) -> bool:
+    return not any(to < row.seq < at for at, to in list_gaps(rewinds))
+
+
+def _note_rewind(row: r.Row, seq: int, undone: set[int]) -> r.Row:
+    match row:
+        case r.RestoredRow() if row.seq and row.seq == seq - 1:
+            return replace(row, both=True, undone=bool(undone))
+        case r.RestoredRow() if row.both and row.seq + 1 in undone:
+            return replace(row, undone=True)
+        case r.NoticeRow() if row.seq in undone:
+            return replace(row, undone=True)
+    return row
+
+
+def _describe_undo(again: Sequence[r.PromptRow]) -> str:
+    what = f"“{row_words.first_words(again[0].text)}” and what came after it" if again else "what came after that point"
+    return f"Undone: the model sees {what} again."
+
+
+def _describe_rewind(gone: Sequence[r.PromptRow], again: Sequence[r.PromptRow]) -> str:
+    place = f"before “{row_words.first_words(gone[0].text)}”" if gone else "an earlier point"
+    more = f" It sees “{row_words.first_words(again[0].text)}” again." if again else ""
+    return f"Rewound to {place}. The model no longer sees what came after it.{more}"
 
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
@@ -220,7 +258,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CompletionRequired: lambda t, e: add_rows(t, r.NoticeRow("The model is asked to go on, or to finish.")),
     ev.CheckpointFailed: lambda t, e: add_rows(t, r.NoticeRow(e.text)),
     ev.CheckpointTaken: lambda t, e: add_rows(t, r.CheckpointRow(e.checkpoint, e.label, e.at)) if not e.root else t,
-    ev.ConversationRestored: _on_rewind,
+    ev.ConversationRestored: _add_rewind,
     ev.TaskForked: lambda t, e: add_rows(t, r.NoticeRow(f"Forked to task {e.to} after event {e.point}.", e.to)),
     ev.CheckpointRestored: lambda t, e: add_rows(t, r.RestoredRow(e.checkpoint, e.undo, e.changed, e.seq)),
     ev.FileChanged: _file_changed,

@@ -1,6 +1,6 @@
 """A transcript: the rows so far, and the running turn. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import TypeGuard
 
@@ -28,13 +28,17 @@ class Totals(Value, frozen=True):
 
 
 class Transcript(Value, frozen=True):
-    """The rows so far, the mode and the to-do list. `draft` is the streaming reply."""
+    """The rows so far, the mode and the to-do list. `draft` is the streaming reply.
+
+    `rewinds` are the events that rewound the conversation, each with the event that it went to.
+    """
 
     rows: tuple[r.Row, ...] = ()
     mode: Mode = Mode.ACT
     todos: tuple[Todo, ...] = ()
     draft: tuple[r.ThoughtRow | r.ReplyRow, ...] = ()
     turn: Totals = Totals()
+    rewinds: tuple[tuple[int, int], ...] = ()
 
     def visible(self) -> tuple[r.Row, ...]:
         return self.rows + self.draft
@@ -123,3 +127,16 @@ def select_last_words(rows: Sequence[r.Row]) -> list[r.Row]:
     asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
     kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
     return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())
+
+
+Rewinds = Sequence[tuple[int, int]]
+"""The events of rewinds, each with the event that it went to."""
+
+
+def list_gaps(rewinds: Rewinds) -> Iterator[tuple[int, int]]:
+    """Yield the rewinds in force, the newest first: those that a later one skipped do not count."""
+    begin: float = float("inf")
+    for at, to in reversed(rewinds):
+        if at <= begin:
+            yield at, to
+            begin = to

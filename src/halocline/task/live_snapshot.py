@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed
+from halocline.protocol.state.draft import Delta, join_deltas
 
 LONGEST = 16_384
 """Characters kept of a running call's output; surfaces show no more."""
-
-Delta = ev.TextDelta | ev.ThinkingDelta
 
 
 class Now:
@@ -64,14 +63,7 @@ class Now:
         """Yield events that reproduce the snapshot, adjacent ones merged."""
         if self._retry:
             yield self._retry
-        run: list[Delta] = []
-        for delta in self._draft:
-            if run and (type(delta) is not type(run[0]) or (isinstance(delta, ev.TextDelta) and delta.apart)):
-                yield _join_deltas(run)
-                run = []
-            run.append(delta)
-        if run:
-            yield _join_deltas(run)
+        yield from join_deltas(self._draft)
         for (call, name), written in self._calls.items():
             yield ev.ToolCallDelta(call, name, "".join(written))
         for call, pieces in self._outputs.items():
@@ -85,12 +77,6 @@ def _cut_beginning(text: str) -> str:
     """Return the end of an output; of one with colors whole lines, as a line's look stands at its beginning."""
     cut = text[-LONGEST:]
     return cut.partition("\n")[2] if len(text) > LONGEST and "\x1b" in text else cut
-
-
-def _join_deltas(run: list[Delta]) -> Delta:
-    text = "".join(delta.text for delta in run)
-    first = run[0]
-    return ev.TextDelta(text, first.apart) if isinstance(first, ev.TextDelta) else ev.ThinkingDelta(text)
 
 
 def _bound_pieces(pieces: list[str], text: str) -> list[str]:

@@ -8,8 +8,8 @@ get the past from disk and then the live tail, without a gap; readers in another
 import asyncio
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -18,12 +18,14 @@ from msgspec.structs import replace
 
 from halocline.files.durable import sync_path
 from halocline.protocol import codec, secrets
-from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import DurableEvent, LogRepaired
+from halocline.protocol.errors import HaloclineError, LogDamaged, LogTooNew, TaskBusy, TaskNotFound
+from halocline.protocol.events import AssistantMessageCompleted, DurableEvent, LogRepaired, StepRetried
 from halocline.protocol.private_files import make_private_folder
+from halocline.protocol.state.draft import DRAFT_ENDS, Delta
 from halocline.task import lock
 from halocline.task.log_reading import Tail as Tail, follow_log as follow_log, read_log as read_log
-from halocline.task.stream import Stream
+from halocline.task.running_reply import RunningReply, has_reply, recover_reply, remove_reply, write_whole
+from halocline.task.stream import E, Stream
 
 _TAIL = 64 * 1024
 _PAUSE = 0.004
@@ -68,6 +70,7 @@ class Log(Stream):
         except OSError as error:
             lock.give_back(self._lock)
             raise _not_opened(folder, error) from error
+        self._reply = RunningReply(folder)
         self._synced = 0
         self._sync_first: Callable[[], None] = lambda: None
         self._blot: Callable[[str], str] = lambda text: text
@@ -83,13 +86,20 @@ class Log(Stream):
         self._blot = redact
 
     def load(self) -> list[DurableEvent]:
-        """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
+        """Everything written so far, and what was shown of a reply when its process was killed, as a message.
+
+        A torn last line is cut from the file, and the cut is recorded as an event.
+        """
         whole, torn = _whole_and_torn(self._file)
         events = list(read_log(self.path))
         self.seq = events[-1].seq if events else 0
         if torn:
             os.ftruncate(self._file, whole)
             events.append(self.append(LogRepaired(bytes_cut=torn)))
+        if has_reply(self.path.parent):
+            if shown := recover_reply(self.path.parent, events):
+                events.append(self.append(AssistantMessageCompleted(message=shown)))
+            remove_reply(self.path.parent)
         return events
 
     def append(self, event: D) -> D:
@@ -103,7 +113,20 @@ class Log(Stream):
             line = codec.encode(stamped)
         self._write(line + b"\n")
         self.seq += 1
+        if isinstance(stamped, DRAFT_ENDS):
+            self._reply.forget()
         return self.show(stamped)
+
+    def show(self, event: E) -> E:
+        """Send an event to the live subscribers, a piece of a reply once it is kept. Raises LogUnwritable."""
+        if isinstance(event, Delta):
+            try:
+                self._reply.keep(event, self.seq, self._blot)
+            except OSError as error:
+                raise self._unwritable(error) from error
+        elif isinstance(event, StepRetried):
+            self._reply.forget()
+        return super().show(event)
 
     async def sync(self) -> None:
         """Make everything written so far survive a power cut, with what it refers to. Raises LogUnwritable.
@@ -144,18 +167,14 @@ class Log(Stream):
     def close(self) -> None:
         """End the readers and release the lock."""
         self.finish()
+        self._reply.close()
         os.close(self._file)
         lock.give_back(self._lock)
 
     def _write(self, line: bytes) -> None:
-        written = 0
         try:
-            written = os.write(self._file, line)
-            if written < len(line):
-                raise OSError("only part of a line was written")
+            write_whole(self._file, line)
         except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> LogUnwritable:
@@ -164,6 +183,22 @@ class Log(Stream):
             f"Everything up to event {self.seq} is safe. Free space or repair the disk, "
             f"then continue with: halo -r {self.task}",
         )
+
+
+def read_past(folder: Path, task: str) -> Iterator[DurableEvent]:
+    """Yield the events of a task, after moving what was shown of a reply into its log if its process was killed.
+
+    That is left out while a process writes the log, and where it cannot be written. Raises LogDamaged.
+    """
+    settle_log(folder, task)
+    return read_log(folder / codec.LOG_NAME)
+
+
+def settle_log(folder: Path, task: str) -> None:
+    """Move what was shown of a reply into the log if its process was killed and none writes the log now."""
+    if has_reply(folder) and lock.read_owner(folder) is None:
+        with suppress(TaskBusy, TaskNotFound, LogUnwritable, LogDamaged, LogTooNew), closing(Log(folder, task)) as log:
+            log.load()
 
 
 def redact_event(event: D, redact: Callable[[str], str]) -> D:

@@ -195,7 +195,8 @@ def test_rows_that_a_rewind_left_behind_are_marked_until_it_is_undone() -> None:
     assert reader.copy.facts["left"] == [[2, 4]]
     assert reader.copy.of("restored_row")[0]["both"]
     view.take(EventBatch([ev.ConversationRestored(5, seq=7)], fresh=False, live=True))
-    assert reader.read(view).copy.facts["left"] == [[5, 6]]
+    assert reader.read(view).copy.facts["left"] == []
+    assert [row.get("undone", False) for row in reader.copy.of("notice_row")] == [True, False]
 
 
 def test_a_call_without_approval_is_counted_and_one_with_approval_is_not() -> None:

@@ -12,6 +12,7 @@ from halocline.protocol.events.labels import Labels
 from halocline.protocol.kinds import CallStatus, Choice
 from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.compaction import CompactionState
+from halocline.protocol.state.draft import interrupted_message, list_deltas
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.host import HostState, JobsState, UserCommandsState
 from halocline.protocol.state.mcp import McpState
@@ -121,10 +122,7 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     ends: list[ev.DurableEvent] = []
     if state.compaction.running:
         ends.append(ev.ErrorRaised(code=COMPACTION_CUT, text="Compaction was interrupted; nothing changed."))
-    if draft := draft_parts(state):
-        message = msg.AssistantMessage(
-            content=draft, model=state.model.name, stop_reason=msg.StopReason.CANCELLED, interrupted=True
-        )
+    if message := interrupted_message(list_deltas(state.draft), state.model.name):
         ends.append(ev.AssistantMessageCompleted(message=message))
     for approval in state.pending.approvals:
         ends.append(
@@ -135,29 +133,6 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.pending.questions]
     ends += [cut_short(open_call) for open_call in state.pending.calls]
     return tuple(ends)
-
-
-def draft_parts(state: State) -> tuple[msg.AssistantPart, ...]:
-    """Return the text streamed of an incomplete reply, with adjacent deltas joined. Unfinished calls are left out."""
-    deltas: list[ev.TextDelta | ev.ThinkingDelta] = []
-    cell = state.draft
-    while cell is not None:
-        cell, delta = cell
-        deltas.append(delta)
-    parts: list[msg.AssistantPart] = []
-    run: list[str] = []
-    for index, delta in enumerate(deltas := deltas[::-1]):
-        run.append(delta.text)
-        if index + 1 == len(deltas) or _begins_anew(deltas[index + 1], delta):
-            joined = "".join(run)
-            parts.append(msg.Text(joined) if isinstance(delta, ev.TextDelta) else msg.Thinking(joined))
-            run = []
-    # Reasoning without its signature cannot be sent back, so only text is kept.
-    return tuple(part for part in parts if isinstance(part, msg.Text) and part.text.strip())
-
-
-def _begins_anew(delta: ev.TextDelta | ev.ThinkingDelta, last: ev.TextDelta | ev.ThinkingDelta) -> bool:
-    return type(delta) is not type(last) or (isinstance(delta, ev.TextDelta) and delta.apart)
 
 
 def lost_calls(state: State) -> tuple[ev.ToolCallEnded, ...]:

@@ -17,7 +17,7 @@ from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks import history
 from halocline.task.host import TaskHost
-from halocline.task.log import read_log
+from halocline.task.log import read_past
 
 if TYPE_CHECKING:
     from halocline.ports.checkpoints import Checkpoints, Emit
@@ -69,7 +69,7 @@ class LazyMentions:
 
     def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
         whole = history.find_task(self._home.tasks, name)
-        return whole, tuple(read_log(self._home.log(whole)))
+        return whole, tuple(read_past(self._home.task(whole), whole))
 
 
 class LazySubagents:

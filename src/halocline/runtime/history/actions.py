@@ -23,7 +23,7 @@ from halocline.runtime.history.revert import plan_revert
 from halocline.runtime.prompts.expand import require_words
 from halocline.store.paths import Home
 from halocline.store.tasks import history
-from halocline.task.log import read_log
+from halocline.task.log import read_past
 from halocline.task.task import Task
 
 Running = Callable[[], Mapping[str, Task]]
@@ -43,7 +43,8 @@ class TaskHistory:
 
     def past(self, task: str) -> list[ev.DurableEvent]:
         """Return all events of a task. Raises TaskNotFound and UsageError."""
-        return list(read_log(self._home.log(self._find(task))))
+        whole = self._find(task)
+        return list(read_past(self._home.task(whole), whole))
 
     def at(self, task: str, seq: int) -> snapshots.Snapshot:
         """Return a task as it was after event `seq`. Raises TaskNotFound and UsageError."""

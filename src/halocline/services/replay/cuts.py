@@ -50,7 +50,7 @@ def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
             found.append(Cut(_find_begin(events, index, died=True), _find_end(events, index), died=True))
     turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
     if turns and isinstance(turns[-1], ev.TurnStarted):
-        found.append(Cut(len(events), len(events), died=True))
+        found.append(Cut(_find_begin(events, len(events), died=True), len(events), died=True))
     return found
 
 

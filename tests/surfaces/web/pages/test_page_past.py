@@ -105,6 +105,10 @@ async def test_what_went_back_together_comes_back_together_from_the_conversation
     await screen.sees("Done.", ".completion")
     assert (server.halo.folder / "a.txt").read_text() == NEW
     assert [type(event) for event in server.halo.log()[-4:]] == [ev.CheckpointRestored, ev.ConversationRestored] * 2
+    await screen.sees("Undone: the model sees “Change it.” and what came after it again.", ".log")
+    for gone in (restored, screen.page.locator(".left-behind"), screen.page.locator(".log", has_text="Rewound to")):
+        await gone.wait_for(state="detached")
+    await screen.page.locator(".turn-end").get_by_role("button", name="Review").wait_for()
 
 
 async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opened):

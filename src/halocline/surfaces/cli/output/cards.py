@@ -31,14 +31,15 @@ def start_card(row: r.StartRow) -> RenderableType:
 
 
 def prompt_card(row: r.PromptRow) -> RenderableType:
-    """The prompt; of a long one, its beginning."""
-    lines = clean(row.text).strip("\n").split("\n")
+    """The prompt; of a long one, its beginning. What came with it is always named."""
+    lines = clean(row.typed if row.names else row.text).strip("\n").split("\n")
     beginning = "\n".join(lines[:PROMPT_LINES])
-    body: list[RenderableType] = [wrapped(beginning[:PROMPT_LETTERS], "prompt")]
+    body: list[RenderableType] = [wrapped(beginning[:PROMPT_LETTERS], "prompt")] if beginning or not row.names else []
     if hidden := lines[PROMPT_LINES:]:
         body.append(line(f"… {figures.format_plural(len(hidden), 'more line')}", "quiet"))
     elif (letters := len(beginning) - PROMPT_LETTERS) > 0:
         body.append(line(f"… {figures.format_plural(letters, 'more character')}", "quiet"))
+    body += [wrapped(clean(name), "prompt") for name in row.names]
     return marked(Group(*body), "❯", "accent")
 
 

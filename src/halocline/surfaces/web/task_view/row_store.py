@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from halocline.protocol import json_output
 from halocline.surfaces.call_rows import LIVE_OUTPUT
-from halocline.surfaces.row_kinds import CallRow, ReplyRow, RestoredRow, ThoughtRow
+from halocline.surfaces.row_kinds import CallRow, NoticeRow, ReplyRow, RestoredRow, ThoughtRow
+from halocline.surfaces.transcript import list_gaps
 from halocline.surfaces.web.page_words import tell_row
 from halocline.surfaces.web.task_view.row_trimming import PageRow, encode_row
 from halocline.surfaces.web.wire import RowGrowth
@@ -69,7 +70,7 @@ class RowStore:
 
     def list_left(self, rewinds: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         """Return the ranges of rows that rewinds left behind, given as (event, event that it went back to)."""
-        gaps = list(_list_gaps(rewinds))
+        gaps = list(list_gaps(rewinds))
         left = (
             number
             for number, seq in enumerate(self._seqs)
@@ -90,7 +91,8 @@ class RowStore:
             self._revisions.append(revision)
         else:
             self._encoded[number], self._revisions[number] = upsert, revision
-        (self._restored.add if isinstance(row, RestoredRow) else self._restored.discard)(number)
+        stays = isinstance(row, RestoredRow) or (isinstance(row, NoticeRow) and row.undone)
+        (self._restored.add if stays else self._restored.discard)(number)
 
     def _shorten(self, length: int) -> None:
         del self._encoded[length:]
@@ -108,15 +110,6 @@ def _find_growth(number: int, was: PageRow, row: PageRow, pieces: dict[str, str]
         if piece and is_same and (was.output + piece)[-LIVE_OUTPUT:] == row.output:
             return RowGrowth(number, "output", piece[-LIVE_OUTPUT:], LIVE_OUTPUT)
     return None
-
-
-def _list_gaps(rewinds: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The rewinds in force: those that a later one skipped do not count."""
-    begin: float = float("inf")
-    for at, to in reversed(rewinds):
-        if at <= begin:
-            yield at, to
-            begin = to
 
 
 def _join_ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:

@@ -41,7 +41,7 @@ export interface Queries {
   registry_plan: { arguments: OfOffer; answer: Record<string, any> }
   registry_readme: { arguments: OfOffer; answer: string }
   restore_plan: { arguments: RewindPreview; answer: Record<string, any> }
-  row: { arguments: OfRow; answer: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow }
+  row: { arguments: OfRow; answer: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | TurnEndRow }
   rule_text: { arguments: OfPath; answer: string }
   rule_why: { arguments: OfPath; answer: Array<InstructionVerdict> }
   rules: { arguments: OfFolder; answer: Record<string, any> }
@@ -107,7 +107,7 @@ export interface Actions {
   work_stop: { arguments: BackgroundJobsOfJob; answer: boolean }
 }
 
-export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow | PreviewRow
+export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | TurnEndRow | PreviewRow
 
 export type Facts = TaskFacts
 
@@ -852,6 +852,9 @@ export interface NoticeRow {
   type: "notice_row"
   text: string
   task?: string
+  seq?: number
+  undoes?: number
+  undone?: boolean
 }
 
 export interface OfCall {
@@ -1129,6 +1132,7 @@ export interface PromptRow {
   at?: number
   attached?: Array<Text | Note | Image>
   typed?: string
+  names?: Array<string>
 }
 
 /** Further data to delete: checkpoints of tasks idle for `older` days, all but `keep` per task. */
@@ -1260,6 +1264,7 @@ export interface RestoredRow {
   changed?: Array<string>
   seq?: number
   both?: boolean
+  undone?: boolean
 }
 
 /** A wait of so many seconds before the request is sent again. */
@@ -1317,7 +1322,7 @@ export interface RowGrowth {
 /** Row number `at` as it is now. The fields in `cut` were shortened; `row` answers with the whole row. */
 export interface RowUpsert {
   at: number
-  row: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | NoticeRow | ErrorRow | TurnEndRow | PreviewRow
+  row: StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow | CheckpointRow | RestoredRow | RetryRow | JobEndRow | RulesRow | CompactionRow | HookRow | TurnEndRow | PreviewRow
   cut?: Array<string>
   seq?: number
   nth?: number

@@ -76,7 +76,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     write(draftOf(id))
   }, [id])
   useEffect(() => {
-    // A rejection after a reload returns text to the draft; another tab may write it too.
+    // A rejection after a reload returns text to the draft, and a tab that was closed may have left some.
     const kept = draftOf(id)
     if (kept !== field.current.value && document.activeElement !== field.current) write(kept)
   }, [drafts.value[id]])

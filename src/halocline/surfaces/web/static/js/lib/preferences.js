@@ -1,5 +1,5 @@
-// What this browser stores: preferences and drafts. Without storage (a private window, no space) all works until the
-// page is closed. Other tabs see a change at once.
+// What this browser stores: preferences and drafts. Without storage (a private window, no space) all works until the page is
+// closed. Other tabs see a changed preference at once.
 import { effect, signal } from './ui.js'
 
 const PREFIX = 'halo '
@@ -62,9 +62,6 @@ export const reviewWidth = kept('review width', 0)
 export const editorLink = kept('editor link', '')
 /** Diffs side by side where there is room (`beside`), or one below the other (`below`). */
 export const diffs = kept('diffs', 'beside')
-/** Drafts by task. */
-export const drafts = kept('drafts', {})
-
 effect(() => {
   const chosen = theme.value
   if (chosen === 'system') delete document.documentElement.dataset.theme
@@ -85,10 +82,54 @@ export function usedModel(name) {
   if (name) recentModels.value = [name, ...recentModels.value.filter((other) => other !== name)].slice(0, 8)
 }
 
+// Drafts: what was typed and not sent, by task or form. They belong to a tab: two tabs on one task have each their own,
+// and a reload keeps them. A copy stays in the browser, so that the next tab gets what a closed one left.
+const DRAFTS = 'halo drafts'
 const MOST_DRAFTS = 60
+
+function readDrafts(storage, key) {
+  try {
+    return JSON.parse(storage().getItem(key)) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function writeDrafts(storage, key, all) {
+  try {
+    if (Object.keys(all).length) storage().setItem(key, JSON.stringify(all))
+    else storage().removeItem(key)
+  } catch {
+    // No storage or no space: kept only while the page is open.
+  }
+}
+
+const ofTab = () => sessionStorage
+const ofBrowser = () => localStorage
+
+/** Drafts by task or form. */
+export const drafts = signal(readDrafts(ofTab, DRAFTS))
 export const draftOf = (id) => drafts.peek()[id] ?? ''
 export function setDraft(id, text) {
   const { [id]: _, ...others } = drafts.peek()
   const rest = Object.fromEntries(Object.entries(others).slice(-MOST_DRAFTS))
   drafts.value = text ? { ...rest, [id]: text } : rest
 }
+
+const tab = `${DRAFTS} ${crypto.getRandomValues(new Uint32Array(2)).join('')}`
+effect(() => writeDrafts(ofTab, DRAFTS, drafts.value))
+
+/** Take over what closed tabs left: a tab holds a lock on its name for as long as it is open. */
+async function adopt() {
+  const { held } = await navigator.locks.query()
+  const open = new Set(held.map((lock) => lock.name))
+  const left = Object.keys(localStorage).filter((key) => key.startsWith(DRAFTS) && !open.has(key))
+  const found = Object.assign({}, ...left.map((key) => readDrafts(ofBrowser, key)))
+  const own = drafts.peek()
+  if (left.length) drafts.value = { ...found, ...own }
+  for (const key of left) localStorage.removeItem(key)
+  effect(() => writeDrafts(ofBrowser, tab, drafts.value))
+}
+
+// Only a page on this machine or behind TLS has locks; elsewhere a draft ends with its tab.
+navigator.locks?.request(tab, () => adopt().then(() => new Promise(() => {}))).catch(() => {})

@@ -395,7 +395,7 @@ function Fork({ task, to }) {
   </details>`
 }
 
-const PERSONS = new Set(['pasted', 'piped', 'picture'])
+const PERSONS = new Set(['pasted', 'piped', 'picture', 'code', 'problems'])
 
 /** The parts of a prompt that are yours but not typed: pictures and pasted text. */
 const alongside = (content) =>
@@ -411,7 +411,10 @@ function EditMessage({ task, seq, text }) {
   const rest = alongside(whole?.attached ?? [])
   const [now, setNow] = useState(whole?.typed || text)
   useEffect(() => {
-    if (!whole) task.fetchWhole(row).then((all) => (setWhole(all), setNow(all.typed || all.text)), complain)
+    if (!whole)
+      task
+        .fetchWhole(row)
+        .then((all) => (setWhole(all), setNow(all.names?.length ? (all.typed ?? '') : all.text)), complain)
   }, [])
   const [files, setFiles] = useState(true)
   const [busy, setBusy] = useState(false)

@@ -46,6 +46,9 @@ class Fold extends Component {
   }
 }
 
+/** The text of a prompt without the names of what came with it, which stand below it. */
+const typedOf = (row) => (row.names?.length ? (row.typed ?? '') : row.text)
+
 const Prompt = ({ row, task }) => {
   const images = (row.attached ?? []).filter((part) => part.type === 'image')
   return html`<article
@@ -55,7 +58,8 @@ const Prompt = ({ row, task }) => {
     tabindex="-1"
     aria-label="You"
   >
-    <div class="prompt-text"><${Marked} text=${row.text} /></div>
+    <div class="prompt-text"><${Marked} text=${typedOf(row)} /></div>
+    ${row.names?.map((name, at) => html`<div key=${at} class="soft small attached-name">${shown(name)}</div>`)}
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     <div class="prompt-tools">
       ${row.steering && html`<span class="soft tiny">sent while working</span>`}
@@ -69,7 +73,7 @@ const Prompt = ({ row, task }) => {
             class="icon-button"
             aria-label="Edit and resend"
             title="Edit and resend"
-            onClick=${() => openSheet('restore', { task, seq: row.seq, edit: row.text })}
+            onClick=${() => openSheet('restore', { task, seq: row.seq, edit: typedOf(row) })}
           >
             <${Icon} name="edit" size="15" />
           </button>
@@ -131,6 +135,7 @@ const Start = ({ row }) =>
   </div>`
 
 const Notice = ({ row }) =>
+  !row.undone &&
   html`<div class="notice soft">
     <pre>${shown(row.text)}</pre>
     ${row.task && html`<a href=${`#/task/${row.task}`}>Open</a>`}
@@ -161,13 +166,18 @@ const TodosCard = ({ row }) => html`<div class="thought">
 </div>`
 
 const Restored = ({ row, task }) =>
+  !row.undone &&
   html`<div class="divider">
     <span>
-      <${Icon} name="undo" size="14" /> ${row.changed?.length ? `Files restored: ${count(row.changed.length, 'file')}` : 'No file had to be restored'}
-      ${row.both && ', and the conversation rewound'}
+      <${Icon} name="undo" size="14" /> ${wordsOfRestore(row)}
       ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
     </span>
   </div>`
+
+function wordsOfRestore({ changed, both }) {
+  if (!changed?.length) return both ? 'Conversation rewound; no file had to be restored' : 'No file had to be restored'
+  return `Files restored: ${count(changed.length, 'file')}${both ? ', and the conversation rewound' : ''}`
+}
 
 /** Restore the files as they were before a restore; with an event, the conversation up to it as well. */
 async function takeBack(task, checkpoint, to) {
@@ -355,7 +365,7 @@ function TurnEnd({ row, task }) {
       ${said ? ` · ${shown(said)}` : ''} · ${took}
       ${row.at && html`${' · '}<${Time} at=${row.at} />`}
     </span>
-    ${task.rows.at(-1) === row && html`<${NextSteps} row=${row} task=${task} />`}
+    ${task.findLast((one) => !one.undone && !one.undoes) === row && html`<${NextSteps} row=${row} task=${task} />`}
   </div>`
 }
 
