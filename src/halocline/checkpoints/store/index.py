@@ -16,7 +16,6 @@ from contextlib import suppress
 from halocline.checkpoints.store import contents, layout, objects
 from halocline.checkpoints.store.git import LEAVE_OUT, Git, TakesLong
 from halocline.checkpoints.store.reading import Kept, Reader
-from halocline.files.real_paths import find_real_path
 
 # More than this go into one pack, which is five times smaller than single files.
 _FEW = 50
@@ -186,41 +185,20 @@ def _is_storable(info: os.stat_result, largest: int) -> bool:
 
 
 def list_ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
-    """The paths of these files in the workspace; None if one of them needs a full scan."""
-    found: set[Path] = set()
-    for text in paths:
-        try:
-            places = places_of(os.path.join(root, os.fsencode(text)))
-        except ValueError:
-            # No file can have such a name.
-            return None
-        for place in places:
-            if not place.startswith(root + b"/"):
-                continue
-            if not _is_ordinary(place, largest) or _is_of_git(place):
-                return None
-            found.add(os.path.relpath(place, root))
-    return sorted(found)
+    """The places of these entries in the workspace; None if one of them needs a full scan."""
+    found = find_places(root, paths)
+    ordinary = (_is_ordinary(os.path.join(root, place), largest) and not _is_of_git(place) for place in found)
+    return sorted(found) if all(ordinary) else None
 
 
 def find_places(root: bytes, paths: Iterable[str]) -> set[Path]:
-    """Return the places of files below the root, and of those that links lead to, relative to it."""
+    """Return the places of entries below the root, relative to it."""
     found: set[Path] = set()
-    for text in paths:
+    for path in paths:
         with suppress(ValueError):  # no file can have such a name
-            places = places_of(os.path.join(root, os.fsencode(text)))
-            found |= {os.path.relpath(place, root) for place in places if place.startswith(root + b"/")}
+            place = os.path.normpath(os.path.join(root, os.fsencode(path)))
+            found |= {place[len(root) + 1 :]} if place.startswith(root + b"/") and b"\0" not in place else set()
     return found
-
-
-def places_of(full: bytes) -> set[bytes]:
-    """Return the path of a file and, if it is a link, also that of its target."""
-    folder, name = os.path.split(full)
-    try:
-        return {find_real_path(full), os.path.join(find_real_path(folder), name)}
-    except OSError:
-        # A folder on the way became a link, or a link a folder, in between.
-        return {full}
 
 
 def _is_ordinary(full: bytes, largest: int) -> bool:

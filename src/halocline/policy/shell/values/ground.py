@@ -36,7 +36,8 @@ HISTORY = ("HEAD", "objects", "refs")
 class Found(Value, frozen=True):
     """A resolved path, the path for display, and the kind of place.
 
-    `aliased`: the file has another hard link, which an ignore file may hide. `root` is as in `paths.Resolved`.
+    `aliased`: the file has another hard link, which an ignore file may hide. `root`, `linked` and `entry` are as in
+    `paths.Resolved`.
     """
 
     path: str
@@ -44,6 +45,8 @@ class Found(Value, frozen=True):
     place: Place
     aliased: bool = False
     root: str = ""
+    linked: bool = False
+    entry: str = ""
 
 
 class Ground(Value, frozen=True):
@@ -117,7 +120,9 @@ class Ground(Value, frozen=True):
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
-        self.touches.extend(Touch(Resolved(one.path, one.shown, one.place, root=one.root), use) for one in found)
+        self.touches.extend(
+            Touch(Resolved(one.path, one.shown, one.place, one.linked, one.root, entry=one.entry), use) for one in found
+        )
 
     def note_below(self, folder: Found, use: Use) -> bool:
         """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
@@ -125,7 +130,10 @@ class Ground(Value, frozen=True):
             return True
         names = self.facts.files_below(folder.path)
         below = [name for name in names or () if not os.path.isabs(name)]
-        self.note([replace(folder, path=f"{folder.path}/{one}", shown=f"{folder.shown}/{one}") for one in below], use)
+        self.note(
+            [Found(f"{folder.path}/{one}", f"{folder.shown}/{one}", folder.place, root=folder.root) for one in below],
+            use,
+        )
         return names is not None
 
     def hidden_below(self, folder: str, *, deep: bool = True) -> Hidden | None:
@@ -155,7 +163,10 @@ class Ground(Value, frozen=True):
             self._classifier().resolve(os.path.join(folder, os.path.expanduser(literal)))
             for folder in self.folders or (("/",) if absolute else ())
         ]
-        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root) for one in found]
+        return [
+            Found(one.path, one.shown, one.place, one.linked and self.hides_files, one.root, one.linked, one.entry)
+            for one in found
+        ]
 
     @property
     def real_roots(self) -> tuple[str, ...]:
