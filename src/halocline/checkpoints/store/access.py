@@ -15,6 +15,7 @@ from halocline.checkpoints.store.entries import KnownTrees
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.refs import REFS
+from halocline.checkpoints.store.tracked import Tracked
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld
 
@@ -34,6 +35,7 @@ class StoreAccess:
         self._runner = Runner()
         self._prepared: tuple[int, ...] = ()
         self._trees: KnownTrees = {}
+        self._tracked = Tracked(self.workspace)
 
     def stop(self) -> None:
         """Stop what other threads do here, and refuse everything else that needs the lock."""
@@ -108,4 +110,6 @@ class StoreAccess:
     def bind_git(self, seconds: float, runner: Runner, held: int | None) -> Git:
         """A git for the store, with a deadline in `seconds`; `held` is the descriptor of the lock, if it is held."""
         deadline = time.monotonic() + seconds
-        return Git(self._program, self.path, self.workspace, deadline, runner, held, trees=self._trees)
+        return Git(
+            self._program, self.path, self.workspace, deadline, runner, held, trees=self._trees, tracked=self._tracked
+        )
