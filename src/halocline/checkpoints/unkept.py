@@ -37,6 +37,12 @@ def find_unkept(paths: Iterable[str], roots: Sequence[str], largest: int) -> tup
     return tuple(found[:MOST_NAMED])
 
 
+def is_kept(path: str, roots: Sequence[str], largest: int) -> bool:
+    """True if checkpoints of one of these folders hold a file at an absolute path, whether or not one is there."""
+    root = next((root for root in roots if is_within(path, root) and path != root), "")
+    return bool(root) and _Kept(root, largest).holds(path)
+
+
 class _Kept:
     """The files of a root that checkpoints hold. `rules` keeps the patterns of each folder while it is looked at."""
 
@@ -51,10 +57,17 @@ class _Kept:
     def _tracked(self) -> frozenset[bytes]:
         return tracked.Tracked(Path(self._root)).names
 
+    def holds(self, path: str) -> bool:
+        """True if checkpoints hold this file, or would if it were there."""
+        is_out = any(map(self._is_left_out, (*self._list_above(path), path)))
+        if is_out and not self._holds_tracked(path):
+            return False
+        return not os.path.isfile(path) or os.path.getsize(path) <= self._find_largest(path)
+
     def list_unkept(self, path: str) -> Iterator[str]:
         """Yield what is not held at or below a path, or the path if that is too much to look at."""
-        is_within = any(map(self._is_left_out, self._list_above(path)))
-        waiting, left = [(path, is_within)], MOST_ENTRIES
+        is_below = any(map(self._is_left_out, self._list_above(path)))
+        waiting, left = [(path, is_below)], MOST_ENTRIES
         while waiting:
             here, is_out = waiting.pop()
             is_out = is_out or self._is_left_out(here)

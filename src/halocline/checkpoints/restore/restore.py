@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
+from msgspec.structs import replace
+
 from halocline.checkpoints.restore.apply import apply_changes, secure_files
 from halocline.checkpoints.restore.file_changes import NotRestored
 from halocline.checkpoints.restore.steps import Steps, list_steps
@@ -31,7 +33,7 @@ class RestorePlan(Value, frozen=True):
 
     `assumed` are files that would change and count as the task's only because one of its commands ran at that time and
     nobody else was seen changing files. `late` are the folders whose checkpoint was taken after files had already
-    changed; these changes stay.
+    changed; these changes stay. `mixed` are in no checkpoint, and not only the task's edits changed them.
     """
 
     creates: tuple[str, ...] = ()
@@ -46,11 +48,16 @@ class RestorePlan(Value, frozen=True):
     doubtful: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
 
     @property
     def changes(self) -> int:
         """Number of files it would change."""
         return sum(map(len, (self.creates, self.overwrites, self.deletes, self.merges)))
+
+    def adding(self, **paths: Sequence[str]) -> "RestorePlan":
+        """Return it with more paths in these fields."""
+        return replace(self, **{name: (*getattr(self, name), *more) for name, more in paths.items()})
 
 
 class Restored(Value, frozen=True):
@@ -70,6 +77,11 @@ class Restored(Value, frozen=True):
     elsewhere: tuple[RootRestored, ...] = ()
     others: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
+
+    def adding(self, **paths: Sequence[str]) -> "Restored":
+        """Return it with more paths in these fields."""
+        return replace(self, **{name: (*getattr(self, name), *more) for name, more in paths.items()})
 
 
 class Target(Value, frozen=True):
@@ -126,8 +138,10 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
     )
 
 
-def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
+def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always: bool = False) -> Restored:
     """Restore the files to the targets, all or none; with `overwrite`, also those that somebody else changed since.
+
+    With `always`, the undo is a checkpoint of its own also if nothing changed since the last one.
 
     Raises:
         UsageError: there is no such checkpoint.
@@ -139,7 +153,7 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Rest
         # In one order, so that two restores of the same folders cannot deadlock.
         order = sorted(targets, key=lambda target: target.repository.path)
         held = {target.root: locks.enter_context(target.repository.opened()) for target in order}
-        together = len(targets) > 1
+        together = always or len(targets) > 1
         ready = [_make_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
         if changing := [one for one in ready if one.steps.changes]:
             _apply_all(changing)
