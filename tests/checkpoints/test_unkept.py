@@ -7,7 +7,7 @@ import pytest
 from tests.checkpoints.bench import Bench, git
 
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store.sizes import SMALL
+from halocline.checkpoints.selection.sizes import SMALL
 from halocline.checkpoints.unkept import find_unkept
 
 LARGEST = 300_000

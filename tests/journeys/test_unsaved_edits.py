@@ -3,7 +3,7 @@
 import pytest
 
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import CheckpointTaken
+from halocline.protocol.events import TurnStarted
 from halocline.providers.scripted.script import Call, Turn
 
 
@@ -58,7 +58,7 @@ async def test_a_restore_takes_them_back_and_can_be_undone(edited) -> None:
 @pytest.mark.process
 async def test_a_rewind_takes_them_back(edited) -> None:
     journey, client = edited
-    start = next(event.seq for event in journey.logged if isinstance(event, CheckpointTaken))
+    start = next(event.seq for event in journey.logged if isinstance(event, TurnStarted))
     await client.time.go_back(cmd.GoBack(task=journey.task, to=start))
     assert held(journey) == OLD
 
@@ -69,4 +69,4 @@ async def test_what_something_else_wrote_since_stays_and_is_named(edited) -> Non
     journey.write("conf.local", "a person's\n")
     restored = await client.time.restore(journey.workspace, f"{journey.task}/1")
     assert held(journey) == OLD | {"conf.local": "a person's\n"}
-    assert restored.mixed == ("conf.local",)
+    assert [one.path for one in restored.left_out] == ["conf.local"]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from halocline.client import FileDifference, RestorePlan
 from halocline.protocol.errors import NotWhole
+from halocline.protocol.left_out import LeftOut, describe_left_out
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
@@ -29,7 +30,13 @@ OVERWRITE = "To restore them anyway, and lose the other changes in them: --overw
 def describe_plan(plan: RestorePlan) -> list[str]:
     """Describe a restore, one line per file."""
     lines = [line for field, label in KINDS for line in name_paths(label, getattr(plan, field))]
+    lines += describe_remainder(plan.left_out)
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
+
+
+def describe_remainder(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say what a restore cannot bring back, a line for each reason."""
+    return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN)]
 
 
 def describe_assumed(plan: RestorePlan) -> list[str]:
@@ -50,17 +57,19 @@ def explain_no_change(plan: RestorePlan) -> str:
         return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
     if plan.kept:
         return "No file was restored: the files that differ cannot be written or removed."
+    if plan.left_out:
+        return "No file was restored: no checkpoint holds the files that differ."
     return "The files already match that checkpoint."
 
 
 def stays_different(plan: RestorePlan) -> bool:
     """True if files that differ from the checkpoint would stay as they are."""
-    return any((plan.yours, plan.conflicts, plan.others, plan.doubtful, plan.kept))
+    return any((plan.yours, plan.conflicts, plan.others, plan.doubtful, plan.kept, plan.left_out))
 
 
 def count_plan(plan: RestorePlan) -> str:
     """Count the plan's changes in one line."""
-    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost, plan.left_out)))
     return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
 
 

@@ -176,7 +176,7 @@ class CheckpointRow(Tagged, frozen=True):
 class RestoredRow(Tagged, frozen=True):
     """Files were restored by event `seq`; `undo` is the checkpoint that undoes it.
 
-    `both`: the conversation was rewound with them.
+    `both`: the conversation was rewound with them. `left_out` says what no checkpoint holds, a line for each reason.
     """
 
     checkpoint: str
@@ -184,6 +184,7 @@ class RestoredRow(Tagged, frozen=True):
     changed: tuple[str, ...] = ()
     seq: int = 0
     both: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class RetryRow(Tagged, frozen=True):

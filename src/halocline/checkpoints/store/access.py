@@ -10,12 +10,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.selection.tracked import Tracked
 from halocline.checkpoints.store import index, layout, lock
 from halocline.checkpoints.store.entries import KnownTrees
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.refs import REFS
-from halocline.checkpoints.store.tracked import Tracked
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld
 

@@ -18,6 +18,7 @@ from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, form
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between, attribute_difference
 from halocline.checkpoints.saved import AFTER, FIRST, FOUND, CheckpointInfo, Limits, Saved
+from halocline.checkpoints.selection import left_out as skipping
 from halocline.checkpoints.store import index, layout, refs
 from halocline.checkpoints.store.access import StoreAccess
 from halocline.checkpoints.store.background_reading import REST, read_stretch
@@ -44,6 +45,8 @@ class Repository(StoreAccess):
         self._has_saved_unfinished = False
         self._newest: refs.Last | None = None
         self._index_tree = IndexTree()
+        self._skipped: skipping.Record | None = None
+        self._recorded: skipping.Record | None = None
 
     def stop(self) -> None:
         super().stop()
@@ -209,8 +212,8 @@ class Repository(StoreAccess):
         before = self.save_unfinished(git, on_read)
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
-        known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
+        is_listed = False
         if paths is not None and last and (contents := self.keep(paths)) is not None:
             # Kept contents are older than those just read.
             contents = {**contents, **on_read()}
@@ -221,23 +224,30 @@ class Repository(StoreAccess):
             if contents is None:
                 index.add_paths(git, wanted, self.limits.largest, index.in_time(git.deadline))
             contents = {**(contents or {}), **on_read()}
-            tree = overtaking.change_tree(git, self._index_tree.write(git), contents, *known, sure=wanted)
+            tree = overtaking.change_tree(
+                git, self._index_tree.write(git), contents, *([last.tree] if last else []), sure=wanted
+            )
+            is_listed = True
             layout.note_unread(self.path, 0)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out, missing=last.missing, before=before)
+        if is_listed:  # files may change again, but what changes is kept before
+            self._skipped = skipping.with_kept(git, tree, skipping.list_skipped(git, left_out), on_read)
         by = Attribution() if last is None else UNKNOWN
         if last is not None and not last.after_loss:
             by = attribute_between(self.claims, dict(list_differing(git, last.tree, tree)), (since, asked), contents)
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
-        missing = last.missing if last else ()
-        return Saved(sha, is_new=True, left_out=left_out, missing=missing, before=before)
+        return Saved(sha, is_new=True, left_out=left_out, missing=last.missing if last else (), before=before)
 
     def _commit(self, tree: str, last: refs.Last | None, label: str, by: Attribution) -> refs.Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
-        sha = write_commit(self.path, tree, parent, format_message(label, by), int(time.time()))
+        is_told = self._skipped is None or self._recorded == self._skipped
+        more = "" if is_told else skipping.format_record(self._skipped or ())
+        sha = write_commit(self.path, tree, parent, format_message(label, by, more), int(time.time()))
         write_ref(self.path, f"{self._refs}/{n}", sha)
+        self._recorded = self._skipped
         self._newest = refs.Last(sha, tree, n)
         return self._newest
 

@@ -16,7 +16,7 @@ from halocline.protocol.permission_rules import Effect
 _EXACT = compile_later(
     "cat|chmod|cp|date|echo|grep|head|ln|ls|mkdir|mv|printf|rm|rmdir|sed|sort|tail|tee|touch|tr|truncate|unlink|uniq|wc"
 )
-_WRITING = (Effect.WRITES_INSIDE, Effect.DESTRUCTIVE)
+_WRITING = (Effect.READ_ONLY, Effect.WRITES_INSIDE, Effect.DESTRUCTIVE)
 _OPEN = "*?[{$`"
 
 
@@ -31,15 +31,15 @@ def list_named_changes(findings: Sequence[Finding]) -> tuple[str, ...] | None:
 
 
 def _is_exact(finding: Finding) -> bool:
-    part = finding.part
-    if part.effect is Effect.READ_ONLY:
+    part, changes = finding.part, any(_list_changed(finding))
+    if part.effect is Effect.READ_ONLY and not changes:
         return True
     program = part.text.split(maxsplit=1)[0] if part.text.strip() else ""
     is_named = not any(mark in target for target in part.targets for mark in _OPEN)
-    is_whole = 0 < len(part.targets) < MOST_TARGETS and any(_list_changed(finding))
+    is_whole = 0 < len(part.targets) < MOST_TARGETS and changes
     return part.effect in _WRITING and bool(_EXACT.fullmatch(program)) and is_named and is_whole
 
 
 def _list_changed(finding: Finding) -> Iterator[Touch]:
-    if finding.part.effect in _WRITING:
-        yield from (touch for touch in finding.touches if touch.use in (Use.CHANGE, Use.DELETE))
+    """List what a part changes. Its effect may be that of something graver, such as reading a file elsewhere."""
+    yield from (touch for touch in finding.touches if touch.use in (Use.CHANGE, Use.DELETE))

@@ -111,7 +111,8 @@ def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
         yours=restored.yours,
         conflicts=restored.conflicts,
         others=restored.others,
-        doubtful=(*restored.doubtful, *restored.mixed),
+        doubtful=restored.doubtful,
+        left_out=restored.left_out,
         content=(_note_for_model(restored.changed),) if tell and restored.changed else (),
         elsewhere=restored.elsewhere,
     )

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.unkept import is_kept
@@ -16,6 +18,7 @@ from halocline.policy.paths import is_within
 from halocline.ports.blobs import blob_reference
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol import events as ev
+from halocline.protocol.left_out import LeftOut
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.files import files_within
@@ -24,23 +27,31 @@ from halocline.runtime.history.snapshots import shown_by
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 
+MIXED = "something else changed what the task had edited, and no checkpoint holds it"
+
 
 class UnsavedEdits(Value, frozen=True):
-    """Edits after event `to` that no checkpoint holds: those to revert, and the files that something else changed."""
+    """Edits after event `to` that no checkpoint holds: those to revert, and those left as they are."""
 
     to: int
     workspace: Path
     roots: tuple[str, ...] = ()
     reverts: tuple[FileUndo, ...] = ()
-    mixed: tuple[str, ...] = ()
+    left: tuple[LeftOut, ...] = ()
 
     def add_to(self, plan: RestorePlan) -> RestorePlan:
         """Return a plan with these edits."""
+        plan = replace(plan, left_out=self.of_both(plan.left_out))
         found: dict[str, list[str]] = {"creates": [], "overwrites": [], "deletes": []}
         for one in self.reverts:
             kind = "creates" if one.found is None else "deletes" if one.wanted is None else "overwrites"
             found[kind].append(one.path)
-        return plan.adding(**found, mixed=self.mixed)
+        return plan.adding(**found)
+
+    def of_both(self, found: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
+        """Return what a checkpoint left out without what is reverted here, and what is left here."""
+        mine = {*(one.path for one in self.reverts), *(one.path for one in self.left)}
+        return (*self.left, *(one for one in found if one.path not in mine))
 
 
 def find_unsaved_edits(events: Sequence[ev.DurableEvent], to: int | None) -> UnsavedEdits:
@@ -50,7 +61,7 @@ def find_unsaved_edits(events: Sequence[ev.DurableEvent], to: int | None) -> Uns
     if to is None:
         return UnsavedEdits(0, workspace)
     folders = (os.path.realpath(workspace), *state.roots)
-    reverts, mixed = [], []
+    reverts, left = [], []
     for one in undo_plan(events, to):
         place = os.path.realpath(workspace / one.path)
         now = _read_reference(place)
@@ -59,10 +70,10 @@ def find_unsaved_edits(events: Sequence[ev.DurableEvent], to: int | None) -> Uns
         if is_kept(place, folders, Limits().largest):
             continue
         if now != one.found or one.is_mixed:
-            mixed.append(one.path)
+            left.append(LeftOut(one.path, MIXED))
         else:
             reverts.append(one)
-    return UnsavedEdits(to, workspace, state.roots, tuple(reverts), tuple(mixed))
+    return UnsavedEdits(to, workspace, state.roots, tuple(reverts), tuple(left))
 
 
 async def revert_unsaved(found: UnsavedEdits, restored: Restored, home: Home) -> tuple[Restored, list[ev.FileChanged]]:
@@ -81,7 +92,8 @@ async def revert_unsaved(found: UnsavedEdits, restored: Restored, home: Home) ->
         else:
             cause = describe_cause(one, found.to)
             events.append(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=cause))
-    return restored.adding(changed=[event.path for event in events], kept=kept, mixed=found.mixed), events
+    restored = replace(restored, left_out=found.of_both(restored.left_out))
+    return restored.adding(changed=[event.path for event in events], kept=kept), events
 
 
 def find_point(events: Sequence[ev.DurableEvent], checkpoint: str) -> int | None:

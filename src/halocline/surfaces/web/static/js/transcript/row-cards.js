@@ -166,6 +166,7 @@ const Restored = ({ row, task }) =>
       <${Icon} name="undo" size="14" /> ${row.changed?.length ? `Files restored: ${count(row.changed.length, 'file')}` : 'No file had to be restored'}
       ${row.both && ', and the conversation rewound'}
       ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
+      ${row.left_out?.map((line, at) => html`<span key=${at} class="block soft">${shown(line)}</span>`)}
     </span>
   </div>`
 
