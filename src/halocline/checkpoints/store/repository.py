@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -211,9 +212,8 @@ class Repository(StoreAccess):
     ) -> Saved:
         before = self.save_unfinished(git, on_read)
         last, since = self._last(git), self.claims.last_look()
-        asked = asked or time.time()
-        left_out: frozenset[index.Path] = frozenset()
-        is_listed = False
+        asked, known = asked or time.time(), (last.tree,) if last else ()
+        left_out: frozenset[index.Path] | None = None
         if paths is not None and last and (contents := self.keep(paths)) is not None:
             # Kept contents are older than those just read.
             contents = {**contents, **on_read()}
@@ -224,22 +224,20 @@ class Repository(StoreAccess):
             if contents is None:
                 index.add_paths(git, wanted, self.limits.largest, index.in_time(git.deadline))
             contents = {**(contents or {}), **on_read()}
-            tree = overtaking.change_tree(
-                git, self._index_tree.write(git), contents, *([last.tree] if last else []), sure=wanted
-            )
-            is_listed = True
+            tree = overtaking.change_tree(git, self._index_tree.write(git), contents, *known, sure=wanted)
             layout.note_unread(self.path, 0)
+        saved = partial(Saved, left_out=left_out or frozenset(), missing=last.missing if last else (), before=before)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
-            return Saved(last.sha, is_new=False, left_out=left_out, missing=last.missing, before=before)
-        if is_listed:  # files may change again, but what changes is kept before
+            return saved(last.sha, is_new=False)
+        if left_out is not None:  # files may change again, but what changes is kept before
             self._skipped = skipping.with_kept(git, tree, skipping.list_skipped(git, left_out), on_read)
         by = Attribution() if last is None else UNKNOWN
         if last is not None and not last.after_loss:
             by = attribute_between(self.claims, dict(list_differing(git, last.tree, tree)), (since, asked), contents)
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
-        return Saved(sha, is_new=True, left_out=left_out, missing=last.missing if last else (), before=before)
+        return saved(sha, is_new=True)
 
     def _commit(self, tree: str, last: refs.Last | None, label: str, by: Attribution) -> refs.Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)

@@ -254,10 +254,13 @@ function Back({ task, target, other }) {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
       const done = await outcome(task, before, { files, conversation })
       closeSheet()
-      toast(`Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`, {
-        undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
-        seconds: 20,
-      })
+      toast(
+        `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
+        {
+          undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
+          seconds: 20,
+        },
+      )
     } catch (problem) {
       complain(problem)
       setBusy(false)

@@ -161,14 +161,14 @@ const TodosCard = ({ row }) => html`<div class="thought">
 </div>`
 
 const Restored = ({ row, task }) =>
-  html`<div class="divider">
+  html`<div><div class="divider">
     <span>
       <${Icon} name="undo" size="14" /> ${row.changed?.length ? `Files restored: ${count(row.changed.length, 'file')}` : 'No file had to be restored'}
       ${row.both && ', and the conversation rewound'}
       ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
-      ${row.left_out?.map((line, at) => html`<span key=${at} class="block soft">${shown(line)}</span>`)}
     </span>
-  </div>`
+  </div>
+  ${row.left_out?.map((line, at) => html`<p key=${at} class="soft small">${shown(line)}</p>`)}</div>`
 
 /** Restore the files as they were before a restore; with an event, the conversation up to it as well. */
 async function takeBack(task, checkpoint, to) {
