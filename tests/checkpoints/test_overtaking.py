@@ -173,15 +173,29 @@ async def test_an_ignored_file_stays_out_whoever_edits_it(bench: Bench, held_bac
     assert bench.taken == ["Start"]
 
 
-async def test_an_edit_through_a_link_waits(bench: Bench, held_back: Path) -> None:
-    bench.write("a.txt", "one")
+async def test_an_edit_through_a_link_does_not_wait(bench: Bench, held_back: Path) -> None:
+    bench.write("a.txt", "one\n")
     os.symlink("a.txt", bench.workspace / "link.txt")
     shadow = await scanning(bench, held_back)
-    waiting = asyncio.create_task(shadow.barrier(["link.txt"], ran=False))
-    await asyncio.sleep(0.1)
-    assert not waiting.done()
+    await shadow.barrier(["link.txt", "a.txt"], ran=False)
+    bench.write("a.txt", "two\n")
+    shadow.take("edit", ["link.txt", "a.txt"])
     held_back.with_name("go").touch()
-    await waiting
+    await shadow.settle()
+    assert bench.taken == ["Start", "edit"]
+    assert (await shadow.diff("1", "2")).splitlines()[-2:] == ["-one", "+two"]
+
+
+async def test_the_files_of_a_claim_are_those_of_when_it_began(bench: Bench) -> None:
+    bench.write("a.txt", "one\n")
+    os.symlink("a.txt", bench.workspace / "link.txt")
+    shadow = await bench.begun()
+    await shadow.barrier(["link.txt", "a.txt"])
+    os.unlink(bench.workspace / "link.txt")
+    shadow.take("rm link.txt", ["link.txt", "a.txt"])
+    await shadow.settle()
+    assert (await shadow.restore("1")).changed == ("link.txt",)
+    assert os.readlink(bench.workspace / "link.txt") == "a.txt"
 
 
 async def test_a_command_waits(bench: Bench, held_back: Path) -> None:

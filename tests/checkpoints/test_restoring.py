@@ -118,12 +118,12 @@ async def test_ignored_and_left_out_files_stay(bench: Bench) -> None:
     bench.write(".gitignore", "notes/\n")
     shadow = await bench.begun(limits=Limits(largest=1000))
     bench.write("notes/mine.txt", "mine")
-    bench.write("debug.log", "log")
+    bench.write("debug.tmp", "log")
     bench.write("huge.txt", "x" * 2000)
     bench.write("made.txt", "made")
     await seen(shadow)
     await shadow.restore("1")
-    assert set(contents(bench.workspace)) == {".gitignore", "notes/mine.txt", "debug.log", "huge.txt"}
+    assert set(contents(bench.workspace)) == {".gitignore", "notes/mine.txt", "debug.tmp", "huge.txt"}
 
 
 async def test_a_rule_that_only_the_present_has_does_not_cost_the_files_it_ignores(bench: Bench) -> None:

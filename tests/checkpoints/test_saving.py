@@ -1,10 +1,12 @@
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git, seen
 
 from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.selection.sizes import SMALL
 
 
 def project(bench: Bench) -> None:
@@ -53,14 +55,61 @@ async def test_an_empty_workspace_has_a_checkpoint_too(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [".env", "config/.env.production", "server.key", "id_ed25519", "cert.pem", "node_modules/x/index.js", "a.log",
-     ".venv/bin/python", "logo.png", "data.sqlite3", "src/__pycache__/a.pyc", "dist/app.js", "backup.tar.gz"],
+    [".env", "config/.env.production", "server.key", "id_ed25519", "cert.pem", "node_modules/x/index.js",
+     ".venv/bin/python", "src/__pycache__/a.pyc", "a/target/debug/b", ".next/x.js"],
 )  # fmt: skip
-async def test_secrets_builds_media_and_databases_stay_out(bench: Bench, path: str) -> None:
+async def test_secrets_and_what_tools_make_again_stay_out(bench: Bench, path: str) -> None:
     bench.write(path, "content")
     bench.write("kept.txt", "kept")
     await bench.begun()
     assert bench.saved(1) == {"kept.txt"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a.log", "logo.png", "data.bin", "notes.db", "data.sqlite3", "dist/app.js", "build/keep.txt", "target/x.txt",
+     "backup.tar.gz", "t.zip", "m.WAV", "model.onnx", "out/a.so"],
+)  # fmt: skip
+async def test_a_small_file_is_saved_whatever_it_is_called_and_comes_back(bench: Bench, path: str) -> None:
+    bench.write(path, "content")
+    shadow = await bench.begun()
+    (bench.workspace / path).unlink()
+    shadow.take("rm")
+    await shadow.settle()
+    assert (await shadow.restore("1")).changed == (path,)
+    assert (bench.workspace / path).read_text() == "content"
+
+
+async def test_a_large_picture_is_saved_only_if_git_tracks_it(bench: Bench) -> None:
+    git(bench.workspace, "init", "-q")
+    bench.write("tracked.png", "x" * (SMALL + 1))
+    bench.write("small.png", "x" * SMALL)
+    git(bench.workspace, "add", "tracked.png")
+    bench.write("large.png", "x" * (SMALL + 1))
+    await bench.begun()
+    assert bench.saved(1) == {"tracked.png", "small.png"}
+    assert "large.png" in bench.notices[0]
+
+
+@pytest.mark.parametrize("is_borrowed", [True, False])
+async def test_what_git_tracks_is_saved_although_a_rule_leaves_it_out(bench: Bench, is_borrowed: bool) -> None:
+    git(bench.workspace, "init", "-q")
+    bench.write(".gitignore", "*.local\n/private\n")
+    for path in ("a.local", "private/b", "node_modules/m/c.js", ".env"):
+        bench.write(path, "tracked")
+    if not is_borrowed:
+        await (await bench.begun()).close()
+    git(bench.workspace, "add", "-f", ".")
+    bench.write("other.local", "not tracked")
+    shadow = await bench.begun()
+    number = 1 if is_borrowed else 2
+    assert bench.saved(number) == {".gitignore", "a.local", "private/b", "node_modules/m/c.js"}
+    shutil.rmtree(bench.workspace / "private")
+    shadow.take("rm -rf private")
+    await shadow.settle()
+    await shadow.restore(str(number))
+    assert (bench.workspace / "private" / "b").read_text() == "tracked"
+    assert "private/b" in bench.saved(number + 2)
 
 
 async def test_a_named_file_that_is_ignored_stays_out_and_the_others_go_in(bench: Bench) -> None:
@@ -206,10 +255,10 @@ async def test_an_edit_through_a_link_saves_the_file_it_leads_to(bench: Bench) -
     (bench.workspace / "alias.txt").symlink_to("real/a.txt")
     shadow = await bench.begun()
     bench.write("real/a.txt", "two")
-    shadow.take("through a folder", ["link/a.txt"])
+    shadow.take("through a folder", ["real/a.txt"])
     await shadow.settle()
     bench.write("real/a.txt", "three")
-    shadow.take("through a file", ["alias.txt"])
+    shadow.take("through a file", ["alias.txt", "real/a.txt"])
     await shadow.settle()
     assert "+two" in await shadow.diff("1", "2")
     assert "+three" in await shadow.diff("2", "3")
@@ -307,12 +356,12 @@ async def test_no_more_git_is_started_than_it_takes(bench: Bench, tmp_path: Path
     program, asked = counted_git(tmp_path)
     bench.write("a.txt", "one")
     shadow = await bench.begun(program=str(program))
-    assert asked.read_text().split() == ["ls-files", "write-tree"]
+    assert asked.read_text().split() == ["ls-files", "write-tree", "ls-files"]
     bench.write("a.txt", "two")
     steps: list[tuple[str, list[str] | None, list[str]]] = [
         ("edit", ["a.txt"], []),
         ("a look", None, ["ls-files", "update-index"]),
-        ("much", None, ["ls-files", "update-index", "update-index", "write-tree"]),
+        ("much", None, ["ls-files", "update-index", "update-index", "write-tree", "ls-files"]),
         ("another", None, ["ls-files"]),
     ]
     for label, paths, needed in steps:

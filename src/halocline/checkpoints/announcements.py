@@ -10,6 +10,7 @@ from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, 
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointFailed, CheckpointTaken, Noticed
+from halocline.protocol.left_out import name_some
 
 _WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
 _WORTH_A_WARNING = 1.0
@@ -89,7 +90,5 @@ def _describe_missing(numbers: tuple[int, ...]) -> str:
 
 def _describe_left_out(places: frozenset[bytes]) -> str:
     """Describe files that checkpoints leave out although no rule ignores them."""
-    names = [place.decode(errors="replace") for place in sorted(places)]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    shown = ", ".join(names[:3]) + more
-    return f"Checkpoints leave out very large files, unreadable files and nested repositories: {shown}."
+    names = name_some([place.decode(errors="replace") for place in sorted(places)])
+    return f"Checkpoints leave out very large files, unreadable files and nested repositories: {names}."

@@ -39,9 +39,10 @@ class RootedCheckpoints:
             store.take(label, own)
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        for store, own in self._split_paths([path]):
-            for place in own or ():
-                store.wrote(place, before, after)
+        place = os.path.realpath(os.path.join(self._workspace, path))
+        for store, own in self._split_paths([place]):
+            for one in own or ():
+                store.wrote(one, before, after)
 
     async def barrier(self, paths: Paths = None, *, ran: bool = True, destroys: bool = False) -> None:
         stores = self._split_paths(paths)
@@ -73,16 +74,15 @@ class RootedCheckpoints:
                 emit(event)
 
     def _split_paths(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
-        """Split paths among the stores. A link belongs to the folder it is in and to the one it leads to."""
+        """Split paths among the stores of the folders that they are in; what is in none belongs to the first."""
         if paths is None:
             return [(store, None) for store in (self._first, *self._others.values())]
-        spelt = {path: os.path.normpath(os.path.join(self._workspace, os.path.expanduser(path))) for path in paths}
-        places = sorted({*spelt.values(), *map(os.path.realpath, spelt.values())})
+        places = [os.path.normpath(os.path.join(self._workspace, path)) for path in paths]
         shares: list[tuple[ShadowGit, Paths]] = []
         for root, store in self._others.items():
             if own := tuple(place for place in places if _is_within(place, root)):
                 shares.append((store, own))
-        rest = tuple(path for path in paths if not any(_is_within(spelt[path], root) for root in self._others))
+        rest = tuple(place for place in places if not any(_is_within(place, root) for root in self._others))
         return [(self._first, rest), *shares] if rest or not shares else shares
 
 

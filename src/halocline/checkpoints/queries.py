@@ -66,15 +66,17 @@ class Queries(ABC):
         return await self._query(restoring.restore.plan_restore, self._targets(target, others), overwrite=overwrite)
 
     async def restore(
-        self, target: str, others: Others = (), *, overwrite: bool = False
+        self, target: str, others: Others = (), *, overwrite: bool = False, always: bool = False
     ) -> "restoring.restore.Restored":
         """Save the present state for undo, then undo the task's changes; with `overwrite`, all changes.
 
-        `others` are further folders that are restored in the same step: all or none.
+        `others` are further folders that are restored in the same step: all or none. `always`: the undo is a new
+        checkpoint in any case.
         """
         for other, _ in others:
             await other.settle()
-        return await self._query(restoring.restore.restore_files, self._targets(target, others), overwrite=overwrite)
+        targets = self._targets(target, others)
+        return await self._query(restoring.restore.restore_files, targets, overwrite=overwrite, always=always)
 
     def _targets(self, target: str, others: Others) -> "Sequence[restoring.restore.Target]":
         further = [

@@ -5,6 +5,7 @@ becomes one `Noticed`, and the task continues without checkpoints.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from halocline.checkpoints.store.background_reading import describe_unread
 from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.store.contents import name_of
 from halocline.checkpoints.store.repository import Repository
+from halocline.files.real_paths import find_real_path
 from halocline.ports.checkpoints import Emit
 
 BY_HAND = "by-hand"
@@ -97,7 +99,8 @@ class ShadowGit(Queries):
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Record what an announced edit did to a file: its content before and after."""
         before_sha, after_sha = ("" if content is None else name_of(content) for content in (before, after))
-        self._repository.claims.wrote(path, before_sha, after_sha)
+        place = find_real_path(os.path.join(self.workspace, path))  # an edit changes what a link leads to
+        self._repository.claims.wrote(place, before_sha, after_sha)
 
     async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:
         """Wait until the task may change `paths`, or any file with None. Earlier requests show them as they are now.

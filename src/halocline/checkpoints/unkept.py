@@ -5,9 +5,11 @@ What git does with the store decides; this says the same of one path, without a 
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
-from halocline.checkpoints.store.layout import build_excludes
+from halocline.checkpoints.selection import overruled, sizes, tracked
+from halocline.checkpoints.store import layout
 from halocline.files.regular import read_beginning
 from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within
@@ -21,8 +23,9 @@ _MOST_RULES = 1 << 20
 def find_unkept(paths: Iterable[str], roots: Sequence[str], largest: int) -> tuple[str, ...]:
     """Return the first existing files at or below these absolute paths that no checkpoint of the roots holds.
 
-    Checkpoints leave out what the project or we ignore, what is hidden, files over `largest` bytes, and git's
-    own folders. A folder with too many files to look at is returned itself.
+    Checkpoints leave out what the project or we ignore unless git tracks it, what is secret or hidden, files over
+    `largest` bytes, fewer for some kinds, and git's own folders. A folder with too many files to look at is returned
+    itself.
     """
     found: list[str] = []
     for path in dict.fromkeys(paths):
@@ -35,25 +38,41 @@ def find_unkept(paths: Iterable[str], roots: Sequence[str], largest: int) -> tup
     return tuple(found[:MOST_NAMED])
 
 
+def is_kept(path: str, roots: Sequence[str], largest: int) -> bool:
+    """True if checkpoints of one of these folders hold a file at an absolute path, whether or not one is there."""
+    root = next((root for root in roots if is_within(path, root) and path != root), "")
+    return bool(root) and _Kept(root, largest).holds(path)
+
+
 class _Kept:
     """The files of a root that checkpoints hold. `rules` keeps the patterns of each folder while it is looked at."""
 
     def __init__(self, root: str, largest: int) -> None:
         self._root = root
         self._largest = largest
-        self._ours = tuple(build_excludes(Path(root)).splitlines())
+        self._ours = tuple(layout.build_excludes(Path(root)).splitlines())
         self._rules: dict[str, tuple[str, ...]] = {}
+        self._is_never = overruled.Never(Path(root))
+
+    @cached_property
+    def _tracked(self) -> frozenset[bytes]:
+        return tracked.Tracked(Path(self._root)).names
+
+    def holds(self, path: str) -> bool:
+        """True if checkpoints hold this file, or would if it were there."""
+        is_out = any(map(self._is_left_out, (*self._list_above(path), path)))
+        if is_out and not self._holds_tracked(path):
+            return False
+        return not os.path.isfile(path) or os.path.getsize(path) <= self._find_largest(path)
 
     def list_unkept(self, path: str) -> Iterator[str]:
         """Yield what is not held at or below a path, or the path if that is too much to look at."""
-        above = self._list_above(path)
-        if any(map(self._is_left_out, above)):
-            yield path
-            return
-        waiting, left = [path], MOST_ENTRIES
+        is_below = any(map(self._is_left_out, self._list_above(path)))
+        waiting, left = [(path, is_below)], MOST_ENTRIES
         while waiting:
-            here = waiting.pop()
-            if self._is_left_out(here):
+            here, is_out = waiting.pop()
+            is_out = is_out or self._is_left_out(here)
+            if is_out and not self._holds_tracked(here):
                 yield here
             elif _is_folder(here):
                 entries = list_entries(here)
@@ -61,9 +80,21 @@ class _Kept:
                 if left < 0:
                     yield path
                     return
-                waiting += [entry.path for entry in entries]
-            elif not os.path.islink(here) and os.path.getsize(here) > self._largest:
+                waiting += [(entry.path, is_out) for entry in entries]
+            elif not os.path.islink(here) and os.path.getsize(here) > self._find_largest(here):
                 yield here
+
+    def _holds_tracked(self, path: str) -> bool:
+        """Return True if what is left out by a rule is saved because git tracks it, or something in this folder."""
+        name = os.fsencode(os.path.relpath(path, self._root))
+        if os.path.basename(path) == ".git" or self._is_never(name):
+            return False
+        return name in self._tracked or (_is_folder(path) and any(one.startswith(name + b"/") for one in self._tracked))
+
+    def _find_largest(self, path: str) -> int:
+        name = os.fsencode(os.path.relpath(path, self._root))
+        size = sizes.largest_saved(name, self._largest)
+        return size if os.path.getsize(path) <= size or name not in self._tracked else self._largest
 
     def _list_above(self, path: str) -> Iterator[str]:
         folder = os.path.dirname(path)

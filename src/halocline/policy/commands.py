@@ -142,6 +142,7 @@ class CommandJudgement(Value, frozen=True):
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
     the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
     the whole line uses. `mixed` is the line with the forms of its parts that read: if the rest is allowed, that runs.
+    `changes` are the only entries that it can change, if that is known.
     """
 
     decision: Verdict
@@ -157,6 +158,7 @@ class CommandJudgement(Value, frozen=True):
     only_form: str | None = None
     mixed: str = ""
     touches: tuple[Touch, ...] = ()
+    changes: tuple[str, ...] | None = None
 
     @property
     def reads(self) -> bool:

@@ -56,7 +56,17 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
         reason="; ".join(reasons),
         places=tuple(path.path for path in paths),
         identities=tuple(path.identity for path in paths),
+        changes=_list_changes(summary, paths, acts[0]),
     )
+
+
+def _list_changes(summary: Summary, paths: Sequence[Resolved], act: Act) -> tuple[str, ...] | None:
+    """Return the entries that a call can change. A file with other hard links changes under those names too."""
+    if act.judged:
+        return act.judged.changes
+    if summary.may_change is None or any(path.linked for path in paths):
+        return None
+    return tuple(dict.fromkeys(name for path in paths for name in path.names))
 
 
 def find_places(summary: Summary, context: PolicyContext) -> tuple[tuple[str, ...], tuple[str, ...]]:

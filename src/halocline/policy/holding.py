@@ -12,6 +12,7 @@ from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
+from halocline.protocol.left_out import name_some
 from halocline.protocol.permission_rules import Place
 
 HELD: dict[Rule, str] = {
@@ -83,7 +84,7 @@ def why_lost(part: Finding, facts: ShellFacts, roots: tuple[str, ...]) -> str:
     if not lost or not facts.has_checkpoints:
         return part.reason
     unkept = facts.find_unkept(lost, roots)
-    shown = ", ".join(path.removeprefix(f"{roots[0]}/") for path in unkept)
+    shown = name_some([path.removeprefix(f"{roots[0]}/") for path in unkept])
     return f"{part.reason}, and no checkpoint holds {shown}" if unkept else ""
 
 

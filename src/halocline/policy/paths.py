@@ -26,7 +26,8 @@ class Resolved(Value, frozen=True):
     """A resolved path. `path` is absolute; `shown` is for display. `linked`: the file has other hard links.
 
     `root` is the folder of the task that it is in, if that is not the workspace. `identity` identifies the file or
-    folder found there; empty if there was none.
+    folder found there; empty if there was none. `entry` is the directory entry that was named, without links on the way
+    to it: the same as `path`, unless it is a link itself.
     """
 
     path: str
@@ -35,6 +36,12 @@ class Resolved(Value, frozen=True):
     linked: bool = False
     root: str = ""
     identity: str = ""
+    entry: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The entry and the path it leads to: a change is to one of them, depending on the program."""
+        return (self.path,) if self.entry in ("", self.path) else (self.entry, self.path)
 
 
 class Judged:
@@ -103,9 +110,14 @@ class Classifier:
         place = self.kind(path, found)
         if place is Place.PROJECT and path != spelled and runs_later(self.named_in_root(spelled)):
             place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
-        other = root.path if root and root.path != self.workspace else ""
         return Resolved(
-            path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else ""
+            path,
+            shown,
+            place,
+            linked=bool(found and is_linked(found)),
+            root=root.path if root and root.path != self.workspace else "",
+            identity=identity_of(found) if found else "",
+            entry=path if path == spelled else _find_entry(spelled, path),
         )
 
     def root_of(self, path: str) -> OtherRoot | None:
@@ -190,6 +202,12 @@ def _real_path(path: str) -> str:
         return find_place(path)
     except OSError:
         raise ToolFailure(f"{path} changed while it was being checked. Nothing was done; try again.") from None
+
+
+def _find_entry(spelled: str, path: str) -> str:
+    """Return the directory entry that a path names; the path itself if it names where the entry leads."""
+    folder, name = os.path.split(spelled)
+    return path if name in ("", ".", "..") else os.path.join(_real_path(folder), name)
 
 
 def _look_at(path: str) -> os.stat_result | None:

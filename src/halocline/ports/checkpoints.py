@@ -9,7 +9,11 @@ Emit = Callable[[DurableEvent | Noticed], None]
 
 
 class Checkpoints(Protocol):
-    """Saves the workspace in the background. It never raises into the task: it reports a problem once, as an event."""
+    """Saves the workspace in the background. It never raises into the task: it reports a problem once, as an event.
+
+    `paths` name directory entries, and the files that they lead to, as they were when the change began; no link is
+    followed again.
+    """
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""

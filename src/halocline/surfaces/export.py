@@ -51,7 +51,8 @@ def _export_remark(row: r.Row) -> str:
         case r.CheckpointRow():
             return f"*Checkpoint {inline_code(row.checkpoint)}: {_one_line(row.label)}*"
         case r.RestoredRow():
-            return f"*Restored {inline_code(row.checkpoint)}; undo: {inline_code(row.undo)}*"
+            left_out = "".join(f" {_one_line(one)}" for one in row.left_out)
+            return f"*Restored {inline_code(row.checkpoint)}; undo: {inline_code(row.undo)}.{left_out}*"
         case r.RetryRow():
             return f"*{_one_line(figures.describe_retry(row))}*"
         case r.JobEndRow():

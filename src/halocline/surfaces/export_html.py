@@ -121,7 +121,8 @@ def _export_message(row: r.Row) -> str:
             return _export_remark(f"Checkpoint {row.checkpoint[:SHORT]}: {row.label}")
         case r.RestoredRow():
             return _export_remark(
-                f"Restored {brief_target(row.checkpoint, SHORT)}; undo: {brief_target(row.undo, SHORT)}"
+                f"Restored {brief_target(row.checkpoint, SHORT)}; undo: {brief_target(row.undo, SHORT)}. "
+                + " ".join(row.left_out)
             )
         case r.RetryRow():
             return _export_remark(figures.describe_retry(row))

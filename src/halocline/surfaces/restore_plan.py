@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from halocline.client import FileDifference, RestorePlan
 from halocline.protocol.errors import NotWhole
+from halocline.protocol.left_out import LeftOut, describe_left_out
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean
 
@@ -29,6 +30,7 @@ OVERWRITE = "To restore them anyway, and lose the other changes in them: --overw
 def describe_plan(plan: RestorePlan) -> list[str]:
     """Describe a restore, one line per file."""
     lines = [line for field, label in KINDS for line in name_paths(label, getattr(plan, field))]
+    lines += describe_remainder(plan.left_out)
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
@@ -37,6 +39,11 @@ def describe_loss(task: str, count: int) -> str:
     what = f"{count} checkpoints of task {task} are lost" if count > 1 else f"A checkpoint of task {task} is lost"
     damaged = "the checkpoint store of this folder is damaged or was deleted"
     return f"{what}: {damaged}. To take back the task's own edits: halo checkpoints restore {task}@1"
+
+
+def describe_remainder(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say what a restore cannot bring back, a line for each reason."""
+    return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN)]
 
 
 def describe_assumed(plan: RestorePlan) -> list[str]:
@@ -57,17 +64,19 @@ def explain_no_change(plan: RestorePlan) -> str:
         return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
     if plan.kept:
         return "No file was restored: the files that differ cannot be written or removed."
+    if plan.left_out:
+        return "No file was restored: no checkpoint holds the files that differ."
     return "The files already match that checkpoint."
 
 
 def stays_different(plan: RestorePlan) -> bool:
     """True if files that differ from the checkpoint would stay as they are."""
-    return any((plan.yours, plan.conflicts, plan.others, plan.doubtful, plan.kept))
+    return any((plan.yours, plan.conflicts, plan.others, plan.doubtful, plan.kept, plan.left_out))
 
 
 def count_plan(plan: RestorePlan) -> str:
     """Count the plan's changes in one line."""
-    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost, plan.left_out)))
     return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
 
 

@@ -178,7 +178,8 @@ class CheckpointRow(Tagged, frozen=True):
 class RestoredRow(Tagged, frozen=True):
     """Files were restored by event `seq`; `undo` is the checkpoint that undoes it.
 
-    `both`: the conversation was rewound with them. `undone` is as in the notice of that.
+    `both`: the conversation was rewound with them. `undone` is as in the notice of that. `left_out` says what no
+    checkpoint holds, a line for each reason.
     """
 
     checkpoint: str
@@ -187,6 +188,7 @@ class RestoredRow(Tagged, frozen=True):
     seq: int = 0
     both: bool = False
     undone: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 class RetryRow(Tagged, frozen=True):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import Mode, SandboxStanding
+from halocline.protocol.left_out import describe_left_out
 from halocline.protocol.messages import StopReason, Text, Thinking, ToolCall
 from halocline.protocol.state.file_knowledge import list_names
 from halocline.surfaces import call_rows, row_kinds as r, row_words
@@ -260,7 +261,12 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.CheckpointTaken: lambda t, e: add_rows(t, r.CheckpointRow(e.checkpoint, e.label, e.at)) if not e.root else t,
     ev.ConversationRestored: _add_rewind,
     ev.TaskForked: lambda t, e: add_rows(t, r.NoticeRow(f"Forked to task {e.to} after event {e.point}.", e.to)),
-    ev.CheckpointRestored: lambda t, e: add_rows(t, r.RestoredRow(e.checkpoint, e.undo, e.changed, e.seq)),
+    ev.CheckpointRestored: lambda t, e: add_rows(
+        t,
+        r.RestoredRow(
+            e.checkpoint, e.undo, e.changed, e.seq, left_out=(*describe_left_out("Not restored", e.left_out),)
+        ),
+    ),
     ev.FileChanged: _file_changed,
     ev.JobStarted: call_rows.begin_job,
     ev.HandedOver: call_rows.hand_over,

@@ -188,9 +188,9 @@ def is_disturbed(began: float, ended: float, times: Iterable[float]) -> bool:
     return any(began - NEAR <= at <= ended + NEAR for at in times)
 
 
-def format_message(label: str, attribution: Attribution) -> str:
-    """The message of a checkpoint."""
-    return f"{label}\n\n{MARK}{msgspec.json.encode(attribution).decode()}"
+def format_message(label: str, attribution: Attribution, more: str = "") -> str:
+    """The message of a checkpoint; `more` are further lines."""
+    return f"{label}\n\n{more}{MARK}{msgspec.json.encode(attribution).decode()}"
 
 
 def read_message(message: str) -> Attribution | None:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.changes.claim_lines import Line, LineReader
 from halocline.checkpoints.store.entries import Entry
-from halocline.checkpoints.store.index import places_of
 from halocline.protocol.values import Value
 
 NAME = "claims"
@@ -70,7 +69,7 @@ class Claims:
         self._writing = threading.Lock()
 
     def begin(self, paths: Sequence[str | bytes] | None, at: float | None = None, *, ran: bool = False) -> None:
-        """Record that these files, or any, may change from now on; `ran`: by a command."""
+        """Record that these entries, or any, may change from now on; `ran`: by a command."""
         named = self._named(paths)
         self._add(
             Line("begun", self.task, _place_as_text(self.root), time.time() if at is None else at, named, ran=ran)
@@ -154,17 +153,14 @@ class Claims:
         return line.task == self.task and _place_as_bytes(line.root) == self.root
 
     def _named(self, paths: Sequence[str | bytes] | None) -> tuple[str, ...] | None:
-        return None if paths is None else tuple(sorted(map(_place_as_text, self._places(paths))))
-
-    def _places(self, paths: Sequence[str | bytes]) -> set[bytes]:
-        """The places that paths name. A text also names where its links lead; bytes name only the place itself."""
-        found = {os.path.join(self.root, path) for path in paths if isinstance(path, bytes)}
+        """The places of entries, whatever is there: those of a claim are the same when it ends as when it began."""
+        if paths is None:
+            return None
+        found = set()
         for path in paths:
-            if isinstance(path, bytes):
-                continue
             with suppress(ValueError):  # no file can have such a name
-                found |= places_of(os.path.join(self.root, os.path.expanduser(os.fsencode(path))))
-        return found
+                found.add(_place_as_text(os.path.join(self.root, os.fsencode(path))))
+        return tuple(sorted(found))
 
     def _add(self, line: Line) -> None:
         """Write a line; what the disk refuses is written with the next one.

@@ -24,7 +24,7 @@ def keep_contents(workspace: Path, paths: Sequence[str], largest: int) -> Conten
     """The contents of these files; None unless each is a regular file of at most `largest` bytes in the workspace."""
     root = os.fsencode(workspace)
     places = index.list_ordinary(root, paths, largest)
-    # Fewer places mean a file outside the workspace; a link has two places.
+    # Fewer places mean a file outside the workspace.
     if places is None or len(places) != len(set(paths)):
         return None
     try:

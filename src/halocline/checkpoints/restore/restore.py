@@ -6,18 +6,24 @@ something unknown is kept as it is, and reported. All changes are made, or none 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+
+from msgspec.structs import replace
 
 from halocline.checkpoints.restore.apply import apply_changes, secure_files
 from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.restore.remainder import list_remainder
 from halocline.checkpoints.restore.steps import Steps, list_steps
 from halocline.checkpoints.saved import AFTER, BEFORE
+from halocline.checkpoints.selection.left_out import read_record
 from halocline.checkpoints.store.background_reading import LATE
 from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.events.rewind import RootRestored
+from halocline.protocol.left_out import LeftOut
 from halocline.protocol.values import Value
 
 
@@ -31,7 +37,7 @@ class RestorePlan(Value, frozen=True):
 
     `assumed` are files that would change and count as the task's only because one of its commands ran at that time and
     nobody else was seen changing files. `late` are the folders whose checkpoint was taken after files had already
-    changed; these changes stay.
+    changed; these changes stay. `left_out` are in no checkpoint.
     """
 
     creates: tuple[str, ...] = ()
@@ -46,11 +52,16 @@ class RestorePlan(Value, frozen=True):
     doubtful: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def changes(self) -> int:
         """Number of files it would change."""
         return sum(map(len, (self.creates, self.overwrites, self.deletes, self.merges)))
+
+    def adding(self, **paths: Sequence[object]) -> "RestorePlan":
+        """Return it with more paths in these fields."""
+        return replace(self, **{name: (*getattr(self, name), *more) for name, more in paths.items()})
 
 
 class Restored(Value, frozen=True):
@@ -70,6 +81,11 @@ class Restored(Value, frozen=True):
     elsewhere: tuple[RootRestored, ...] = ()
     others: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    def adding(self, **paths: Sequence[object]) -> "Restored":
+        """Return it with more paths in these fields."""
+        return replace(self, **{name: (*getattr(self, name), *more) for name, more in paths.items()})
 
 
 class Target(Value, frozen=True):
@@ -88,6 +104,7 @@ class _Ready(Value, frozen=True):
     commit: str
     undo: str
     steps: Steps
+    remainder: Sequence[LeftOut] = ()
 
 
 def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
@@ -106,7 +123,9 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         present, left_out = repository.present(git)
         newest = repository.newest_with(git, commit)
         last = repository.attribute_present(git, newest, present, since)
-        steps = list_steps(git, (newest.sha, present, commit), last, left_out, overwrite=overwrite)
+        then, remainder = _find_remainder(target, git, commit, left_out)
+        commits = newest.sha, present, commit
+        steps = list_steps(git, commits, last, left_out, overwrite=overwrite, unsaved=then)
         is_late = git.word("log", "--no-walk", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
@@ -123,11 +142,28 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         doubtful=_as_texts(steps.doubtful, root),
         assumed=_as_texts(steps.assumed, root),
         late=(os.fspath(repository.workspace),) if is_late else (),
+        left_out=tuple(remainder),
     )
 
 
-def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
+def _find_remainder(
+    target: Target, git: Git, commit: str, left_out: Collection[Path]
+) -> tuple[Collection[Path], Sequence[LeftOut]]:
+    """Return what a checkpoint left out, and what of it a restore cannot bring back."""
+    then = read_record(git, commit)
+    taken = float(git.word("log", "--no-walk", "--format=%ct", commit))
+    between, largest = (taken, time.time()), target.repository.limits.largest
+    found = list_remainder(git, target.repository.claims, then, left_out, between, largest)
+    before = f"{target.root}/" if target.root else ""
+    return {one.path.encode("latin-1").rstrip(b"/") for one in then}, [
+        replace(one, path=before + one.path) for one in found
+    ]
+
+
+def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always: bool = False) -> Restored:
     """Restore the files to the targets, all or none; with `overwrite`, also those that somebody else changed since.
+
+    With `always`, the undo is a checkpoint of its own also if nothing changed since the last one.
 
     Raises:
         UsageError: there is no such checkpoint.
@@ -139,7 +175,7 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Rest
         # In one order, so that two restores of the same folders cannot deadlock.
         order = sorted(targets, key=lambda target: target.repository.path)
         held = {target.root: locks.enter_context(target.repository.opened()) for target in order}
-        together = len(targets) > 1
+        together = always or len(targets) > 1
         ready = [_make_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
         if changing := [one for one in ready if one.steps.changes]:
             _apply_all(changing)
@@ -160,8 +196,10 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
         since = repository.claims.last_look()
         undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
         last = repository.attribute_present(git, newest, undo.sha, since)
-        steps = list_steps(git, (newest.sha, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
-    return _Ready(target, git, commit, undo.sha, steps)
+        then, remainder = _find_remainder(target, git, commit, undo.left_out)
+        commits = newest.sha, undo.sha, commit
+        steps = list_steps(git, commits, last, undo.left_out, overwrite=overwrite, unsaved=then)
+    return _Ready(target, git, commit, undo.sha, steps, remainder)
 
 
 def _apply_all(changing: Sequence[_Ready]) -> None:
@@ -199,6 +237,7 @@ def _describe_restored(ready: Sequence[_Ready]) -> Restored:
         lost=paths(lambda steps: steps.lost),
         others=tuple(text for one in ready for text in _with_tasks(one.steps.others, one.target.root)),
         doubtful=paths(lambda steps: steps.doubtful),
+        left_out=tuple(left for one in ready for left in one.remainder),
         elsewhere=tuple(RootRestored(one.target.root, one.commit, one.undo) for one in others),
     )
 

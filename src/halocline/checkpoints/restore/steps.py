@@ -1,12 +1,13 @@
 """Lists the changes of a restore: what happened since the target, and what that means for each file."""
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 
 from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, read_message
 from halocline.checkpoints.restore import merge as merging
 from halocline.checkpoints.restore.journal import Change
 from halocline.checkpoints.restore.possible_paths import possible_paths
-from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file
+from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file, is_within
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git, GitFailed
@@ -32,18 +33,24 @@ class Steps(Value, frozen=True):
 
 
 def list_steps(
-    git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
+    git: Git,
+    commits: tuple[str, str, str],
+    last: Attribution,
+    left_out: Collection[Path],
+    *,
+    overwrite: bool,
+    unsaved: Collection[Path] = (),
 ) -> Steps:
-    """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest."""
+    """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest.
+
+    The target left out the `unsaved` files, so it does not say what they were.
+    """
     newest, present, target = commits
     steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
     done = deeds_by_file(steps, _times_before(git, target))
-
-    def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
-        return merging.merge_file(git, base, now, then)
-
+    merge = partial(merging.merge_file, git)
     found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
-    for path, (now, then) in _list_differences(git, present, target).items():
+    for path, (now, then) in _list_known(git, present, target, unsaved):
         kind, becomes = decide_fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
         found[kind][path] = (now, becomes)
     sides = found[Fate.GO] | found[Fate.MERGE]
@@ -63,6 +70,12 @@ def list_steps(
         doubtful=list(found[Fate.DOUBT]),
         assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
     )
+
+
+def _list_known(git: Git, present: str, target: str, unsaved: Collection[Path]) -> list[tuple[Path, Sides]]:
+    """List the files that differ, without those of which the target does not say what they were."""
+    found = _list_differences(git, present, target).items()
+    return [(path, sides) for path, sides in found if sides[1] or not is_within(path, unsaved)]
 
 
 def _is_assumed(done: Iterable[Deed]) -> bool:

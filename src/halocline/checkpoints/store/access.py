@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.selection.tracked import Tracked
 from halocline.checkpoints.store import index, layout, lock
 from halocline.checkpoints.store.entries import KnownTrees
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
@@ -39,6 +40,7 @@ class StoreAccess:
         self._runner = Runner()
         self._prepared: tuple[int, ...] = ()
         self._trees: KnownTrees = {}
+        self._tracked = Tracked(self.workspace)
 
     def stop(self) -> None:
         """Stop what other threads do here, and refuse everything else that needs the lock."""
@@ -113,4 +115,6 @@ class StoreAccess:
     def bind_git(self, seconds: float, runner: Runner, held: int | None) -> Git:
         """A git for the store, with a deadline in `seconds`; `held` is the descriptor of the lock, if it is held."""
         deadline = time.monotonic() + seconds
-        return Git(self._program, self.path, self.workspace, deadline, runner, held, trees=self._trees)
+        return Git(
+            self._program, self.path, self.workspace, deadline, runner, held, trees=self._trees, tracked=self._tracked
+        )

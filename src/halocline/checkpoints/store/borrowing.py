@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.selection.overruled import Never
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.foreign_index import ForeignIndex, Unreadable, parse_index
 from halocline.checkpoints.store.git import Git, GitFailed
@@ -19,7 +20,7 @@ from halocline.checkpoints.store.index import list_differing
 from halocline.checkpoints.store.objects import write_private
 from halocline.checkpoints.store.suspects import build_suspicion
 from halocline.files.regular import open_regular, read_regular
-from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
+from halocline.git.repository import GitUnusable, Repository
 
 _CONVERTED = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
 _CONVERSIONS = ("filter", "ident", "working-tree-encoding")
@@ -34,8 +35,8 @@ def borrow_index(git: Git, largest: int) -> list[bytes] | None:
 
     Returns the files that differ from the index, if that is known already.
     """
-    lender = find_lender(git.workspace)
-    if lender is None or not _may_be_named(lender.common):
+    lender = git.tracked.repository if git.tracked else None
+    if lender is None or not (lender.common / "objects").is_dir() or not _may_be_named(lender.common):
         return None
     try:
         return _borrow_from(git, lender, largest)
@@ -76,16 +77,6 @@ def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | No
     return [record for record in differences if record[2:] not in ignored]
 
 
-def find_lender(workspace: Path) -> Repository | None:
-    """The project's git repository with a folder in its work tree, if its index and objects can be borrowed."""
-    try:
-        found = find_repository(workspace, os.environ)
-        check_ownership(found)
-    except GitUnusable:
-        return None
-    return found if (found.folder / "index").is_file() and (found.common / "objects").is_dir() else None
-
-
 def _may_be_named(place: Path) -> bool:
     """True if the alternates file can contain the path as it is."""
     return "\n" not in os.fspath(place)
@@ -115,9 +106,10 @@ def _plain_entries(found: ForeignIndex, below: bytes, largest: int) -> Sequence[
 
 
 def _ignored_names(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
-    """The paths that our own rules leave out although the project tracks them."""
-    rules = (git.store / "info" / "exclude").read_bytes().splitlines()
-    suspects = build_suspicion(rules).among(paths)
+    """The paths that no checkpoint holds although the project tracks them."""
+    rules = layout.never_file(git.store).read_bytes().splitlines()
+    is_never = Never(git.workspace)
+    suspects = [path for path in build_suspicion(rules).among(paths) if is_never(path)]
     if not suspects:
         return frozenset()
     # 1 means that none is ignored.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +22,9 @@ from halocline.git.environment import plain_environment
 from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
+
+if TYPE_CHECKING:
+    from halocline.checkpoints.selection.tracked import Tracked
 
 _READ_LISTS = frozenset({"ls-files", "check-ignore", "update-index", "check-attr"})
 """Commands that read `.gitignore` and `.gitattributes` in the workspace."""
@@ -119,7 +123,7 @@ class Git(Value, frozen=True):
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
     which every git inherits, so that it is free only when no git of ours runs. `index` replaces the store's own index.
     Without `enters_workspace`, git runs in the store; the program still never comes from the workspace. `trees` is what
-    is known of the store.
+    is known of the store, `tracked` what the project's git tracks.
     """
 
     program: str
@@ -131,6 +135,7 @@ class Git(Value, frozen=True):
     index: Path | None = None
     enters_workspace: bool = True
     trees: KnownTrees = msgspec.field(default_factory=dict)
+    tracked: "Tracked | None" = None
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
         """Run a command and return its output.

@@ -13,10 +13,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from halocline.checkpoints.selection import sizes
+from halocline.checkpoints.selection.overruled import list_overruled
+from halocline.checkpoints.selection.tracked import Tracked
 from halocline.checkpoints.store import contents, layout, objects
 from halocline.checkpoints.store.git import LEAVE_OUT, Git, TakesLong
 from halocline.checkpoints.store.reading import Kept, Reader
-from halocline.files.real_paths import find_real_path
 
 # More than this go into one pack, which is five times smaller than single files.
 _FEW = 50
@@ -103,8 +105,8 @@ def list_ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
 
 
 def drop_ignored(git: Git) -> None:
-    """Remove files from the index that our rules now leave out."""
-    rules = str(git.store / "info" / "exclude")
+    """Remove files from the index that no checkpoint may hold, by rules that changed."""
+    rules = str(layout.never_file(git.store))
     found = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-from", rules)
     if found:
         git.run("update-index", "-z", "--force-remove", "--stdin", data=found)
@@ -118,14 +120,22 @@ def scan_index(git: Git, largest: int, listing: Sequence[bytes] | None = None) -
     wanted: list[Path] = []
     left_out: set[Path] = set()
     with Reader(os.fsencode(git.workspace)) as reader:
-        for record in _with_nested(git, reader, listing):
+        for record in (*_with_nested(git, reader, listing), *_list_missing(git)):
             path, is_nested = record[2:].rstrip(b"/"), record.endswith(b"/")
-            goes_in = _goes_in(reader, path, largest, is_known=record[:1] != b"?")
+            goes_in = _goes_in(reader, path, largest, is_known=record[:1] != b"?", tracked=git.tracked)
             if goes_in is False or (goes_in and is_nested):
                 left_out.add(path)
             elif goes_in:
                 wanted.append(path)
     return wanted, frozenset(left_out)
+
+
+def _list_missing(git: Git) -> list[bytes]:
+    """Files that git tracks and the index lacks because a rule leaves them out; each as `list_differing` has it."""
+    if not (found := list_overruled(git)):
+        return []
+    known = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-standard").split(b"\0")
+    return [b"? " + path for path in sorted(found.difference(known))]
 
 
 def list_differing(git: Git) -> list[bytes]:
@@ -164,7 +174,7 @@ def _is_folder(reader: Reader, path: Path) -> bool:
     return info is not None and stat.S_ISDIR(info.st_mode)
 
 
-def _goes_in(reader: Reader, path: Path, largest: int, is_known: bool) -> bool | None:
+def _goes_in(reader: Reader, path: Path, largest: int, *, is_known: bool, tracked: Tracked | None) -> bool | None:
     """True if a file belongs in the index; None if it is neither in the index nor below the workspace."""
     try:
         info = reader.look(path)
@@ -176,6 +186,9 @@ def _goes_in(reader: Reader, path: Path, largest: int, is_known: bool) -> bool |
         return is_known
     if not _is_storable(info, largest) or _is_of_git(path):
         return False
+    is_small = is_known or _is_storable(info, sizes.largest_saved(path, largest))
+    if not is_small and not (tracked and path in tracked.names):
+        return False
     if stat.S_ISLNK(info.st_mode):
         return os.path.basename(path).lower() not in _NO_LINKS
     return reader.may_read(path)
@@ -186,46 +199,25 @@ def _is_storable(info: os.stat_result, largest: int) -> bool:
 
 
 def list_ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
-    """The paths of these files in the workspace; None if one of them needs a full scan."""
-    found: set[Path] = set()
-    for text in paths:
-        try:
-            places = places_of(os.path.join(root, os.fsencode(text)))
-        except ValueError:
-            # No file can have such a name.
-            return None
-        for place in places:
-            if not place.startswith(root + b"/"):
-                continue
-            if not _is_ordinary(place, largest) or _is_of_git(place):
-                return None
-            found.add(os.path.relpath(place, root))
-    return sorted(found)
+    """The places of these entries in the workspace; None if one of them needs a full scan."""
+    found = find_places(root, paths)
+    ordinary = (_is_ordinary(os.path.join(root, place), largest) and not _is_of_git(place) for place in found)
+    return sorted(found) if all(ordinary) else None
 
 
 def find_places(root: bytes, paths: Iterable[str]) -> set[Path]:
-    """Return the places of files below the root, and of those that links lead to, relative to it."""
+    """Return the places of entries below the root, relative to it."""
     found: set[Path] = set()
-    for text in paths:
+    for path in paths:
         with suppress(ValueError):  # no file can have such a name
-            places = places_of(os.path.join(root, os.fsencode(text)))
-            found |= {os.path.relpath(place, root) for place in places if place.startswith(root + b"/")}
+            place = os.path.normpath(os.path.join(root, os.fsencode(path)))
+            found |= {place[len(root) + 1 :]} if place.startswith(root + b"/") and b"\0" not in place else set()
     return found
-
-
-def places_of(full: bytes) -> set[bytes]:
-    """Return the path of a file and, if it is a link, also that of its target."""
-    folder, name = os.path.split(full)
-    try:
-        return {find_real_path(full), os.path.join(find_real_path(folder), name)}
-    except OSError:
-        # A folder on the way became a link, or a link a folder, in between.
-        return {full}
 
 
 def _is_ordinary(full: bytes, largest: int) -> bool:
     try:
-        return _is_storable(os.lstat(full), largest)
+        return _is_storable(os.lstat(full), sizes.largest_saved(full, largest))
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:

@@ -67,7 +67,14 @@ def prepare_store(store: Path, workspace: Path) -> bool:
     _write_if_changed(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
     _write_if_changed(store / "description", f"Checkpoints of {workspace}\n")
     _write_if_changed(store / "info" / "attributes", _ATTRIBUTES)
-    return _write_if_changed(store / "info" / "exclude", _write_excludes(store, workspace))
+    never = build_never(workspace) + _name_own_home(store, workspace)
+    is_changed = _write_if_changed(never_file(store), never)
+    return _write_if_changed(store / "info" / "exclude", _read_own("excludes.txt") + never) or is_changed
+
+
+def never_file(store: Path) -> Path:
+    """The file with the patterns of what is not saved even if git tracks it."""
+    return store / "info" / "never"
 
 
 def stamp_store(store: Path, workspace: Path) -> tuple[int, ...]:
@@ -91,7 +98,9 @@ def stamp_store(store: Path, workspace: Path) -> tuple[int, ...]:
 
 def _list_prepared(store: Path, workspace: Path) -> list[str]:
     """List the files that `prepare_store` writes, and those of the workspace that it reads."""
-    written = [f"{store}/{name}" for name in ("HEAD", "config", "description", "info/attributes", "info/exclude")]
+    written = [
+        f"{store}/{name}" for name in ("HEAD", "config", "description", "info/attributes", "info/exclude", "info/never")
+    ]
     return written + [place for name in IGNORE_FILES if os.path.lexists(place := f"{workspace}/{name}")]
 
 
@@ -203,15 +212,24 @@ def _hidden_patterns(workspace: Path) -> str:
 
 
 def build_excludes(workspace: Path) -> str:
-    """Return the patterns of what no checkpoint of a workspace holds; its `.gitignore` files have the last word."""
-    return Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden_patterns(workspace)
+    """Return the patterns of what checkpoints leave out; the workspace's `.gitignore` files have the last word."""
+    return _read_own("excludes.txt") + build_never(workspace)
 
 
-def _write_excludes(store: Path, workspace: Path) -> str:
-    rules = build_excludes(workspace)
+def build_never(workspace: Path) -> str:
+    """Return the patterns of what no checkpoint of a workspace holds even if git tracks it."""
+    return _read_own("never.txt") + _hidden_patterns(workspace)
+
+
+def _read_own(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _name_own_home(store: Path, workspace: Path) -> str:
+    """Return the pattern of our own files, which are not the project's wherever they are; empty if they are outside."""
     if not store.is_relative_to(workspace):
-        return rules
-    home = store.parents[1]  # our own files are not the project's, wherever they are
+        return ""
+    home = store.parents[1]
     place = home if home != workspace and home.is_relative_to(workspace) else store.parent
     inside = os.fspath(place.relative_to(workspace))
-    return rules + "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"
+    return "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, form
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between, attribute_difference
 from halocline.checkpoints.saved import AFTER, FIRST, FOUND, CheckpointInfo, Limits, Saved
+from halocline.checkpoints.selection import left_out as skipping
 from halocline.checkpoints.store import index, layout, refs
 from halocline.checkpoints.store.access import StoreAccess
 from halocline.checkpoints.store.background_reading import REST, read_stretch
@@ -45,6 +47,8 @@ class Repository(StoreAccess):
         self._has_saved_unfinished = False
         self._newest: refs.Last | None = None
         self._index_tree = IndexTree()
+        self._skipped: skipping.Record | None = None
+        self._recorded: skipping.Record | None = None
 
     def stop(self) -> None:
         super().stop()
@@ -211,9 +215,8 @@ class Repository(StoreAccess):
     ) -> Saved:
         before = self.save_unfinished(git, on_read)
         last, since = self._last(git), self.claims.last_look()
-        asked = asked or time.time()
-        known = (last.tree,) if last else ()
-        left_out: frozenset[index.Path] = frozenset()
+        asked, known = asked or time.time(), (last.tree,) if last else ()
+        left_out: frozenset[index.Path] | None = None
         if paths is not None and last and (contents := self.keep(paths)) is not None:
             # Kept contents are older than those just read.
             contents = {**contents, **on_read()}
@@ -226,22 +229,27 @@ class Repository(StoreAccess):
             contents = {**(contents or {}), **on_read()}
             tree = overtaking.change_tree(git, self._index_tree.write(git), contents, *known, sure=wanted)
             layout.note_unread(self.path, 0)
+        saved = partial(Saved, left_out=left_out or frozenset(), missing=last.missing if last else (), before=before)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
-            return Saved(last.sha, is_new=False, left_out=left_out, missing=last.missing, before=before)
+            return saved(last.sha, is_new=False)
+        if left_out is not None:  # files may change again, but what changes is kept before
+            self._skipped = skipping.with_kept(git, tree, skipping.list_skipped(git, left_out), on_read)
         by = Attribution() if last is None else UNKNOWN
         if last is not None and not last.after_loss:
             by = attribute_between(self.claims, dict(list_differing(git, last.tree, tree)), (since, asked), contents)
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
-        missing = last.missing if last else ()
-        return Saved(sha, is_new=True, left_out=left_out, missing=missing, before=before)
+        return saved(sha, is_new=True)
 
     def _commit(self, tree: str, last: refs.Last | None, label: str, by: Attribution) -> refs.Last:
         parent, n = (last.sha, last.n + 1) if last is not None else (None, 1)
-        sha = write_commit(self.path, tree, parent, format_message(label, by), int(time.time()))
+        is_told = self._skipped is None or self._recorded == self._skipped
+        more = "" if is_told else skipping.format_record(self._skipped or ())
+        sha = write_commit(self.path, tree, parent, format_message(label, by, more), int(time.time()))
         sync_store(self.path)
         write_ref(self.path, f"{self._refs}/{n}", sha)
+        self._recorded = self._skipped
         self._newest = refs.Last(sha, tree, n)
         return self._newest
 

@@ -13,6 +13,7 @@ from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding, make_part
 from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
+from halocline.policy.shell.named_changes import list_named_changes
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
@@ -73,6 +74,7 @@ def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgemen
         within=tuple(analysis.words),
         effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
         scripts=tuple(f"{name}={found}" for name, found in sorted(analysis.scripts.items())),
+        changes=None if analysis.problem else list_named_changes(analysis.findings),
     )
 
 

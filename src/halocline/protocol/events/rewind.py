@@ -1,6 +1,7 @@
 """Checkpoints, restores, rewinds and forks."""
 
 from halocline.protocol.events.durable import Durable
+from halocline.protocol.left_out import LeftOut
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
 
@@ -54,8 +55,8 @@ class CheckpointRestored(Durable, frozen=True):
     name files that it left alone: a person changed those in `yours`; another task, named after the path, those in
     `others`; both the person and the task changed the same lines of those in `conflicts`. Those in `doubtful` changed
     while a command of the task ran and someone else was active. Those in `kept` could not be written or removed, or
-    their saved copy is damaged. `content` is for the model, unless the conversation is rewound too. `elsewhere` are
-    the task's other folders; their paths are absolute.
+    their saved copy is damaged; those in `left_out` are in no checkpoint. `content` is for the model, unless the
+    conversation is rewound too. `elsewhere` are the task's other folders; their paths are absolute.
     """
 
     checkpoint: str
@@ -69,6 +70,7 @@ class CheckpointRestored(Durable, frozen=True):
     elsewhere: tuple[RootRestored, ...] = ()
     others: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class ConversationRestored(Durable, frozen=True):

@@ -39,8 +39,8 @@ MODULES = {
         hosts.language_servers.finding context.instructions.touched_files task.updates.known_files
     """,
     "halocline.checkpoints": """
-        store.git store.index saved changes.claims announcements store.upkeep changes.evidence store.repository
-        shadow_git
+        selection.tracked store.objects store.layout store.git store.index saved changes.claims announcements
+        store.upkeep changes.evidence store.repository shadow_git
     """,
     "halocline.runtime.assembly": "checkpoints",
     "halocline.edits": """

@@ -3,11 +3,10 @@
 A point is written `TASK@EVENT`; for files, a checkpoint's name works as well.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-from msgspec.structs import replace
 
 from halocline.checkpoints.restore.compare import Comparison as Comparison, FileDifference as FileDifference
 from halocline.checkpoints.restore.restore import Restored as Restored, RestorePlan as RestorePlan
@@ -16,7 +15,7 @@ from halocline.git.worktrees import add_worktree
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.state.reducer import fold_events
-from halocline.runtime.history import rewind, snapshots
+from halocline.runtime.history import rewind, snapshots, unsaved_edits
 from halocline.runtime.history.forks import Fork, fork_of
 from halocline.runtime.history.losses import explain_loss, find_kept_checkpoint
 from halocline.runtime.history.revert import plan_revert
@@ -82,7 +81,8 @@ class TaskHistory:
         task, others, lost = await self._elsewhere(workspace, target)
         with self._telling_of_losses(target):
             plan = await self._stores(workspace, task).plan(self._checkpoint(target), others, overwrite=overwrite)
-        return replace(plan, kept=(*plan.kept, *lost))
+        edits = await self._find_unsaved(task, target)
+        return edits.add_to(plan.adding(kept=lost)) if edits else plan.adding(kept=lost)
 
     async def restore(
         self, workspace: Path, target: str, *, overwrite: bool = False, conversation: bool = False
@@ -102,12 +102,29 @@ class TaskHistory:
         if conversation:
             return await self._restore_both(workspace, target, sha, overwrite=overwrite)
         task, others, lost = await self._elsewhere(workspace, target)
+        edits = await self._find_unsaved(task, target)
+        always = bool(edits and edits.reverts)
         with self._telling_of_losses(target):
-            restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite)
-        restored = replace(restored, kept=(*restored.kept, *lost))
+            restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite, always=always)
+        restored, changes = await rewind.finish_restore(restored, edits, lost, self._home)
         with suppress(TaskNotFound, TaskBusy):
-            await self._note(self._find(task), rewind.restore_event(restored, tell=True))
+            await self._note(self._find(task), *changes, rewind.restore_event(restored, tell=True))
         return restored
+
+    async def _find_unsaved(self, task: str, target: str) -> unsaved_edits.UnsavedEdits | None:
+        """Return the task's edits since a point or a checkpoint that no checkpoint holds; None if its log is gone."""
+        try:
+            past = self.past(task)
+        except HaloclineError:
+            return None
+        seq = target.partition("@")[2]
+        if seq:
+            point: int | None = int(seq)
+        else:
+            infos = await self._stores(Path(fold_events(past).workspace), BY_HAND).list()
+            sha = next((info.sha for info in infos if info.is_named(target)), target)
+            point = unsaved_edits.find_point(past, sha)
+        return await asyncio.to_thread(unsaved_edits.find_unsaved_edits, past, point)
 
     async def _restore_both(self, workspace: Path, target: str, sha: str, *, overwrite: bool) -> Restored:
         task, _, seq = target.partition("@")
@@ -174,12 +191,13 @@ class TaskHistory:
             await other.adopt(sha)
         return name
 
-    async def _note(self, name: str, event: ev.DurableEvent) -> None:
+    async def _note(self, name: str, *events: ev.DurableEvent) -> None:
         if task := self._running().get(name):
-            task.emit(event)
+            task.emit(*events)
             return
         async with rewind.in_nobodys_hands(self._home.task(name), name) as log:
-            log.append(event)
+            for event in events:
+                log.append(event)
 
     async def _owner(self, workspace: Path, target: str) -> str:
         """Return the task of a point or a checkpoint."""

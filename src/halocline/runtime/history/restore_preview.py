@@ -91,7 +91,7 @@ async def find_undo_target(
         plan = await planned(f"{task}/{info.n}")
         if not plan.changes:
             is_behind = True
-            held = held or (Step(info, plan) if plan.doubtful or plan.conflicts else None)
+            held = held or (Step(info, plan) if plan.doubtful or plan.conflicts or plan.left_out else None)
         elif is_behind:
             return Step(info, plan)
         newest = newest or Step(info, plan)

@@ -23,6 +23,8 @@ from halocline.store.paths import Home
 
 Emit = Callable[[ev.DurableEvent], object]
 MOST_NAMED = 5
+REVERTING = "rewind to event "
+"""The beginning of the cause of a change that reverts edits."""
 
 
 async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, emit: Emit) -> Restored:
@@ -50,7 +52,7 @@ async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, e
             "Fix the cause, for example its permissions, then rewind again.",
         ) from error
     for one in plan:
-        emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=_describe_cause(one, to)))
+        emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=describe_cause(one, to)))
     changed = tuple(one.path for one in plan)
     return Restored(checkpoint=f"{state.task}@{to}", undo=f"{state.task}@{events[-1].seq}", changed=changed)
 
@@ -78,8 +80,9 @@ def _edits_to_revert(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUn
     return plan
 
 
-def _describe_cause(one: FileUndo, to: int) -> str:
-    return f"rewind to event {to}, reverting {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
+def describe_cause(one: FileUndo, to: int) -> str:
+    """Describe why a file changed whose edits are reverted."""
+    return f"{REVERTING}{to}, reverting {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
 
 
 def _not_alone(paths: Sequence[str]) -> UsageError:

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from halocline.checkpoints.restore.restore import Restored
 from halocline.checkpoints.shadow_git import Others, ShadowGit
 from halocline.protocol import commands as cmd, events as ev
@@ -27,6 +25,7 @@ from halocline.runtime.history.snapshots import (
     find_checkpoints_elsewhere,
     find_place,
 )
+from halocline.runtime.history.unsaved_edits import UnsavedEdits, find_unsaved_edits, revert_unsaved
 from halocline.store.paths import Home
 from halocline.task.log import Log, read_log
 from halocline.task.task import Task
@@ -61,15 +60,26 @@ async def rewind_task(
         found = find_checkpoints_elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, request.to)
         state = fold_events(events)
         others, lost = await others_of(state, found, stores)
-        restored = await stores(Path(state.workspace), state.task).restore(sha, others, overwrite=request.overwrite)
-        restored = replace(restored, kept=(*restored.kept, *lost))
-        emit(restore_event(restored, tell=not request.conversation))
+        edits = await asyncio.to_thread(find_unsaved_edits, events, request.to)
+        store, always = stores(Path(state.workspace), state.task), bool(edits.reverts)
+        restored = await store.restore(sha, others, overwrite=request.overwrite, always=always)
+        restored, changes = await finish_restore(restored, edits, lost, home)
+        for event in (*changes, restore_event(restored, tell=not request.conversation)):
+            emit(event)
     if request.conversation:
         now, event = fold_events(events), ev.ConversationRestored(to=request.to)
         emit(event)
         if now.plan.mode is Mode.PLAN and restore_state(now, event).plan.mode is not Mode.PLAN:
             emit(ev.ModeChanged(mode=Mode.PLAN))  # going back to what was said must not let anything change files
     return restored
+
+
+async def finish_restore(
+    restored: Restored, edits: UnsavedEdits | None, lost: Sequence[str], home: Home
+) -> tuple[Restored, Sequence[ev.DurableEvent]]:
+    """Revert edits that no checkpoint holds, after the files of one were restored; returns all, and events to log."""
+    restored = restored.adding(kept=lost)
+    return (restored, ()) if edits is None else await revert_unsaved(edits, restored, home)
 
 
 async def others_of(state: State, found: Mapping[str, str], stores: Stores) -> tuple[Others, tuple[str, ...]]:
@@ -102,6 +112,7 @@ def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
         conflicts=restored.conflicts,
         others=restored.others,
         doubtful=restored.doubtful,
+        left_out=restored.left_out,
         content=(_note_for_model(restored.changed),) if tell and restored.changed else (),
         elsewhere=restored.elsewhere,
     )

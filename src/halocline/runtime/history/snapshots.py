@@ -74,13 +74,13 @@ def find_checkpoints_elsewhere(events: Sequence[ev.DurableEvent], checkpoint: st
     for event in reversed(events):
         match event:
             case ev.CheckpointTaken(checkpoint=found, root="") if found == checkpoint:
-                return checkpoints_elsewhere(events, _shown_by(events, event))
+                return checkpoints_elsewhere(events, shown_by(events, event))
             case ev.CheckpointRestored(undo=undo, elsewhere=others) if undo == checkpoint:
                 return {other.root: other.undo for other in others}
     return {}
 
 
-def _shown_by(events: Sequence[ev.DurableEvent], taken: ev.CheckpointTaken) -> int:
+def shown_by(events: Sequence[ev.DurableEvent], taken: ev.CheckpointTaken) -> int:
     """Return the event after which the files were as in a checkpoint of the first folder.
 
     A checkpoint is ready some time later, and folders finish in any order, so go by the call it is named after.

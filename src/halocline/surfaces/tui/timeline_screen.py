@@ -16,7 +16,7 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
 from halocline.surfaces.figures import format_age, format_plural
-from halocline.surfaces.restore_plan import count_plan, describe_plan, explain_no_change
+from halocline.surfaces.restore_plan import count_plan, describe_plan, describe_remainder, explain_no_change
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.checkpoints import NO, YES
 from halocline.surfaces.slash.rewind import BOTH, CONVERSATION, FILES
@@ -226,6 +226,7 @@ class TimelineScreen(CardScreen):
         if await self._menu.choose(f"{YES}?", {"y": YES, KEEP: NO, ESCAPE: BACK}, lambda: None) == "y":
             restored = await client.time.restore(workspace, f"{task}/{step.to.n}")
             kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
+            kept += describe_remainder(restored.left_out)
             self._finish(*kept, f"Restored.{_describe_undo(restored)}")
         return None
 

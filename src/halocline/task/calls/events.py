@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import must_hold
-from halocline.policy.named_writes import named_writes
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev, secrets
 from halocline.protocol.commands import ResolveApproval
@@ -36,8 +35,8 @@ class Run(Value, frozen=True):
     As of the decision: `places` are the resolved paths, `identities` the files there, `scripts` those that its command
     runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs.
     `accepted`: the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with
-    the files as they were then. `may_change` are the only files it can change, none for a call that only reads; None
-    if it may be any. `destroys`: part of its command deletes or overwrites files.
+    the files as they were then. `may_change` are the only entries it can change, as in a `Decision`; none for a call
+    that only reads. `destroys`: part of its command deletes or overwrites files.
     """
 
     call: ToolCall
@@ -64,7 +63,7 @@ class Run(Value, frozen=True):
     @property
     def by_command(self) -> bool:
         """True if the files it writes are unknown in advance, unlike those of an edit."""
-        return self.summary.may_change is None
+        return self.may_change is None or self.summary.may_change is None
 
 
 def let_through(run: Run, decision: Decision) -> Run:
@@ -77,15 +76,9 @@ def let_through(run: Run, decision: Decision) -> Run:
         runs=decision.canonical or "",
         mixed=decision.mixed,
         scripts=decision.scripts,
-        may_change=_may_change(run.summary, decision),
+        may_change=() if decision.canonical is not None else decision.changes,
         destroys=any(part.effect is Effect.DESTRUCTIVE for part in decision.parts),
     )
-
-
-def _may_change(summary: Summary, decision: Decision) -> tuple[str, ...] | None:
-    if summary.may_change is not None or not summary.command:
-        return summary.may_change
-    return () if decision.canonical is not None else named_writes(decision.parts)
 
 
 def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:

@@ -91,7 +91,7 @@ class Ground(Circumstances, frozen=True):
 
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
-        self.touches.extend(Touch(replace(one, linked=False, identity=""), use) for one in found)
+        self.touches.extend(Touch(replace(one, identity=""), use) for one in found)
 
     def note_below(self, folder: Found, use: Use) -> bool:
         """Record the files below a folder if a rule may guard them; return False if they are too many to look at."""
@@ -99,7 +99,10 @@ class Ground(Circumstances, frozen=True):
             return True
         names = self.facts.files_below(folder.path)
         below = [name for name in names or () if not os.path.isabs(name)]
-        self.note([replace(folder, path=f"{folder.path}/{one}", shown=f"{folder.shown}/{one}") for one in below], use)
+        self.note(
+            [Found(f"{folder.path}/{one}", f"{folder.shown}/{one}", folder.place, root=folder.root) for one in below],
+            use,
+        )
         return names is not None
 
     def hidden_below(self, folder: str, *, deep: bool = True) -> Hidden | None:

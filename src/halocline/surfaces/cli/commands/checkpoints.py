@@ -171,6 +171,11 @@ def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
         print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
         print(restore_plan.OVERWRITE)
-    for line in restore_plan.name_paths("cannot be written or removed", restored.kept):
+    if restored.left_out:
+        print(f"Could not restore {format_plural(len(restored.left_out), 'file')}:")
+    for line in (
+        *restore_plan.describe_remainder(restored.left_out),
+        *restore_plan.name_paths("cannot be written or removed", restored.kept),
+    ):
         print_raw(line)
     restore_plan.require_whole(restored.lost)

@@ -86,7 +86,8 @@ def checkpoint_card(row: r.CheckpointRow) -> RenderableType:
 def restored_card(row: r.RestoredRow) -> RenderableType:
     text = f"restored {brief_target(clean(row.checkpoint))} · {figures.format_plural(len(row.changed), 'file')} changed"
     undo = f" · undo: {brief_target(clean(row.undo))}" if row.undo else ""
-    return marked(wrapped(text + undo, "quiet"), "↺", "accent")
+    left_out = "".join(f"\n{clean(one)}" for one in row.left_out)
+    return marked(wrapped(text + undo + left_out, "quiet"), "↺", "accent")
 
 
 def retry_card(row: r.RetryRow) -> RenderableType:

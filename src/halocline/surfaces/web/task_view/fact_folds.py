@@ -260,7 +260,9 @@ _FOLDS: dict[type, Fold] = {
     ev.ApprovalSwitched: lambda f, e: replace(f, permissions_at=e.seq, switches={**f.switches, e.switch: e.on}),
     ev.GrantTakenBack: lambda f, e: replace(f, permissions_at=e.seq),
     ev.CheckpointTaken: _take_checkpoint,
-    ev.CheckpointRestored: lambda f, e: _add_rewind(f, RewindFact(e.seq, "files", e.undo, len(e.changed))),
+    ev.CheckpointRestored: lambda f, e: _add_rewind(
+        f, RewindFact(e.seq, "files", e.undo, len(e.changed), len(e.left_out))
+    ),
     ev.ConversationRestored: lambda f, e: _add_rewind(f, RewindFact(e.seq, "chat")),
     ev.Compacted: lambda f, e: replace(f, compactions=f.compactions + 1, context=e.after),
     ev.JobStarted: lambda f, e: _add_job(f, e.job, e.command, e.call),

@@ -45,12 +45,13 @@ class CheckpointFact(Fact, frozen=True):
 
 
 class RewindFact(Fact, frozen=True):
-    """A rewind of the files, which changed `changed` of them, or of the chat."""
+    """A rewind of the files, which changed `changed` of them and could not restore `left`, or of the chat."""
 
     seq: int
     kind: Literal["files", "chat"]
     undo: str = ""
     changed: int = 0
+    left: int = 0
 
 
 class Waiting(Fact, frozen=True):

@@ -715,6 +715,12 @@ export interface LeaveRunning {
   client?: string
 }
 
+/** A file or folder that was left out; `why` is the end of a sentence. */
+export interface LeftOut {
+  path: string
+  why: string
+}
+
 /** Removed lines, each with the added line that replaces it. */
 export interface LinePairs {
   pairs: Array<[string, string]>
@@ -1254,6 +1260,7 @@ export interface Restored {
   elsewhere?: Array<RootRestored>
   others?: Array<string>
   doubtful?: Array<string>
+  left_out?: Array<LeftOut>
 }
 
 /** Files were restored by event `seq`; `undo` is the checkpoint that undoes it. */
@@ -1265,6 +1272,7 @@ export interface RestoredRow {
   seq?: number
   both?: boolean
   undone?: boolean
+  left_out?: Array<string>
 }
 
 /** A wait of so many seconds before the request is sent again. */
@@ -1290,12 +1298,13 @@ export interface RetryRow {
   most?: number
 }
 
-/** A rewind of the files, which changed `changed` of them, or of the chat. */
+/** A rewind of the files, which changed `changed` of them and could not restore `left`, or of the chat. */
 export interface RewindFact {
   seq: number
   kind: "chat" | "files"
   undo?: string
   changed?: number
+  left?: number
 }
 
 export interface RewindPreview {

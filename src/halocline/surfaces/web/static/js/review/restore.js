@@ -152,6 +152,9 @@ function Will({ plan, way }) {
         <${List} names=${plan.kept}>
           Leave ${count(plan.kept.length, 'file')} that cannot be written or removed
         </${List}>
+        <${List} names=${plan.left_out.map((one) => `${one.path}: ${one.why}`)}>
+          ${count(plan.left_out.length, 'file')} cannot be restored, because no checkpoint holds them
+        </${List}>
         <${List} names=${plan.assumed}>
           Changed while a command ran, so attributed to it (if you edited one yourself, copy it first):
         </${List}>
@@ -211,6 +214,7 @@ const NOTHING = {
   others: [],
   doubtful: [],
   assumed: [],
+  left_out: [],
   commands: [],
   messages: 0,
   unsaved: '',
@@ -250,10 +254,13 @@ function Back({ task, target, other }) {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
       const done = await outcome(task, before, { files, conversation })
       closeSheet()
-      toast(`Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, {
-        undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
-        seconds: 20,
-      })
+      toast(
+        `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
+        {
+          undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
+          seconds: 20,
+        },
+      )
     } catch (problem) {
       complain(problem)
       setBusy(false)
@@ -337,7 +344,7 @@ function outcome(task, before, { files, conversation }) {
       const since = rewinds.filter((one) => one.seq > before)
       const put = since.find((one) => one.kind === 'files')
       const done = (!files || put) && (!conversation || since.some((one) => one.kind === 'chat'))
-      if (done) finish(() => resolve({ undo: put?.undo, changed: put?.changed }))
+      if (done) finish(() => resolve({ undo: put?.undo, changed: put?.changed, left: put?.left }))
       else if (error?.seq > before) finish(() => reject(error))
     })
     function finish(then) {

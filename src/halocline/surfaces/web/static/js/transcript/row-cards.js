@@ -167,12 +167,13 @@ const TodosCard = ({ row }) => html`<div class="thought">
 
 const Restored = ({ row, task }) =>
   !row.undone &&
-  html`<div class="divider">
+  html`<div><div class="divider">
     <span>
       <${Icon} name="undo" size="14" /> ${wordsOfRestore(row)}
       ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo, row.both ? row.seq - 1 : 0)}>Undo</button>`}
     </span>
-  </div>`
+  </div>
+  ${row.left_out?.map((line, at) => html`<p key=${at} class="soft small">${shown(line)}</p>`)}</div>`
 
 function wordsOfRestore({ changed, both }) {
   if (!changed?.length) return both ? 'Conversation rewound; no file had to be restored' : 'No file had to be restored'

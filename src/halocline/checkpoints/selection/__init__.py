@@ -1,0 +1,1 @@
+"""The selection of files that checkpoints save."""

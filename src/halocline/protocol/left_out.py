@@ -1,0 +1,28 @@
+"""Says what was left out of something that worked otherwise, with the reason: one way for all who say it."""
+
+from collections.abc import Iterable, Sequence
+
+from halocline.protocol.values import Value
+
+MOST = 3
+
+
+class LeftOut(Value, frozen=True):
+    """A file or folder that was left out; `why` is the end of a sentence."""
+
+    path: str
+    why: str
+
+
+def name_some(names: Sequence[str], most: int = MOST) -> str:
+    """Name the first of several things, and count the others."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def describe_left_out(does: str, found: Iterable[LeftOut], most: int = MOST) -> list[str]:
+    """Say what was left out, a line for each reason; `does` is what was not done, such as `Not restored`."""
+    by_reason: dict[str, list[str]] = {}
+    for one in found:
+        by_reason.setdefault(one.why, []).append(one.path)
+    return [f"{does}: {name_some(paths, most)}, because {why}." for why, paths in by_reason.items()]
