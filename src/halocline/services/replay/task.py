@@ -13,6 +13,9 @@ from halocline.task.message_queue import MessageQueue
 from halocline.task.parts import TaskParts
 from halocline.task.task import Task
 
+_FROM_OUTSIDE = frozenset({"user", "nobody", "withdrawn"})
+"""Who answered a question, where the loop does not answer it by itself."""
+
 
 class Replayed(Task):
     """A task that is fed from the recording."""
@@ -84,14 +87,8 @@ class Replayed(Task):
                 self.inbox.interject(self.course.answering_client)
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self._queue.received = event
-            case ev.ApprovalResolved(by="user"):
-                self.inbox.resolve(_decision_command(event, self.state))
-            case ev.QuestionAnswered(by="user"):
-                self.inbox.reply(_answer_command(event))
-            case ev.ApprovalResolved(by="nobody") | ev.QuestionAnswered(by="nobody"):
-                self.inbox.end_unanswered(event.request)
-            case ev.QuestionAnswered(by="withdrawn"):
-                self.inbox.withdraw(event.request)
+            case ev.ApprovalResolved() | ev.QuestionAnswered() if event.by in _FROM_OUTSIDE:
+                self._answer(event)
             case ev.CompactionStarted(cause=CompactionCause.ASKED, focus=focus):
                 self.inbox.queue_request(InboxRequest(focus))
             case ev.ErrorRaised(code="not_compacted"):
@@ -114,6 +111,17 @@ class Replayed(Task):
                 self.emit(event)
             case _ if self.state.turn is None and not self.state.compaction.running:
                 self.stuck()
+
+    def _answer(self, event: ev.ApprovalResolved | ev.QuestionAnswered) -> None:
+        match event:
+            case ev.ApprovalResolved(by="user"):
+                self.inbox.resolve(_decision_command(event, self.state))
+            case ev.QuestionAnswered(by="user"):
+                self.inbox.reply(_answer_command(event))
+            case ev.QuestionAnswered(by="withdrawn"):
+                self.inbox.withdraw(event.request)
+            case _:
+                self.inbox.end_unanswered(event.request)
 
     def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
         """True if the event was reported by a call before it was cut short; nothing answers that call here."""
