@@ -9,6 +9,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.script import Call, Turn
+from halocline.runtime.controller import TaskOptions
 
 EMPTY = {"no part": (), "no text": (Text(""),), "blanks": (Text(" \n\t"), Text(""))}
 DONE = Turn(text="Done.")
@@ -33,7 +34,7 @@ async def test_an_empty_prompt_is_refused(journey, content, verbatim):
 @pytest.mark.parametrize("content", EMPTY.values(), ids=EMPTY)
 async def test_an_empty_message_during_a_turn_answers_nothing(journey, content):
     client = journey.client([Turn(calls=(Call("ask_followup_question", {"question": "Which?"}),)), DONE])
-    await journey.open(client)
+    await journey.open(client, TaskOptions(attended=True))
     client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("hi"),)))
     await until(client, journey, ev.QuestionAsked)
     with pytest.raises(UsageError, match="The message is empty"):

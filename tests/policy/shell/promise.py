@@ -115,7 +115,8 @@ class PromiseWorld(Scratch):
         for name in hidden:
             (self.workspace / name).write_text(f"KEY {HISTORY}\n")
         who = {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        for words in (["add", "-Af"], ["commit", "-qm", "one"], ["tag", "TAG", "HEAD:.env"]):
+        untracked = ["rm", "-q", "--cached", "lost.log"]  # a checkpoint holds what git tracks
+        for words in (["add", "-Af"], untracked, ["commit", "-qm", "one"], ["tag", "TAG", "HEAD:.env"]):
             subprocess.run(["git", *words], cwd=self.workspace, check=True, env=os.environ | who)
         for name, text in hidden.items():
             (self.workspace / name).write_text(text)

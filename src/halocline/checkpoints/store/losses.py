@@ -31,16 +31,18 @@ def find_lost(folder: Path, workspace: Path, named: Mapping[str, Collection[str]
     `named` are the commits that the logs of tasks name. Those of a task that were deleted to free space are not lost.
     """
     asked = {task: commits for task, commits in named.items() if not (folder / _GIVEN_UP / task).exists()}
-    lost = _find_incomplete(place_store(folder, workspace), sorted({one for few in asked.values() for one in few}))
+    lost = _find_incomplete(
+        place_store(folder, workspace), workspace, sorted({one for few in asked.values() for one in few})
+    )
     found = {task: tuple(one for one in commits if one in lost) for task, commits in asked.items()}
     return {task: commits for task, commits in found.items() if commits}
 
 
-def _find_incomplete(store: Path, commits: list[str]) -> frozenset[str]:
+def _find_incomplete(store: Path, workspace: Path, commits: list[str]) -> frozenset[str]:
     """Return the commits that cannot be read whole: git looks at the header of every object that they lead to."""
     if not commits or not (store / "objects").is_dir():
         return frozenset(commits)
-    git = Git("git", store, store, time.monotonic() + _PATIENCE, Runner(), enters_workspace=False)
+    git = Git("git", store, workspace, time.monotonic() + _PATIENCE, Runner(), enters_workspace=False)
     missing = _find_unreadable(git, commits)
     there = [one for one in commits if one not in missing]
     if there and not _are_whole(git, there):
