@@ -12,6 +12,7 @@ from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Grade, Rest, Rule, RuleBook, Verdict
 
 OFF, FULL, YOLO = "auto without a sandbox", "auto with a full sandbox", "yolo with deny rules"
+WRAPPERS = ["time", "ionice", "nice -n 5", "env", "command", "timeout 5", "setsid", "stdbuf -o0", "nohup"]
 NAMES_A_GUARDED_PLACE = [
     "cat < */n.txt",
     "mapfile -t m < p*/n.txt; echo ${m[@]}",
@@ -26,6 +27,7 @@ NAMES_A_GUARDED_PLACE = [
     "for f in sub/c.txt a.txt; do rev $f; done",
     "echo 'tac ./private/./n.txt' | sh",
     "printf 'cat private/n.txt\\n' | bash -s",
+    *(f"{wrapper} echo 'awk 1 ./private/./n.txt' | sh" for wrapper in WRAPPERS),
 ]
 HIDES_WHAT_IT_RUNS = [
     ": " + "A" * 21_000 + "; git push",

@@ -27,6 +27,7 @@ from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
+from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
@@ -240,10 +241,8 @@ class Judge(Blocks):
         for item in feeders:
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
-        feeder = feeders[0]
-        printed = expand_simple(feeder, ground).words if isinstance(feeder, Simple) and len(feeders) == 1 else ()
-        if printed and printed[0].text in ("echo", "printf") and all(word.value is not None for word in printed):
-            self.script(" ".join(word.text for word in printed[1:] if not word.text.startswith("-")), ground, [])
+        if len(feeders) == 1 and isinstance(feeders[0], Simple) and (text := _find_echoed(feeders[0], ground)):
+            self.script(text, ground, [])
 
     def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""
@@ -273,3 +272,15 @@ def _begin_of_pipeline(chain: Chain, number: int) -> int:
     while number and chain.joints[number - 1] in _PIPES:
         number -= 1
     return number
+
+
+def _find_echoed(simple: Simple, ground: Ground) -> str:
+    """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
+    simple = expand_simple(simple, ground)
+    while simple.words and (wrapped := unwrap_command(simple)) and wrapped.script is None:
+        simple = Simple(wrapped.source, wrapped.words)
+    words = simple.words
+    if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
+        return ""
+    is_known = all(word.value is not None for word in words)
+    return " ".join(word.text for word in words[1:] if not word.text.startswith("-")) if is_known else ""
