@@ -290,3 +290,16 @@ def test_a_torn_line_spoils_no_other_and_a_large_file_is_cut(tmp_path: Path) -> 
     trim_file(tmp_path)
     assert (tmp_path / "claims").stat().st_size < 1 << 20
     assert len(claims.since(0.0)) == 1
+
+
+async def test_a_command_of_a_task_in_another_folder_is_no_company(bench: Bench, tmp_path: Path) -> None:
+    elsewhere = Claims(bench.store, tmp_path / "elsewhere", "t9")
+    elsewhere.begin(None, ran=True)
+    shadow = await bench.begun()
+    await shadow.barrier()
+    bench.write("made.txt", "by a command")
+    shadow.take("a command")
+    await shadow.settle()
+    elsewhere.end(None)
+    assert (await shadow.plan("1")).deletes == ("made.txt",)
+    await shadow.close()

@@ -24,9 +24,17 @@ def sync_path(path: Path) -> None:
     """Make the content of a file, or the names in a folder, survive a power cut. Raises OSError."""
     file = os.open(path, _READING)
     try:
-        os.fsync(file)
+        _sync_opened(file)
     finally:
         os.close(file)
+
+
+def _sync_opened(file: int) -> None:
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
 
 
 def sync_paths(paths: Iterable[Path]) -> None:
@@ -50,25 +58,24 @@ def sync_opened(files: Iterable[T], open_file: Callable[[T], int]) -> None:
             if whole:
                 sync_file_system(file)
                 return
-            os.fsync(file)
-        except OSError as error:
-            if error.errno not in _UNSUPPORTED:
-                raise
+            _sync_opened(file)
         finally:
             os.close(file)
 
 
 def sync_file_system(file: int) -> None:
-    """Sync everything on the file system of an open file or folder."""
+    """Sync everything on the file system of an open file or folder. Raises OSError."""
     import ctypes  # only what is large needs it
 
     sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if sync is None or sync(file):
+    if sync is None:
         os.sync()
+    elif sync(file):
+        raise OSError(ctypes.get_errno(), "the file system could not be synced")
 
 
 def write_whole(path: os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
-    """Replace the file's content, durably. Raises OSError; then the file is unchanged."""
+    """Replace the file's content, durably. Raises OSError: the file is unchanged, or its new name may not last."""
     folder, name = os.path.split(os.fspath(path))
     temporary = os.path.join(folder, f".{name.lstrip('.')}-{os.urandom(6).hex()}.tmp")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -50,8 +50,7 @@ class RunningReply:
         if (clean := redact(recent)) != recent:
             self._write_anew(after, redact)
         elif self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-            write_whole(self._file, _encode_lines(after, self._deltas))
+            self._file = _write_lines(self._path, after, self._deltas)
         else:
             write_whole(self._file, codec.encode(delta) + b"\n")
         self._recent = clean if len(clean) < 2 * _LOOKED_BACK else clean[-_LOOKED_BACK:]
@@ -61,9 +60,13 @@ class RunningReply:
         self._deltas = [replace(delta, text=redact(delta.text)) for delta in join_deltas(self._deltas)]
         self.close()
         new = self._path.with_name(f"{REPLY_NAME}.tmp")
-        self._file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-        write_whole(self._file, _encode_lines(after, self._deltas))
-        os.replace(new, self._path)
+        try:
+            file = _write_lines(new, after, self._deltas)
+            os.replace(new, self._path)
+        except OSError:
+            remove_reply(self._path.parent)  # rather nothing than the beginning of a secret
+            raise
+        self._file = file
 
     def forget(self) -> None:
         """Remove the file: the reply is in the log, or void."""
@@ -113,6 +116,17 @@ def _read_reply(folder: Path) -> tuple[int, list[Delta]]:
             else:
                 after = _begun.decode(line).after
     return after, deltas
+
+
+def _write_lines(path: Path, after: int, deltas: Sequence[Delta]) -> int:
+    """Write a new file, and return it open for more. Raises OSError."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    try:
+        write_whole(file, _encode_lines(after, deltas))
+    except OSError:
+        os.close(file)
+        raise
+    return file
 
 
 def _encode_lines(after: int, deltas: Sequence[Delta]) -> bytes:

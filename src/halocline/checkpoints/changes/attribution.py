@@ -85,7 +85,7 @@ def attribute_changes(
     before the first scan; `changed_at` returns nanoseconds. `looks` are the times at which other open tasks scanned the
     folder: where several tasks work, a person may work as well.
     """
-    own, others = _split_claims(claims, task, between)
+    own, others = _split_claims(claims, task, root, between)
     found: dict[Who, list[str]] = {}
     other: dict[str, list[str]] = {}
     times: list[float] = []
@@ -110,13 +110,13 @@ def attribute_changes(
 
 
 def _split_claims(
-    claims: Sequence[Claim], task: str, between: tuple[float, float]
+    claims: Sequence[Claim], task: str, root: bytes, between: tuple[float, float]
 ) -> tuple[Sequence[Claim], Sequence[Claim]]:
-    """The task's own claims between the two scans, and those of other tasks."""
+    """The task's own claims between the two scans, and those of other tasks that may be about this folder."""
     since, now = between
     # A claim that begins after the scan was requested has no part in it, however late the scan itself was.
     own = [claim for claim in claims if claim.task == task and claim.until >= since and claim.at <= now]
-    return own, [claim for claim in claims if claim.task != task]
+    return own, [claim for claim in claims if claim.task != task and claim.concerns(root)]
 
 
 def _outermost_times(times: Sequence[float]) -> Sequence[float]:

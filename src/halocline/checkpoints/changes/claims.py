@@ -44,6 +44,10 @@ class Claim(Value, frozen=True):
     wrote: tuple[tuple[bytes, str, str], ...] = ()
     is_cut: bool = False
 
+    def concerns(self, folder: bytes) -> bool:
+        """True if it may be about files in this folder."""
+        return any(_do_overlap(place, folder) for place in ((self.root,) if self.paths is None else self.paths))
+
     def names(self, place: bytes) -> bool:
         """True if the claim names the file or a folder above it."""
         if self.paths is None:

@@ -29,8 +29,8 @@ def list_overruled(git: Git) -> frozenset[bytes]:
     if tracked.overruled is None:
         try:
             tracked.overruled = _ask_overruled(git)
-        except GitFailed:  # an index of another form
-            tracked.overruled = frozenset()
+        except GitFailed:  # an index of another form, or one that is being written
+            return frozenset()
     return tracked.overruled
 
 

@@ -38,6 +38,11 @@ def find_lost(folder: Path, workspace: Path, named: Mapping[str, Collection[str]
     return {task: commits for task, commits in found.items() if commits}
 
 
+def is_there(folder: Path, workspace: Path, commit: str) -> bool:
+    """Return True if a workspace's store has all of a checkpoint."""
+    return not _find_incomplete(place_store(folder, workspace), workspace, [commit])
+
+
 def _find_incomplete(store: Path, workspace: Path, commits: list[str]) -> frozenset[str]:
     """Return the commits that cannot be read whole: git looks at the header of every object that they lead to."""
     if not commits or not (store / "objects").is_dir():

@@ -61,6 +61,12 @@ class QueueState(Value, frozen=True):
         return self.steering or tuple(one for one in self.messages if not one.is_held)[:1]
 
     @property
+    def next_for_person(self) -> QueuedMessage | None:
+        """The message that a person sends by a key: the first for the end of the turn, else the first that is held."""
+        waiting = [one for one in self.messages if not one.steers]
+        return next((one for one in waiting if not one.is_held), waiting[0] if waiting else None)
+
+    @property
     def held(self) -> tuple[QueuedMessage, ...]:
         return tuple(one for one in self.messages if one.is_held)
 

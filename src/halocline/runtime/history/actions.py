@@ -76,7 +76,7 @@ class TaskHistory:
 
     async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
         """Return what `restore` would do now."""
-        if (to := self._event_without_checkpoint(target)) is not None:
+        if (to := await asyncio.to_thread(self._event_without_checkpoint, target)) is not None:
             return plan_revert(self.past(target.partition("@")[0]), to)
         task, others, lost = await self._elsewhere(workspace, target)
         with self._telling_of_losses(target):
@@ -94,7 +94,7 @@ class TaskHistory:
         Raises:
             UsageError, TaskNotFound, TaskBusy, HaloclineError
         """
-        if (to := self._event_without_checkpoint(target)) is not None:
+        if (to := await asyncio.to_thread(self._event_without_checkpoint, target)) is not None:
             done = await self.go_back(cmd.GoBack(task=target.partition("@")[0], to=to, conversation=conversation))
             assert done is not None
             return done

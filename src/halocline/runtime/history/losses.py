@@ -50,13 +50,12 @@ def read_named(log: Path) -> dict[str, list[str]]:
 
 
 def find_kept_checkpoint(home: Home, events: Sequence[DurableEvent], seq: int) -> str:
-    """Return the checkpoint of the files as they were after event `seq`; empty if there is none, or if it is lost."""
+    """Return the checkpoint of the files as they were after event `seq`; empty if there is none, or none any more."""
     found = checkpoint_at(events, seq)
     begin = events[0]
     if not found or not isinstance(begin, TaskStarted):
         return found
-    lost = losses.find_lost(home.checkpoints, Path(begin.workspace), {begin.task: [found]})
-    return "" if lost else found
+    return found if losses.is_there(home.checkpoints, Path(begin.workspace), found) else ""
 
 
 def explain_loss(home: Home, task: str, name: str) -> HaloclineError | None:

@@ -52,7 +52,10 @@ async def rewind_task(
     events = list(read_log(log))
     find_place(events, request.to)
     restored = None
-    sha = (checkpoint or find_kept_checkpoint(home, events, request.to)) if request.files else ""
+    sha = checkpoint
+    if request.files and not sha:
+        sha = await asyncio.to_thread(find_kept_checkpoint, home, events, request.to)
+    sha = sha if request.files else ""
     if request.files and not sha:
         restored = await revert_edits(events, request.to, home, emit)
         emit(restore_event(restored, tell=not request.conversation))

@@ -29,7 +29,7 @@ class QueuePane(FragmentLines):
         self._start_work(self._feed.send_waiting())
 
     def _take_last(self) -> bool:
-        if not self._feed.state.queue.messages:
+        if self._composer.text or not self._feed.state.queue.messages:
             return False
         self._start_work(self._take_back())
         return True

@@ -96,8 +96,8 @@ class TaskFeed:
             await self.client.pass_on(prompt)
 
     async def send_waiting(self) -> None:
-        """Send the first message that waits for a person or for the end of the turn. Raises HaloclineError."""
-        if first := next((one for one in self.state.queue.messages if not one.steers), None):
+        """Send the next message that waits for the end of the turn or for a person. Raises HaloclineError."""
+        if first := self.state.queue.next_for_person:
             await self.open()
             self.client.send(cmd.SendQueued(task=self.task, messages=(first.id,), steer=self.is_running))
 

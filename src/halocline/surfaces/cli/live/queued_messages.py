@@ -42,8 +42,9 @@ class QueuedMessages:
         return state.queue.messages if state else ()
 
     def send_first(self) -> bool:
-        """Send the first message that waits for the person or for the end of the turn. False if there is none."""
-        first = next((one for one in self.all if not one.steers), None)
+        """Send the next message that waits for the end of the turn or for the person. False if there is none."""
+        state = self._session.state
+        first = state.queue.next_for_person if state else None
         if first is not None:
             steers = self._session.has_turn
             self._send(cmd.SendQueued(task=self._session.task, messages=(first.id,), steer=steers))

@@ -70,15 +70,44 @@ function Queued({ task, one, at, all, up, down }) {
   </li>`
 }
 
+/** The messages for the end of the turn, or those that are held until a person sends them. */
+function Section({ task, queue, isHeld }) {
+  if (!queue.length) return null
+  const place = (one) => task.facts.queue.indexOf(one)
+  const title = isHeld
+    ? 'Held until you send it: a turn was stopped or failed'
+    : task.facts.running
+      ? 'Sent when this turn ends'
+      : 'Sending…'
+  return html`<section aria-label=${isHeld ? 'Held messages' : 'Queued prompts'}>
+    <p class="strip-title">
+      <span class="grow">${title}</span>
+      ${isHeld && html`<button class="button small" onClick=${() => goOn(task)}>Send all</button>`}
+    </p>
+    <ol class="queue">
+      ${queue.map(
+        (one, at) =>
+          html`<${Queued}
+            key=${one.id}
+            task=${task}
+            one=${one}
+            at=${at}
+            all=${queue.length}
+            up=${place(queue[at - 1])}
+            down=${place(queue[at + 1])}
+          />`,
+      )}
+    </ol>
+  </section>`
+}
+
 /** What waits for a task, or for the one that the message begins: then `id` is `new` and `task` null. */
 export default function Strip({ task, id }) {
   task?.version.value
   const all = task?.facts.queue ?? []
-  const place = (one) => all.indexOf(one)
   const queue = all.filter((one) => !one.steers)
   const steering = all.filter((one) => one.steers)
   const waits = outbox.value.filter((one) => one.place === id)
-  const held = queue.some((one) => one.is_held)
   return html`<div class="strip">
     ${
       waits.length > 0 &&
@@ -108,30 +137,7 @@ export default function Strip({ task, id }) {
         </ul>
       </section>`
     }
-    ${
-      queue.length > 0 &&
-      html`<section aria-label="Queued prompts">
-        <p class="strip-title">
-          <span class="grow">
-            ${held ? 'Held until you send it: a turn was stopped or failed' : task.facts.running ? 'Sent when this turn ends' : 'Sending…'}
-          </span>
-          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Send all</button>`}
-        </p>
-        <ol class="queue">
-          ${queue.map(
-            (one, at) =>
-              html`<${Queued}
-                key=${one.id}
-                task=${task}
-                one=${one}
-                at=${at}
-                all=${queue.length}
-                up=${place(queue[at - 1])}
-                down=${place(queue[at + 1])}
-              />`,
-          )}
-        </ol>
-      </section>`
-    }
+    <${Section} task=${task} queue=${queue.filter((one) => !one.is_held)} />
+    <${Section} task=${task} queue=${queue.filter((one) => one.is_held)} isHeld />
   </div>`
 }
