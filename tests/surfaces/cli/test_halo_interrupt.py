@@ -179,7 +179,7 @@ async def test_a_task_killed_in_a_reply_goes_on(halo: Halo) -> None:
     await line_with(process, "step_started")
     process.kill()
     await ended(process)
-    done = await halo.run("-c", "-p", "-m", halo.script(HI, name="later"), "go on")
+    done = await halo.run("-c", "-p", "-m", halo.script(HI, HI, name="later"), "go on")
     assert (done.code, done.out) == (0, "Hello.\n")
     ends = [event.reason for event in halo.log() if isinstance(event, ev.TurnEnded)]
     assert ends == [StopReason.CANCELLED, StopReason.END_TURN]
