@@ -1,7 +1,7 @@
 """Makes a store survive a power cut, before anything refers to what was written into it.
 
-Git and we write into a store, with and without its lock. So nobody keeps a list: what changed since the last time is
-found by its time, as the file system itself keeps it.
+Git writes into a store as well as we do, so no list of unsynced files would be complete. Files that changed since the
+last sync are found by their times.
 """
 
 import os
@@ -17,7 +17,7 @@ _MARK = "synced"
 _ABOVE = ("objects", "objects/info", "info", "")
 """Folders of a store besides those of objects, relative to it; those below come first."""
 _REBUILT = frozenset({_MARK, f"{_MARK}.new", "index", "index.lock", "unread", "garbage"})
-"""What can be made again, and what says nothing."""
+"""Files that are made again when they are missing."""
 
 
 def sync_store(store: Path) -> None:

@@ -13,7 +13,7 @@ from halocline.store.paths import Home
 
 _NAMES_ONE = b'"type":"checkpoint_taken"'
 DAMAGED = "Checkpoint {} of task {} is lost: its log names it, but this folder's checkpoint store has it no longer."
-HAD_BACK = "A disk or a power cut may have damaged the store. What the task's own edits changed can be put back: {}"
+HAD_BACK = "A disk or a power cut may have damaged the store. To take back what the task's own edits changed: {}"
 
 
 def find_lost(home: Home, tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:

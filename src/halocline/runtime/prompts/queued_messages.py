@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import MessageQueued, MessageWithdrawn, QueuedMessageEdited, QueueReleased
 from halocline.protocol.messages import Text
@@ -39,14 +41,7 @@ def queue_message(task: Task, command: cmd.SubmitPrompt | cmd.Steer) -> None:
     after_stop = inbox.is_interrupted or bool(prompt and prompt.after_stop)
     queued = MessageQueued(content=command.content, client=command.client, steers=not prompt, after_stop=after_stop)
     if prompt:
-        queued = MessageQueued(
-            content=command.content,
-            client=command.client,
-            after_stop=after_stop,
-            output_schema=prompt.output_schema,
-            turn=prompt.turn,
-            verbatim=prompt.verbatim,
-        )
+        queued = replace(queued, output_schema=prompt.output_schema, turn=prompt.turn, verbatim=prompt.verbatim)
     task.emit(queued)
     if not prompt:
         inbox.interject(command.client)

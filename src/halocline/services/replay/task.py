@@ -14,7 +14,7 @@ from halocline.task.parts import TaskParts
 from halocline.task.task import Task
 
 _FROM_OUTSIDE = frozenset({"user", "nobody", "withdrawn"})
-"""Who answered a question, where the loop does not answer it by itself."""
+"""Values of `by` in answers that come from outside the loop."""
 
 
 class Replayed(Task):

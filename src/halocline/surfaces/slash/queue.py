@@ -26,7 +26,7 @@ async def answer_queue(context: SlashContext, rest: str) -> SlashAnswer:
             return _send(client, task, (found,))
         case ["delete", number] if found := _find_message(messages, number):
             client.send(cmd.WithdrawQueued(task=task, message=found.id))
-            return f"Deleted: {found.text}"
+            return f"Deleted: {shorten_message(found)}"
         case ["send" | "delete", number]:
             return f"No message {number} waits. There are {len(messages)}: see /queue"
     return USAGE

@@ -28,7 +28,7 @@ _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
 Found = Resolved
-"""Where a word leads."""
+"""The place that a word leads to."""
 
 
 class Ground(Circumstances, frozen=True):
