@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
+.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,11 +64,19 @@ all-vscode-tests:
 	@bash -c "set -o pipefail; $(VS_CODE) -vv --no-header -m 'not long' 2>&1 | sed -u 's/^/vscode: /'"
 
 prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap $(VENV)/.strace
-	@$(MAKE) --no-print-directory -j 2 lint types
+	@$(MAKE) --no-print-directory -j 4 lint types other-programs compiled-tests
+
+# Real programs that tests run against: mostly downloads, so they come while the code is checked. CI needs VS Code, too.
+other-programs:
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
 	@$(BIN)/python -m tests.surfaces.web.set_up
+	@$(if $(CI),$(BIN)/python -m tests.surfaces.vscode.set_up)
+
+# In a fresh clone all workers would compile all tests at the same time.
+compiled-tests:
+	@find tests -name '*-pytest-*.pyc' | grep -q . || $(BIN)/python -m pytest --collect-only -m 'not long and not vscode' > /dev/null
 
 vsix: setup  ## pack the extension for VS Code into dist/
 	@$(BIN)/python -m editors.vscode.pack

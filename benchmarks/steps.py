@@ -24,7 +24,7 @@ KINDS = ("read", "edit", "run")
 _FIRST = "S1"
 FEW, MANY = "S2-few", "S2"
 """Scenarios: for the gate, which has to be quick, and for the table."""
-_WAIT = 0.05
+_WAIT = 0.2
 _NEEDED = ("git", "bash", "grep")
 _UNITS = {"syscalls": "system calls", "forks": "new processes", "programs": "programs started", "syncs": "syncs"}
 _BYTES = {"read": "KB read", "written": "KB written"}
