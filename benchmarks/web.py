@@ -114,11 +114,11 @@ async def streamed(server: Served, root: Path, *, watched: bool) -> float:
 
 
 async def told(server: Served, task: str) -> float:
-    """Milliseconds until a long task was told to a page."""
+    """Milliseconds until a page had the rows of a long task that it shows first."""
     async with server.page() as socket:
         began = time.perf_counter()
         await socket.send(json.dumps({"type": "watch", "task": task}))
-        while not json.loads(await socket.recv()).get("live"):
+        while (frame := json.loads(await socket.recv()))["type"] != "task_changed" or frame["task"] != task:
             pass
         return (time.perf_counter() - began) * 1000
 

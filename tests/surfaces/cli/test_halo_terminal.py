@@ -1,6 +1,7 @@
 """A person at a terminal: prompts, approvals and questions by keys, and a terminal that is given back whole."""
 
 import os
+import random
 import re
 import subprocess
 import termios
@@ -8,10 +9,12 @@ from typing import Any
 
 import pexpect
 import pytest
+from benchmarks.history import steps, write
 from tests.surfaces.cli.halo_process import Halo, call, shell
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
+from halocline.surfaces.cli.commands.tasks.manage import SHOWN_STEPS
 from halocline.surfaces.cli.input.keys import ALONE, SILENCE
 
 HI = {"text": "Hello."}
@@ -302,6 +305,18 @@ def test_a_resumed_conversation_shows_where_it_stands(halo: Halo) -> None:
     assert person.is_gone_with() == 0
     person = Person(halo, "-c", "-m", model).sees("act mode", "the first prompt", "The first answer.", COMPOSER)
     assert person.types(CTRL_D).is_gone_with() == 0
+
+
+async def test_of_a_long_task_a_terminal_shows_the_last_steps_and_a_pipe_all(halo: Halo) -> None:
+    write(halo.home / "tasks", "long", steps(random.Random(1), 1, SHOWN_STEPS + 7), 1.79e9)
+    last = Person(halo, "tasks", "show", "long")
+    last.sees(
+        "model-1 · act mode", "… 7 earlier steps. To print all: halo tasks show", "❯ Please", "± Edit", "207 steps"
+    )
+    assert last.is_gone_with() == 0
+    assert "earlier step" not in (await halo.run("tasks", "show", "long")).out
+    every = Person(halo, "tasks", "show", "long", "--all").sees("207 steps")
+    assert "earlier step" not in every.skipped
 
 
 def test_a_terminal_that_goes_away_ends_the_turn(halo: Halo) -> None:

@@ -66,7 +66,17 @@ def asked(call: str, command: str) -> ev.ApprovalRequested:
 
 
 def shown(events: Iterable[ev.Event], width: int = 80, *, details: bool = False) -> str:
-    console = Console(file=io.StringIO(), width=width)
+    """Return what a terminal shows. The same is also written into a pipe, which must be able to show all."""
+    events = list(events)
+    written_to_pipe(events, details=details)
+    return drawn(Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None), events, details)
+
+
+def written_to_pipe(events: Iterable[ev.Event], *, details: bool = False) -> str:
+    return drawn(Console(file=io.StringIO(), width=20), events, details)
+
+
+def drawn(console: Console, events: Iterable[ev.Event], details: bool) -> str:
     screen = Screen(console, details=details)
     for event in events:
         screen.show(event)
@@ -159,12 +169,21 @@ def test_prose_is_kept_to_a_readable_width_on_a_wide_terminal() -> None:
     assert max(len(line) for line in shown([message("word " * 200)], 200).splitlines()) <= 110
 
 
+def test_in_a_pipe_nothing_is_wrapped_or_cut_and_replies_stay_markdown() -> None:
+    text = written_to_pipe(JOURNEY)
+    assert "\n◇ scripted/demo · act mode · approvals: ask · /home/ada/calc\n" in f"\n{text}"
+    assert "\n  I'll run the **tests** first.\n" in text
+    assert '\n▸ Read calc.py, test_calc.py · Search "add"\n' in text
+    assert "\n  2 -     return a - b\n  2 +     return a + b\n" in text
+    assert "\n✓ done · 1 step · 12.3k tokens · $0.04 · 21 s\n" in text
+
+
 STEPS = choose(800, 300)
 """Steps of a long task."""
 
 
 def test_a_long_task_is_printed_whole_and_its_texts_are_forgotten() -> None:
-    console = Console(file=io.StringIO(), width=80)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
     screen = Screen(console)
     tracemalloc.start()
     try:
@@ -181,7 +200,7 @@ def test_a_long_task_is_printed_whole_and_its_texts_are_forgotten() -> None:
 
 
 def test_a_finished_block_is_printed_before_the_reply_is_over() -> None:
-    console = Console(file=io.StringIO(), width=80)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
     screen = Screen(console)
     screen.show(ev.TextDelta("First.\n\nSecond is not"))
     assert isinstance(console.file, io.StringIO)
@@ -504,7 +523,7 @@ FOREIGN = "# Found\n\nIt is **here**: [notes](https://x.example).\n\n" + "\n\n".
 
 
 def foreign(how: Foreign) -> str:
-    console = Console(file=io.StringIO(), width=80)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
     screen = Screen(console)
     screen.foreign = how
     for event in called("notes__find", "notes/find", ToolKind.EXECUTE, FOREIGN):

@@ -78,8 +78,9 @@ def tasks_parser() -> Parser:
     known = "list|show|rename|favourite|tag|delete|undelete"
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
     _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
-    show = actions.add_parser("show", help="print a task")
+    show = actions.add_parser("show", help="print a task; on a terminal, of a long one the last steps")
     add_task(show)
+    show.add_argument("--all", action="store_true", help="print all steps; into a pipe or file all are always written")
     instead = show.add_mutually_exclusive_group()
     instead.add_argument("--follow", action="store_true", help="keep printing while another process writes it")
     instead.add_argument("--at", type=positive_int, metavar="EVENT", help="show it as it was after this event")

@@ -36,6 +36,8 @@ class ActivityLine:
 
     def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
         """Update the line for an event; `looks` are finished reads that are not printed yet."""
+        if not self._status.is_live:
+            return
         show = partial(self._show, transcript=transcript, looks=looks)
         match event:
             case ev.TurnStarted() | ev.StepStarted():

@@ -1,6 +1,6 @@
 """One block of Markdown for the terminal: nothing a model wrote is hidden, and links show their targets."""
 
-from functools import cache
+from functools import cache, cached_property
 
 from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -68,7 +68,7 @@ class Prose:
     """A block without the blank lines and trailing spaces that rich adds. Terminals that can open its addresses."""
 
     def __init__(self, text: str) -> None:
-        self._block = Block(text)
+        self.source = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = [_without_end_blanks(row) for row in console.render_lines(self._block, options, pad=False)]
@@ -79,6 +79,10 @@ class Prose:
         for row in lines:
             yield from (self._add_link(segment) for segment in row)
             yield Segment.line()
+
+    @cached_property
+    def _block(self) -> Block:
+        return Block(self.source)
 
     def _add_link(self, segment: Segment) -> Segment:
         """Make an address that stands on one line a link of the terminal (OSC 8)."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from halocline.surfaces.cli.output.plain_text import draw_lines
 from halocline.surfaces.cli.output.status_line import StatusLine
 from halocline.surfaces.cli.output.theme import THEME, Safe
 from halocline.surfaces.sanitize import clean, reveal
@@ -27,6 +28,7 @@ class Scrollback:
         self.console = console
         self.status = status or StatusLine(console)
         self.group: str | None = None
+        self._is_plain = not console.is_terminal
 
     def notify(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
@@ -36,7 +38,12 @@ class Scrollback:
 
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()
-        self.console.print(Safe(body, apart=self.group is not None and not (group and group == self.group)))
+        apart = self.group is not None and not (group and group == self.group)
+        if self._is_plain:
+            lines = "".join(f"{reveal(line)}\n" for line in draw_lines(body))
+            self.console.file.write("\n" + lines if apart else lines)
+        else:
+            self.console.print(Safe(body, apart=apart))
         self.group = group
 
     def print_whole(self, text: str) -> None:

@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections import deque
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -9,6 +11,7 @@ from halocline.client import Choices, Client, Snapshot, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
+from halocline.protocol.events import DurableEvent, StepStarted, TaskStarted, TurnStarted
 from halocline.protocol.queries.tasks import Order, TaskQuery
 from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.reducer import fold_events, reduce_event
@@ -30,6 +33,8 @@ from halocline.surfaces.sanitize import clean
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 FOUND = 50
 """Most tasks of a search without `--limit`."""
+SHOWN_STEPS = 200
+"""Most steps that are shown on a terminal, unless all are asked for: to draw a step takes milliseconds."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -130,22 +135,17 @@ def _label_task(client: Client, command: Label) -> None:
 
 def _show_task(client: Client, arguments: argparse.Namespace) -> None:
     task = choose_task(client, arguments.id)
-    past = client.read_past(task)
     if arguments.cost:
-        print("\n".join(map(clean, cost_table(turns_of(past)))))
+        print("\n".join(map(clean, cost_table(turns_of(client.read_past(task))))))
         print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
         return
     if arguments.points:
         for point in client.time.points(task):
             print(entry(f"{point.seq:>5}", format_time(point.at), f"{point.kind:<6}", text=point.text))
         return
-    if arguments.at:
-        then = client.time.at(task, arguments.at)
-        past = iter(then.events)
-    view, state = LineMode(attended=False), State()
-    for event in past:
-        view.show(event)
-        state = _without_texts(reduce_event(state, event))
+    then = client.time.at(task, arguments.at) if arguments.at else None
+    view = LineMode(attended=False)
+    state = _print_past(view, lambda: then.events if then else client.read_past(task), every=arguments.all)
     if arguments.follow:
         event_loop.run_loop(_follow_task(client, task, state.seq, view))
         return
@@ -159,8 +159,33 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         figures.format_money(state.budget.cost),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
-    if arguments.at:
+    if then:
         _describe_point(then, task)
+
+
+def _print_past(view: LineMode, read: Callable[[], Iterable[DurableEvent]], *, every: bool) -> State:
+    """Print a task, on a terminal its last steps unless `every` one is asked for. Returns its state without texts."""
+    begin = 0 if every or not sys.stdout.isatty() else _find_begin(read())
+    state, prompt = State(), None
+    for event in read():
+        if event.seq == begin:
+            earlier = figures.format_plural(state.budget.steps, "earlier step")
+            view.say(f"… {earlier}. To print all: halo tasks show {state.task} --all")
+            if prompt and state.turn:
+                view.show(prompt)
+        if event.seq >= begin or isinstance(event, TaskStarted):
+            view.show(event)
+        elif isinstance(event, TurnStarted):
+            prompt = event
+        state = _without_texts(reduce_event(state, event))
+    return state
+
+
+def _find_begin(past: Iterable[DurableEvent]) -> int:
+    """Return the number of the event that begins the last steps of a task that has more; 0 if it has not."""
+    begins: deque[int] = deque(maxlen=SHOWN_STEPS + 1)
+    begins.extend(event.seq for event in past if isinstance(event, StepStarted))
+    return begins[1] if len(begins) > SHOWN_STEPS else 0
 
 
 def _without_texts(state: State) -> State:
