@@ -24,6 +24,7 @@ def named(room: str, names: str, reason: str) -> dict[str, str]:
 OPENING = {
     "files/opening.py": "the opener: by descriptors, without links",
     "files/regular.py": "the reader of regular files",
+    "files/folder_mark.py": "asks the system for the mark of a folder; reads nothing",
     "files/real_paths.py": "asks the system for the name of an open file; reads nothing",
     "files/target.py": "writes below folders that the opener opened",
     "checkpoints/store/reading.py": "the opener of the store of checkpoints: names of git, in bytes, below one folder",
