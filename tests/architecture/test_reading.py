@@ -78,7 +78,7 @@ LISTING = {
     "hosts/code/tree_sitter.py": "which languages there are; nothing of the names is given to the model",
     "services/config_files.py": "names in locations of the one table, for the person who edits them",
     "context/system_prompt/environment.py": "names of the workspace's files",
-    **named("checkpoints/store", "layout stores syncing upkeep", STORE),
+    **named("checkpoints/store", "layout renamed stores syncing upkeep", STORE),
     **named("hosts/shell", "ancestry keeper readiness", OWN),
     **named("hosts/browser", "certificates", OWN),
     **named("hosts/files", "transaction", OWN),
