@@ -24,6 +24,7 @@ def named(room: str, names: str, reason: str) -> dict[str, str]:
 OPENING = {
     "files/opening.py": "the opener: by descriptors, without links",
     "files/regular.py": "the reader of regular files",
+    "files/folder_mark.py": "asks the system for the mark of a folder; reads nothing",
     "files/real_paths.py": "asks the system for the name of an open file; reads nothing",
     "files/target.py": "writes below folders that the opener opened",
     "checkpoints/store/reading.py": "the opener of the store of checkpoints: names of git, in bytes, below one folder",
@@ -77,7 +78,7 @@ LISTING = {
     "hosts/code/tree_sitter.py": "which languages there are; nothing of the names is given to the model",
     "services/config_files.py": "names in locations of the one table, for the person who edits them",
     "context/system_prompt/environment.py": "names of the workspace's files",
-    **named("checkpoints/store", "layout stores syncing upkeep", STORE),
+    **named("checkpoints/store", "layout renamed stores syncing upkeep", STORE),
     **named("hosts/shell", "ancestry keeper readiness", OWN),
     **named("hosts/browser", "certificates", OWN),
     **named("hosts/files", "transaction", OWN),

@@ -34,15 +34,16 @@ if TYPE_CHECKING:
     from halocline.store.settings.sections import TerminalSettings
 
 
-def open_client(choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None) -> "Client":
+def open_client(
+    choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None, folder: Path | None = None
+) -> "Client":
     """Return a client with its own controller, in this process. Raises UsageError and SettingsError.
 
-    `is_watched` returns True while a person is watching. When it returns False, a model outage is waited out
-    instead of ending the turn.
+    `is_watched`: a person is watching; otherwise a model outage is waited out. `folder`: the person's, see `work_in`.
     """
     assembly = Assembly.of(choices)
     assembly.is_watched = is_watched or assembly.is_watched
-    return Client(Controller(assembly), name, is_watched)
+    return Client(Controller(assembly, (folder or Path(),)), name, is_watched)
 
 
 class Client(TaskQueries):
@@ -172,7 +173,8 @@ class Client(TaskQueries):
     @property
     def tasks(self) -> "services.tasks.TaskService":
         """Tasks as a whole, open or not: their list, summaries and writers, and the trash."""
-        return services.tasks.TaskService(self.home, self._controller.assemblies.own.settings.keep_deleted)
+        days = self._controller.assemblies.own.settings.keep_deleted
+        return services.tasks.TaskService(self.home, days, self._controller.here.adding())
 
     @property
     def models(self) -> "services.models.service.ModelService":
@@ -248,8 +250,7 @@ class Client(TaskQueries):
     ) -> "services.replay.replay.Replay":
         """Replay a recording (a file) or a task. Tools run in `folder`; with None they return what was recorded.
 
-        Raises:
-            UsageError, TaskNotFound, RecordingDamaged
+        Raises UsageError, TaskNotFound and RecordingDamaged.
         """
         return await services.replay.replay.run_replay(
             services.replay.replay.recording_of(what, self.past),

@@ -28,7 +28,7 @@ from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
 from halocline.runtime.prompts.expand import AnswerNotes, check_prompt, expand_prompt, expand_prompt_in_thread
 from halocline.runtime.prompts.queued_messages import change_queue, queue_message, serve_queue, take_prompt
-from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
+from halocline.runtime.rules.workspace_roots import resume_folders, roots_of
 from halocline.runtime.start import (
     OpenTask,
     adjust_limits,
@@ -46,6 +46,7 @@ from halocline.runtime.start import (
 )
 from halocline.runtime.task_options import TaskOptions as TaskOptions
 from halocline.store.tasks.history import find_task, new_task_id
+from halocline.store.tasks.renamed import FoldersHere
 from halocline.task.log import Log
 from halocline.task.task import Task
 
@@ -57,9 +58,9 @@ if TYPE_CHECKING:
 
 
 class Controller:
-    """Open tasks by id."""
+    """Open tasks by id. Those whose folder was renamed to one of the `folders` of the person continue there."""
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Assembly, folders: Sequence[Path] = ()) -> None:
         self.home = assembly.home
         self.assemblies = AssembliesInForce(assembly)
         self._open: dict[str, OpenTask] = {}
@@ -67,6 +68,7 @@ class Controller:
         self._program_log = ProgramLog(assembly.home.logs)
         self._background: set[asyncio.Task[None]] = set()
         self._answer_notes = AnswerNotes()
+        self.here = FoldersHere(folders)
         self.editor: Callable[[], cmd.EditorState | None] = lambda: None
         """The editor that this process serves: prompts tell the model what is open in it."""
 
@@ -94,11 +96,7 @@ class Controller:
         return self._serve(name, task, chosen, remarks, repairs)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
-        """Resume a task. What a crash left open is closed first; nothing is rerun automatically.
-
-        Raises:
-            TaskBusy, TaskNotFound, LogDamaged
-        """
+        """Resume a task: close what a crash left open, and rerun nothing. Raises TaskBusy, TaskNotFound, LogDamaged."""
         name = find_task(self.home.tasks, name)
         with close_on_failure(Log(self.home.task(name), name, goes_on=True)) as log:
             past = log.load()
@@ -107,13 +105,13 @@ class Controller:
                 raise TaskNotFound(
                     f"Task {name} cannot be resumed: its log has no beginning.", "See the damage: halo doctor"
                 )
-            resumed = resume_roots(state, options.roots)
+            resumed = resume_folders(past, state, options.roots, self.here.adding())
             assembly = self.assemblies.of_task(resumed.state, trusted=options.trusted)
             wanted = assembly.model(options.model) if options.model else model_of(assembly, state)
             model: Model = (chosen := Chosen(await wanted))
             model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
-            task = build_task(assembly, log, resumed.state, Path(state.workspace), model, options)
-            repairs = await task.host.tools.files.mend(runtime.resume.edits_cut_short(past, Path(state.workspace)))
+            task = build_task(assembly, log, resumed.state, resumed.workspace, model, options)
+            repairs = await task.host.tools.files.mend(runtime.resume.edits_cut_short(past, resumed.workspace))
             runtime.resume.resume_task(task, past, asks_again=options.asks_again)
             if not state.prompt.system:  # imported, and opened for the first time
                 adopt_task(task, assembly, options, chosen.names)
@@ -221,6 +219,7 @@ class Controller:
             lambda: {name: opened.task for name, opened in self._open.items()},
             self.assemblies.own.shadow_git,
             settle,
+            self.here.adding(),
         )
 
     async def _run_history_command(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:

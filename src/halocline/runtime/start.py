@@ -13,6 +13,7 @@ from halocline._version import __version__
 from halocline.context import user_files
 from halocline.context.system_prompt.build import system_prompt
 from halocline.context.user_files.skills import Found, found_skills, skills_section
+from halocline.files.folder_mark import read_mark
 from halocline.ports.model import Model
 from halocline.protocol import events as ev
 from halocline.protocol.commands import AnyCommand
@@ -114,6 +115,7 @@ def start_event(
         roots=roots,
         limits=assembly.limits(),
         server=assembly.find_server(names[mode], names[Mode.ACT]),
+        folder_mark=read_mark(workspace),
     )
 
 

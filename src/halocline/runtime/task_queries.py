@@ -4,6 +4,7 @@ Most tasks are open in this process. Of one that another process runs, what only
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from halocline.protocol.errors import TaskNotFound
@@ -36,6 +37,10 @@ class TaskQueries:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self.home = controller.home
+
+    def work_in(self, *folders: Path) -> None:
+        """Name folders in which the person works. Tasks whose folder was renamed to one of them belong there."""
+        self._controller.here = self._controller.here.adding(*folders)
 
     def find(self, name: str) -> str:
         """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline._version import __version__
+from halocline.files.folder_mark import read_mark
 from halocline.importers.programs import THEIRS, load_program
 from halocline.importers.to_events import to_events
 from halocline.importers.transcript import FoundTranscript, Ground
@@ -242,6 +243,7 @@ def _start_event(found: FoundTranscript, workspace: str, origin: Origin) -> ev.T
         system_prompt="",
         version=__version__,
         origin=origin,
+        folder_mark=read_mark(workspace),
         at=found.started,
     )
 

@@ -18,6 +18,7 @@ from halocline.runtime.history.losses import find_lost
 from halocline.store.paths import Home, is_task_id
 from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
+from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 from halocline.task import lock
 from halocline.task.log import Log, read_log
 
@@ -26,24 +27,27 @@ ALL_TASKS = TaskQuery()
 
 
 class TaskService:
-    """The tasks of a home. The trash keeps them for `days`."""
+    """The tasks of a home. The trash keeps them for `days`.
 
-    def __init__(self, home: Home, days: int) -> None:
+    A task whose folder was renamed to one of the folders `here`, or to the workspace that is asked for, belongs there.
+    """
+
+    def __init__(self, home: Home, days: int, here: FoldersHere = NOWHERE) -> None:
         self._home = home
+        self._here = here
         self.days = days
 
     def search(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
         """Return the tasks that match a query, newest first, or best match first if it has search words."""
-        return TaskIndex(self._home.history, self._home.tasks).find(query)
+        return TaskIndex(self._home.history, self._home.tasks, self._here).find(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
         """Return the most recently active task of a workspace; quick, as it stops at the first one that fits."""
-        tasks = (info for info in history.newest_first(self._home.tasks) if not info.parent)
-        return next((info for info in tasks if info.workspace == str(workspace)), None)
+        return next(history.newest_of(self._home.tasks, str(workspace)), None)
 
     def info(self, name: str) -> TaskInfo | None:
         """Return the summary of one task by its full id; quick. None if there is no such task."""
-        return history.task_info(self._home.tasks, name) if is_task_id(name) else None
+        return history.task_info(self._home.tasks, name, self._here) if is_task_id(name) else None
 
     def folders(self, name: str) -> State:
         """Return a state with the folders of a task, without the rest of a long log. Raises TaskNotFound."""
@@ -138,7 +142,7 @@ class TaskService:
 
         Raises HaloclineError: git is missing, or does not answer.
         """
-        tasks = [info.task for info in self.search() if info.workspace == str(workspace)]
+        tasks = [info.task for info in self.search(TaskQuery(workspace=str(workspace)))]
         return {task: len(lost) for task, lost in find_lost(self._home, tasks).items()}
 
     def half_restored(self) -> list[str]:

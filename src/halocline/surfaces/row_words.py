@@ -205,6 +205,10 @@ def describe_import(event: ev.Imported) -> str:
     return f"Imported from {event.origin.tool} up to here.{lost}"
 
 
+def describe_move(former: str, workspace: str) -> str:
+    return f"The folder of this task was {former} then. The task continues in {workspace}."
+
+
 def describe_folders(roots: tuple[str, ...]) -> str:
     return f"This task also works in: {', '.join(roots)}" if roots else "This task works in one folder again."
 

@@ -210,6 +210,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
         replace(t, mode=e.mode),
         r.StartRow(e.workspace, e.model or row_words.describe_origin(e), e.mode, e.approval_mode, e.roots),
     ),
+    ev.WorkspaceMoved: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_move(e.former, e.workspace))),
     ev.RootsChanged: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_folders(e.roots))),
     ev.Imported: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_import(e))),
     ev.TaskAdopted: lambda t, e: add_rows(replace(t, mode=e.mode), r.NoticeRow(f"Continued here with {e.model}")),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.selection.tracked import Tracked
-from halocline.checkpoints.store import index, layout, lock
+from halocline.checkpoints.store import index, layout, lock, renamed
 from halocline.checkpoints.store.entries import KnownTrees
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.layout import JOURNAL
@@ -37,6 +37,7 @@ class StoreAccess:
         self.mended = ""
         self._refs = f"{REFS}/{task}"
         self._program = program
+        self._is_placed = False
         self._runner = Runner()
         self._prepared: tuple[int, ...] = ()
         self._trees: KnownTrees = {}
@@ -46,8 +47,24 @@ class StoreAccess:
         """Stop what other threads do here, and refuse everything else that needs the lock."""
         self._runner.stop()
 
+    def place(self, seconds: float | None = None, runner: Runner | None = None) -> None:
+        """Take along the store of a folder that was renamed, once. Raises TakesLong and UsageError."""
+        if self._is_placed or (left := renamed.find_left_store(self.path, self.workspace)) is None:
+            self._is_placed = True
+            return
+        if not os.access(self.path.parent, os.W_OK):
+            self.path = left
+            return
+        patience = self.limits.patience if seconds is None else seconds
+        try:
+            renamed.take_along(self.path, left, self.workspace, patience, (runner or self._runner).check)
+        except LockHeld as error:
+            raise TakesLong(str(error), "") from None
+        self._is_placed = True
+
     def opened(self) -> AbstractContextManager[Git]:
         """Hold the lock of the store, for a request by a person. Raises UsageError if there is no store."""
+        self.place()
         if not self.path.exists():
             raise UsageError(f"There are no checkpoints of {self.workspace}.")
         return self.lock_store(self.limits.patience)
@@ -58,6 +75,7 @@ class StoreAccess:
 
         Raises UsageError if there is no store.
         """
+        self.place()
         if not self.path.exists() or os.access(self.path.parent, os.W_OK):
             with self.opened() as git:
                 yield git
@@ -77,8 +95,11 @@ class StoreAccess:
         """
         runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.place(seconds, runner)
         try:
             with lock.hold_lock(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                if not self.path.exists() and not self.workspace.is_dir():
+                    raise UsageError(f"The folder {self.workspace} no longer exists.")
                 layout.mend_store(self.path)
                 is_changed = self._prepare_store()
                 # We hold the lock, so no git of ours is running.

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from halocline.checkpoints.store.objects import write_private
+from halocline.files.folder_mark import read_mark
 from halocline.files.regular import read_beginning
 from halocline.files.stamp import is_settled
 from halocline.policy.paths import IGNORE_FILES
@@ -53,6 +54,9 @@ _ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
 _HASH = compile_later(rb"[0-9a-f]{40}")
 _MOST_RULES = 1 << 20
 _UNREAD = "unread"
+_TITLE = "Checkpoints of "
+_MARK = "folder"
+"""File name of the mark of the workspace (`files/folder_mark`)."""
 _SPECIAL = frozenset("\\*?[ ")
 
 
@@ -65,11 +69,28 @@ def prepare_store(store: Path, workspace: Path) -> bool:
         folder.mkdir(mode=0o700, exist_ok=True)
     _write_if_changed(store / "HEAD", "ref: refs/heads/none\n")
     _write_if_changed(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
-    _write_if_changed(store / "description", f"Checkpoints of {workspace}\n")
+    _write_if_changed(store / "description", f"{_TITLE}{workspace}\n")
+    _write_if_changed(store / _MARK, f"{read_mark(workspace) or read_store_mark(store)}\n")
     _write_if_changed(store / "info" / "attributes", _ATTRIBUTES)
     never = build_never(workspace) + _name_own_home(store, workspace)
     is_changed = _write_if_changed(never_file(store), never)
     return _write_if_changed(store / "info" / "exclude", _read_own("excludes.txt") + never) or is_changed
+
+
+def read_workspace(store: Path) -> str:
+    """Return the workspace of a store; empty if it is not recorded."""
+    title = store / "description"
+    if not title.is_file():
+        return ""
+    return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
+
+
+def read_store_mark(store: Path) -> str:
+    """Return the mark that the workspace of a store had; empty if it is not recorded."""
+    try:
+        return (store / _MARK).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def never_file(store: Path) -> Path:
@@ -99,7 +120,8 @@ def stamp_store(store: Path, workspace: Path) -> tuple[int, ...]:
 def _list_prepared(store: Path, workspace: Path) -> list[str]:
     """List the files that `prepare_store` writes, and those of the workspace that it reads."""
     written = [
-        f"{store}/{name}" for name in ("HEAD", "config", "description", "info/attributes", "info/exclude", "info/never")
+        f"{store}/{name}"
+        for name in ("HEAD", "config", "description", _MARK, "info/attributes", "info/exclude", "info/never")
     ]
     return written + [place for name in IGNORE_FILES if os.path.lexists(place := f"{workspace}/{name}")]
 
@@ -117,6 +139,14 @@ def set_alternate(store: Path, objects: Path | None) -> None:
 def alternates_file(store: Path) -> Path:
     """The file that names other object folders."""
     return store / "objects" / "info" / "alternates"
+
+
+def redirect_alternate(store: Path, former: str, workspace: Path) -> None:
+    """Let the store find what it borrows from a project's git in a folder that was renamed."""
+    with suppress(FileNotFoundError):
+        borrowed = Path(os.fsdecode(alternates_file(store).read_bytes()).rstrip("\n"))
+        if borrowed.is_relative_to(former):
+            set_alternate(store, workspace / borrowed.relative_to(former))
 
 
 @contextmanager

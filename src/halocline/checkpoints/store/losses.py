@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halocline.checkpoints.store.access import place_store
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
+from halocline.checkpoints.store.renamed import find_store
 
 _GIVEN_UP = "given-up"
 """Folder beside the stores, with a file for each task whose checkpoints were deleted to free space."""
@@ -25,22 +26,24 @@ def forget_given_up(folder: Path, task: str) -> None:
     (folder / _GIVEN_UP / task).unlink(missing_ok=True)
 
 
-def find_lost(folder: Path, workspace: Path, named: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+def find_lost(
+    folder: Path, workspace: Path, mark: str, named: Mapping[str, Collection[str]]
+) -> dict[str, tuple[str, ...]]:
     """Return the commits of each task that its workspace's store lacks, or whose files it lacks; in their order.
 
-    `named` are the commits that the logs of tasks name. Those of a task that were deleted to free space are not lost.
+    `mark` is that of the workspace when the tasks started, if they know it. `named` are the commits that the logs of
+    tasks name. Those of a task that were deleted to free space are not lost.
     """
     asked = {task: commits for task, commits in named.items() if not (folder / _GIVEN_UP / task).exists()}
-    lost = _find_incomplete(
-        place_store(folder, workspace), workspace, sorted({one for few in asked.values() for one in few})
-    )
+    store = find_store(folder, place_store(folder, workspace), mark)
+    lost = _find_incomplete(store, workspace, sorted({one for few in asked.values() for one in few}))
     found = {task: tuple(one for one in commits if one in lost) for task, commits in asked.items()}
     return {task: commits for task, commits in found.items() if commits}
 
 
-def is_there(folder: Path, workspace: Path, commit: str) -> bool:
-    """Return True if a workspace's store has all of a checkpoint."""
-    return not _find_incomplete(place_store(folder, workspace), workspace, [commit])
+def is_there(folder: Path, workspace: Path, mark: str, commit: str) -> bool:
+    """Return True if a workspace's store has all of a checkpoint. `mark` is as above."""
+    return not _find_incomplete(find_store(folder, place_store(folder, workspace), mark), workspace, [commit])
 
 
 def _find_incomplete(store: Path, workspace: Path, commits: list[str]) -> frozenset[str]:

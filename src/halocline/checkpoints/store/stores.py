@@ -13,7 +13,7 @@ from pathlib import Path
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import lock, upkeep
 from halocline.checkpoints.store.git import Git, Runner
-from halocline.checkpoints.store.layout import JOURNAL
+from halocline.checkpoints.store.layout import JOURNAL, read_workspace
 from halocline.checkpoints.store.losses import forget_given_up, note_given_up
 from halocline.checkpoints.store.objects import write_private
 from halocline.checkpoints.store.refs import REFS
@@ -22,7 +22,6 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
 _NO_TASK = "by-hand"
-_TITLE = "Checkpoints of "
 _PATIENCE = 5.0
 # A task that wants to save waits up to fifteen seconds.
 _LONGEST = 10.0
@@ -76,15 +75,7 @@ def disk_size(place: Path) -> int:
 
 def half_restored(folder: Path) -> list[str]:
     """Return the folders in which a restore was interrupted, without computing sizes."""
-    return sorted(described_workspace(journal.parent) for journal in folder.glob(f"*/{JOURNAL}"))
-
-
-def described_workspace(path: Path) -> str:
-    """Return the workspace of a store; empty if it is not recorded."""
-    title = path / "description"
-    if not title.is_file():
-        return ""
-    return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
+    return sorted(read_workspace(journal.parent) for journal in folder.glob(f"*/{JOURNAL}"))
 
 
 def _count_blocks(path: str | Path) -> int:
@@ -96,7 +87,7 @@ def _count_blocks(path: str | Path) -> int:
 
 def describe_store(path: Path) -> Store:
     """Describe one store."""
-    workspace = described_workspace(path)
+    workspace = read_workspace(path)
     refs = path / REFS
     tasks = (_count_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
     kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))

@@ -66,6 +66,7 @@ from halocline.protocol.events.rewind import (
     ConversationRestored as ConversationRestored,
     RootsChanged as RootsChanged,
     TaskForked as TaskForked,
+    WorkspaceMoved as WorkspaceMoved,
 )
 from halocline.protocol.events.settings_changes import (
     ApprovalSwitched as ApprovalSwitched,
@@ -114,6 +115,7 @@ DurableEvent = (
     TaskStarted
     | TaskAdopted
     | RootsChanged
+    | WorkspaceMoved
     | LogRepaired
     | TurnStarted
     | SteeringReceived

@@ -1,9 +1,17 @@
-"""Checkpoints, restores, rewinds and forks."""
+"""Checkpoints, restores, rewinds and forks; the folders of a task."""
 
 from halocline.protocol.events.durable import Durable
 from halocline.protocol.left_out import LeftOut
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
+
+
+class WorkspaceMoved(Durable, frozen=True):
+    """The task continues in `workspace`, to which its folder `former` was renamed. `content` tells the model."""
+
+    workspace: str
+    former: str
+    content: tuple[UserPart, ...] = ()
 
 
 class RootsChanged(Durable, frozen=True):

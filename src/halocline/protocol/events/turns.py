@@ -17,7 +17,7 @@ class TaskStarted(Durable, frozen=True):
     with an `origin` ran in another program: the model is that program's, and there is no system prompt until the task
     is adopted. `roots` are additional folders of the task. `subtask` marks a sub-agent's task. Logs of older versions
     have no `limits`. `server` is the address that was given for the model's provider, without a password; empty: its
-    own.
+    own. `folder_mark` is what the file system calls the workspace, also when it is renamed; empty if it cannot tell.
     """
 
     workspace: str
@@ -36,6 +36,7 @@ class TaskStarted(Durable, frozen=True):
     subtask: Subtask | None = None
     limits: Limits | None = None
     server: str = ""
+    folder_mark: str = ""
 
 
 class LogRepaired(Durable, frozen=True):

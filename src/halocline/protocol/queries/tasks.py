@@ -10,6 +10,7 @@ class TaskInfo(Value, frozen=True):
 
     `changed_at` is its last activity. `size` is that of its folder in bytes. In search results, `snippet` shows the
     match between `MARKS`. `roots` are its additional folders. `parent` is the task whose sub-agent it is.
+    `folder_mark` is as in `TaskStarted`. `former` is where the folder was, if it was renamed to `workspace` since.
     """
 
     task: str
@@ -29,6 +30,8 @@ class TaskInfo(Value, frozen=True):
     snippet: str = ""
     roots: tuple[str, ...] = ()
     parent: str = ""
+    folder_mark: str = ""
+    former: str = ""
 
 
 MARKS = ("\x02", "\x03")

@@ -16,6 +16,14 @@ def add_notes(state: State, content: tuple[UserPart, ...]) -> State:
     return add_message(state, UserMessage(content)) if content else state
 
 
+def hold_notes(state: State, content: tuple[UserPart, ...]) -> State:
+    """Do the same once no call is open any more, since nothing may come between a call and its result."""
+    pending = state.pending
+    if not pending.calls:
+        return add_notes(state, content)
+    return replace(state, pending=replace(pending, interjected=(*pending.interjected, *content)))
+
+
 def release_held(state: State) -> State:
     """Add the messages that were held back until the last call ended."""
     pending = state.pending

@@ -15,7 +15,7 @@ from halocline.protocol.events.instructions import in_force
 from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
 from halocline.protocol.messages import Usage, UserMessage, UserPart
 from halocline.protocol.state.compaction import CompactionState
-from halocline.protocol.state.conversation import add_message, add_notes, release_held
+from halocline.protocol.state.conversation import add_message, add_notes, hold_notes, release_held
 from halocline.protocol.state.file_knowledge import note_read, note_reported, note_restored
 from halocline.protocol.state.message_queue import follow_queue
 from halocline.protocol.state.persistent import grow_series
@@ -249,6 +249,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.CompletionQuestioned: lambda state, e: _send_back(state, e.content, questioned=True),
     ev.CompletionRequired: lambda s, e: replace(_send_back(s, e.content), budget=s.budget.after_failure()),
     ev.LimitExtended: _limit_extended,
+    ev.WorkspaceMoved: lambda state, e: replace(hold_notes(state, e.content), workspace=e.workspace),
     ev.RootsChanged: lambda state, e: replace(state, roots=e.roots),
     ev.ModelChanged: _change("model", lambda model, e: model.after_change(e)),
     ev.EffortChanged: _change("model", lambda model, e: replace(model, effort=e.effort, thinking_budget=e.budget)),

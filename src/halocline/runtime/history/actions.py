@@ -18,10 +18,12 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.history import rewind, snapshots, unsaved_edits
 from halocline.runtime.history.forks import Fork, fork_of
 from halocline.runtime.history.losses import explain_loss, find_kept_checkpoint
+from halocline.runtime.history.moved_workspace import add_move
 from halocline.runtime.history.revert import plan_revert
 from halocline.runtime.prompts.expand import require_words
 from halocline.store.paths import Home
 from halocline.store.tasks import history
+from halocline.store.tasks.renamed import FoldersHere
 from halocline.task.log import read_past
 from halocline.task.task import Task
 
@@ -31,14 +33,18 @@ Running = Callable[[], Mapping[str, Task]]
 class TaskHistory:
     """History of the tasks of a home. `running` returns the tasks open here, `stores` a task's checkpoints of a folder.
 
-    `settle` is called with the id of an open task after a rewind, because its mode may have changed.
+    `settle` is called with the id of an open task after a rewind, because its mode may have changed. Tasks whose folder
+    was renamed to one of the folders `here` are there.
     """
 
-    def __init__(self, home: Home, running: Running, stores: rewind.Stores, settle: Callable[[str], None]) -> None:
+    def __init__(
+        self, home: Home, running: Running, stores: rewind.Stores, settle: Callable[[str], None], here: FoldersHere
+    ) -> None:
         self._home = home
         self._running = running
         self._stores = stores
         self._settle = settle
+        self._here = here
 
     def past(self, task: str) -> list[ev.DurableEvent]:
         """Return all events of a task. Raises TaskNotFound and UsageError."""
@@ -114,7 +120,7 @@ class TaskHistory:
     async def _find_unsaved(self, task: str, target: str) -> unsaved_edits.UnsavedEdits | None:
         """Return the task's edits since a point or a checkpoint that no checkpoint holds; None if its log is gone."""
         try:
-            past = self.past(task)
+            past = add_move(self.past(task), self._here)
         except HaloclineError:
             return None
         seq = target.partition("@")[2]
@@ -149,7 +155,7 @@ class TaskHistory:
             done = await rewind.rewind_task(log, request, self._stores, self._home, task.emit, checkpoint)
             self._settle(name)
             return done
-        async with rewind.in_nobodys_hands(log.parent, name) as held:
+        async with rewind.in_nobodys_hands(log.parent, name, self._here) as held:
             return await rewind.rewind_task(log, request, self._stores, self._home, held.append, checkpoint)
 
     async def fork(self, fork: Fork, folder: Path | None = None, *, worktree: bool = False) -> str:
@@ -169,12 +175,13 @@ class TaskHistory:
         at = fork.at or past[-1].seq
         then = snapshots.take_snapshot(past, at)
         name = fork.name or history.new_task_id()
-        store = self._stores(Path(then.state.workspace), name)
+        workspace = Path(fold_events(add_move(past, self._here)).workspace)
+        store = self._stores(workspace, name)
         if folder is not None:
             if not then.checkpoint:
                 raise UsageError(f"There is no checkpoint of the files at event {at}.", "Fork without --files.")
             if worktree:
-                await add_worktree(Path(then.state.workspace), folder)
+                await add_worktree(workspace, folder)
             await store.export(then.checkpoint, folder)
         # Written first, so that the fork is the newest task of its folder.
         with suppress(TaskBusy):
@@ -195,7 +202,7 @@ class TaskHistory:
         if task := self._running().get(name):
             task.emit(*events)
             return
-        async with rewind.in_nobodys_hands(self._home.task(name), name) as log:
+        async with rewind.in_nobodys_hands(self._home.task(name), name, self._here) as log:
             for event in events:
                 log.append(event)
 

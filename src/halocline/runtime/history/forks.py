@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.files.durable import sync_path, write_whole
+from halocline.files.folder_mark import read_mark
 from halocline.protocol import codec, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded
@@ -48,9 +49,9 @@ def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iter
             f"Task {fork.source} cannot be forked: its log has no beginning.", "See the damage: halo doctor"
         )
     yield _start_event(begin, fork)
-    yield from (replace(event, task=fork.name) for event in past[1:])
+    yield from (_as_in_fork(event, fork) for event in past[1:])
     state = fold_events(past)
-    for number, event in enumerate(_closing_events(state, begin, fork), start=state.seq + 1):
+    for number, event in enumerate(_closing_events(state, fork), start=state.seq + 1):
         yield replace(event, seq=number, at=round(now, 3), task=fork.name)
 
 
@@ -79,10 +80,17 @@ def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
     if not fork.workspace:
         return begun
     prompt = begin.system_prompt.replace(begin.workspace, fork.workspace)
-    return replace(begun, workspace=fork.workspace, system_prompt=prompt)
+    mark = read_mark(fork.workspace)
+    return replace(begun, workspace=fork.workspace, system_prompt=prompt, folder_mark=mark)
 
 
-def _closing_events(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator[ev.DurableEvent]:
+def _as_in_fork(event: ev.DurableEvent, fork: Fork) -> ev.DurableEvent:
+    if fork.workspace and isinstance(event, ev.WorkspaceMoved):
+        event = replace(event, workspace=fork.workspace)
+    return replace(event, task=fork.name)
+
+
+def _closing_events(state: State, fork: Fork) -> Iterator[ev.DurableEvent]:
     yield from (
         SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE)
         for lane in state.subagents.running
@@ -95,5 +103,5 @@ def _closing_events(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator
     if fork.model and fork.model != state.model.name:
         yield ev.ModelChanged(model=fork.model)
     if fork.workspace and state.messages:
-        note = Note(MOVED.format(new=fork.workspace, old=begin.workspace), "environment")
+        note = Note(MOVED.format(new=fork.workspace, old=state.workspace), "environment")
         yield ev.CheckpointRestored(checkpoint="", undo="", content=(note,))

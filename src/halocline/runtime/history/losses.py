@@ -11,6 +11,8 @@ from halocline.protocol.events import CheckpointTaken, DurableEvent, TaskStarted
 from halocline.runtime.history.snapshots import checkpoint_at
 from halocline.store.paths import Home
 
+Folder = tuple[str, str]
+"""Where a task found a folder when it started, and the mark that it had; empty if it is not known."""
 _NAMES_ONE = b'"type":"checkpoint_taken"'
 DAMAGED = "Checkpoint {} of task {} is lost: its log names it, but this folder's checkpoint store has it no longer."
 HAD_BACK = "A disk or a power cut may have damaged the store. To take back what the task's own edits changed: {}"
@@ -22,28 +24,29 @@ def find_lost(home: Home, tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
     Raises:
         HaloclineError: git is missing, or does not answer.
     """
-    by_folder: dict[str, dict[str, list[str]]] = {}
+    by_folder: dict[Folder, dict[str, list[str]]] = {}
     for task in tasks:
         for folder, commits in read_named(home.log(task)).items():
             by_folder.setdefault(folder, {})[task] = commits
     lost: dict[str, tuple[str, ...]] = {}
-    for folder, named in by_folder.items():
-        for task, gone in losses.find_lost(home.checkpoints, Path(folder), named).items():
+    for (workspace, mark), named in by_folder.items():
+        for task, gone in losses.find_lost(home.checkpoints, Path(workspace), mark, named).items():
             lost[task] = (*lost.get(task, ()), *gone)
     return lost
 
 
-def read_named(log: Path) -> dict[str, list[str]]:
+def read_named(log: Path) -> dict[Folder, list[str]]:
     """Return the checkpoints that a log names, by folder; quick, as no other line is decoded."""
-    found: dict[str, list[str]] = {}
+    found: dict[Folder, list[str]] = {}
     try:
         with open_regular(log) as file:
             begin = codec.decode(file.readline())
             if not isinstance(begin, TaskStarted):
                 return {}
+            own = begin.workspace, begin.folder_mark
             for line in file:
                 if _NAMES_ONE in line[:200] and isinstance(event := codec.decode(line), CheckpointTaken):
-                    found.setdefault(event.root or begin.workspace, []).append(event.checkpoint)
+                    found.setdefault((event.root, "") if event.root else own, []).append(event.checkpoint)
     except (OSError, HaloclineError, ValueError):  # a log that cannot be read is told of elsewhere
         return {}
     return found
@@ -55,7 +58,7 @@ def find_kept_checkpoint(home: Home, events: Sequence[DurableEvent], seq: int) -
     begin = events[0]
     if not found or not isinstance(begin, TaskStarted):
         return found
-    return found if losses.is_there(home.checkpoints, Path(begin.workspace), found) else ""
+    return found if losses.is_there(home.checkpoints, Path(begin.workspace), begin.folder_mark, found) else ""
 
 
 def explain_loss(home: Home, task: str, name: str) -> HaloclineError | None:

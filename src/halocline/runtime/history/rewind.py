@@ -19,6 +19,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.rewind import restore_state
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.runtime.history.losses import find_kept_checkpoint
+from halocline.runtime.history.moved_workspace import find_move
 from halocline.runtime.history.revert import revert_edits
 from halocline.runtime.history.snapshots import (
     checkpoints_elsewhere,
@@ -27,6 +28,7 @@ from halocline.runtime.history.snapshots import (
 )
 from halocline.runtime.history.unsaved_edits import UnsavedEdits, find_unsaved_edits, revert_unsaved
 from halocline.store.paths import Home
+from halocline.store.tasks.renamed import FoldersHere
 from halocline.task.log import Log, read_log
 from halocline.task.task import Task
 
@@ -122,15 +124,21 @@ def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
 
 
 @asynccontextmanager
-async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
-    """Open the log of a task that no process has open, closing what a crash left open. Raises HaloclineError."""
+async def in_nobodys_hands(folder: Path, task: str, here: FoldersHere) -> AsyncIterator[Log]:
+    """Open the log of a task that no process has open, closing what a crash left open; it continues `here`.
+
+    Raises HaloclineError.
+    """
     log = Log(folder, task, goes_on=True)
     try:
-        state = fold_events(log.load())
+        past = log.load()
+        state = fold_events(past)
         for event in loose_ends(state):
             log.append(event)
         if state.turn is not None:
             log.append(ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+        for move in find_move(past, state, here):
+            log.append(move)
         yield log
     finally:
         log.close()

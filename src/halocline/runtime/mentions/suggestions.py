@@ -74,9 +74,9 @@ async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tup
         _list_files(folder.search, workspace),
         _files_elsewhere(folder),
         folder.revisions.commits(MOST_COMMITS),
-        asyncio.to_thread(lambda: list(history.newest_first(home.tasks))),
+        asyncio.to_thread(lambda: list(history.newest_of(home.tasks, str(workspace)))),
     )
-    others = [info for info in tasks if info.workspace == str(workspace) and info.task != task and not info.parent]
+    others = [info for info in tasks if info.task != task]
     ordered, recent = await asyncio.to_thread(_order_files, files, latest, lines)
     ordered += elsewhere
     named = tuple((info.task, info.title) for info in others[:MOST_TASKS])

@@ -9,12 +9,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import RootsChanged
+from halocline.protocol.events import DurableEvent, RootsChanged, WorkspaceMoved
 from halocline.protocol.file_names import make_encodable
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.feature_probes import may_run_code, may_run_programs
+from halocline.runtime.history.moved_workspace import find_move
 from halocline.store.settings.settings import Settings
+from halocline.store.tasks.renamed import FoldersHere
 
 GONE = (
     "The folder {root} of this task is gone, so the task continues without it. "
@@ -67,21 +69,29 @@ def with_code(
     return [*own, *(root for root in roots if may_run_programs(settings, root))]
 
 
-class ResumedRoots(Value, frozen=True):
-    """A resumed task with its folders as they are now: the event to record that, and messages for a person."""
+class ResumedFolders(Value, frozen=True):
+    """A resumed task with its folders as they are now: the events to record that, and messages for a person."""
 
+    workspace: Path
     state: State
-    events: tuple[RootsChanged, ...]
+    events: tuple[WorkspaceMoved | RootsChanged, ...]
     notices: tuple[str, ...]
 
 
-def resume_roots(state: State, wanted: Iterable[str | Path]) -> ResumedRoots:
-    """Leave out the folders that are gone, and add those `wanted` now. Raises UsageError."""
-    there = tuple(root for root in state.roots if Path(root).is_dir())
+def resume_folders(
+    past: Sequence[DurableEvent], state: State, wanted: Iterable[str | Path], here: FoldersHere
+) -> ResumedFolders:
+    """Follow a workspace that was renamed, leave out other folders that are gone, and add those `wanted` now.
+
+    Raises UsageError.
+    """
+    moved = find_move(past, state, here)
+    workspace = Path(moved[-1].workspace if moved else state.workspace)
+    there = tuple(root for root in state.roots if Path(root).is_dir() and not _do_overlap(Path(root), workspace))
     gone = tuple(GONE.format(root=root, task=state.task) for root in state.roots if root not in there)
-    roots = further_roots(Path(state.workspace), wanted, there)
-    events = (RootsChanged(roots=roots),) if roots != state.roots else ()
-    return ResumedRoots(replace(state, roots=roots), events, gone)
+    roots = further_roots(workspace, wanted, there)
+    changed = (RootsChanged(roots=roots),) if roots != state.roots else ()
+    return ResumedFolders(workspace, replace(state, workspace=str(workspace), roots=roots), (*moved, *changed), gone)
 
 
 def _resolve_folder(workspace: Path, text: str | Path) -> Path:

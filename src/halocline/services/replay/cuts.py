@@ -17,7 +17,7 @@ FROM_ELSEWHERE = (
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
-    *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.Unrecognised),
+    *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
 """Events that the loop does not produce; they are taken from the recording."""
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)

@@ -83,7 +83,8 @@ class _Stage:
         self._folder = folder
         self._workspace = started.workspace
         here = replace(started, workspace=str(folder or started.workspace))
-        self._course = Course((here, *recording.events[1:]), self._canonical, strict=strict)
+        later = (_stay_in(here.workspace, event) if folder else event for event in recording.events[1:])
+        self._course = Course((here, *later), self._canonical, strict=strict)
 
     async def play(self, place: Path) -> Replay:
         course = self._course
@@ -133,6 +134,10 @@ class _Stage:
         if self._folder is None:
             return text
         return _SECONDS.sub(r" \1 <time> s", text.replace(str(self._folder), self._workspace))
+
+
+def _stay_in(folder: str, event: ev.DurableEvent) -> ev.DurableEvent:
+    return replace(event, workspace=folder) if isinstance(event, ev.WorkspaceMoved) else event
 
 
 def _settings_of(recording: Recording, started: ev.TaskStarted) -> JsonObject:

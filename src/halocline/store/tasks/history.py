@@ -18,6 +18,7 @@ from halocline.protocol.messages import Text
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.store.paths import Home
+from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 
 HEAD = 64 * 1024
 TAIL = 16 * 1024
@@ -51,9 +52,21 @@ def newest_first(folder: Path) -> Iterator[TaskInfo]:
             yield info
 
 
-def task_info(folder: Path, task: str) -> TaskInfo | None:
+def newest_of(folder: Path, workspace: str) -> Iterator[TaskInfo]:
+    """Yield the tasks of a workspace, the latest change first, without those of sub-agents."""
+    here = FoldersHere([workspace])
+    for info in newest_first(folder):
+        if info.parent or not (info.workspace == workspace or here.has(info.folder_mark)):
+            continue
+        placed = here.place_logged(info, folder / info.task / codec.LOG_NAME)
+        if placed.workspace == workspace:
+            yield placed
+
+
+def task_info(folder: Path, task: str, here: FoldersHere = NOWHERE) -> TaskInfo | None:
     """Return one task by its full id; None if it cannot be read."""
-    return _read_info(folder / task)
+    info = _read_info(folder / task)
+    return here.place_logged(info, folder / task / codec.LOG_NAME) if info else None
 
 
 def find_task(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
@@ -172,6 +185,7 @@ def _read_info(folder: Path) -> TaskInfo | None:
         status=_read_status(tail),
         size=stat.st_size,
         parent=started.subtask.parent if started.subtask else "",
+        folder_mark=started.folder_mark,
     )
 
 

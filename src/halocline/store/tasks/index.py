@@ -1,8 +1,7 @@
 """Index of the tasks for lists and searches: a SQLite database, derived from the logs.
 
 When a log's size or time has changed, reading continues where it stopped. A damaged, missing or outdated index is
-silently rebuilt. Processes may share it; if it cannot be written, it is kept in memory. Without FTS5, a search scans
-all words.
+silently rebuilt. Processes share it; if it cannot be written, it is kept in memory. Without FTS5, searches scan words.
 """
 
 import os
@@ -19,8 +18,9 @@ from halocline.protocol import codec, json_input
 from halocline.protocol.queries.tasks import MARKS, TaskInfo, TaskQuery, fits_query, order_tasks
 from halocline.protocol.values import Value
 from halocline.store.tasks.index_facts import Facts, Words, learn_facts, nothing_known
+from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 
-VERSION = 3
+VERSION = 4
 PATIENCE = 5.0
 """Seconds to wait for another process that is writing the index."""
 PIECE = 4_000_000
@@ -61,11 +61,12 @@ class Known(Value, frozen=True):
 
 
 class TaskIndex:
-    """Index of the tasks in a folder, stored in a file."""
+    """Index of the tasks in a folder, stored in a file; `here` may be renamed folders of tasks."""
 
-    def __init__(self, file: Path, tasks: Path) -> None:
+    def __init__(self, file: Path, tasks: Path, here: FoldersHere = NOWHERE) -> None:
         self._file = file
         self._tasks = tasks
+        self._here = here
 
     def find(self, query: TaskQuery) -> list[TaskInfo]:
         """Return the tasks that match a query, according to their current logs."""
@@ -84,7 +85,7 @@ class TaskIndex:
     def _run_query(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
         with closing(_open_database(file)) as database:
             refresh_index(database, self._tasks)
-            return _choose_tasks(database, query)
+            return _choose_tasks(database, query, self._here.adding(query.workspace))
 
 
 def _is_of_others(error: sqlite3.OperationalError) -> bool:
@@ -230,10 +231,10 @@ def _folder_size(folder: Path) -> int:
     return total
 
 
-def _choose_tasks(database: sqlite3.Connection, query: TaskQuery) -> list[TaskInfo]:
+def _choose_tasks(database: sqlite3.Connection, query: TaskQuery, here: FoldersHere) -> list[TaskInfo]:
     """Return the matching tasks in the requested order."""
     rows = database.execute("SELECT id, info FROM tasks")
-    infos = {number: info for number, raw in rows if fits_query(info := _info.decode(raw), query)}
+    infos = {number: info for number, raw in rows if fits_query(info := here.place(_info.decode(raw)), query)}
     if not (words := _WORD.findall(query.words)):
         return order_tasks(list(infos.values()), query)
     exact = _match_words(database, words)

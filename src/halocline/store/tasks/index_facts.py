@@ -71,7 +71,13 @@ def _join_texts(parts: Iterable[object]) -> str:
 
 def _on_start(facts: Facts, event: ev.TaskStarted) -> Facts:
     now = _apply_event(
-        facts, event, workspace=event.workspace, roots=event.roots, model=event.model, started_at=event.at
+        facts,
+        event,
+        workspace=event.workspace,
+        roots=event.roots,
+        model=event.model,
+        started_at=event.at,
+        folder_mark=event.folder_mark,
     )
     if event.subtask is None:
         return now
@@ -135,6 +141,7 @@ def _add_words(facts: Facts, **texts: str) -> Facts:
 
 _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"task_started": _on_start,
+    b"workspace_moved": lambda facts, event: _apply_event(facts, event, workspace=event.workspace),
     b"roots_changed": lambda facts, event: _apply_event(facts, event, roots=event.roots),
     b"task_adopted": lambda facts, event: _apply_event(facts, event, model=event.model),
     b"turn_started": _on_question,

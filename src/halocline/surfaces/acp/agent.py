@@ -259,6 +259,7 @@ class HaloAgent:
         Raises RequestError, TaskNotFound and UsageError.
         """
         workspace = find_folder(cwd)
+        self._client.work_in(workspace)
         info = self._client.tasks.info(task)
         if info is None:
             raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")

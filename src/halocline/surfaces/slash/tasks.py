@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.client import Client, Fork
-from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.exporting import Form, export_task
 from halocline.surfaces.figures import format_age
 from halocline.surfaces.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
@@ -47,7 +47,7 @@ async def complete_resume(client: Client, task: str, given: Sequence[str]) -> di
 def _list_others(client: Client, task: str) -> list[TaskInfo]:
     """List the other tasks of the folder."""
     here = client.state(task).workspace
-    return [info for info in client.tasks.search() if info.workspace == here and info.task != task]
+    return [info for info in client.tasks.search(TaskQuery(workspace=here)) if info.task != task]
 
 
 async def answer_add_dir(context: SlashContext, rest: str) -> SlashAnswer:

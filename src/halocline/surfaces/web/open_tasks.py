@@ -57,6 +57,7 @@ class OpenTasks:
         editor: EditorParts | None = None,
     ) -> None:
         self.client = client
+        client.work_in(*workspaces)
         self.opens_waiting = opens_waiting
         self._editor = editor
         self.workspaces = workspaces

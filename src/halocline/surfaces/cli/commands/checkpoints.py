@@ -12,11 +12,13 @@ from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.rewind import brief_target
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces import event_loop, restore_plan
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.stderr import as_shown, print_raw
+from halocline.surfaces.cli.output.task_line import describe_former
+from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
 from halocline.surfaces.figures import format_age, format_plural, format_time
 from halocline.surfaces.sanitize import clean
 
@@ -24,8 +26,8 @@ Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 
 
 def command(arguments: argparse.Namespace) -> int:
-    client = open_client(Choices())
     workspace = workspace_of(arguments.cwd)
+    client = open_client(Choices(), folder=workspace)
     action = {"list": _list_checkpoints, "diff": _diff_checkpoints, "restore": _restore_files}[arguments.action]
     event_loop.run_loop(_after_mending(action, client, workspace, arguments))
     return 0
@@ -46,6 +48,8 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     found = await store.list()
     if store.unread:
         print_raw(store.unread)
+    for line in describe_former(client.tasks.search(TaskQuery(workspace=str(workspace)))):
+        print_message(line)
     lost = client.tasks.lost_checkpoints(workspace)
     for task, count in lost.items():
         print_raw(restore_plan.describe_loss(task, count))
@@ -100,9 +104,8 @@ async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse
 
 
 def _newest_checkpoint(client: Client, workspace: Path) -> str:
-    for info in client.tasks.search():
-        if info.workspace == str(workspace):
-            return info.task
+    for info in client.tasks.search(TaskQuery(workspace=str(workspace), limit=1)):
+        return info.task
     raise UsageError(f"No task in {workspace}.", "Name one with --task.")
 
 

@@ -61,7 +61,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         if arguments.images:
             arguments.images = session.images.read_images(arguments.images)
         arguments.unattended = not view.asks
-        client = open_client(choices_of(arguments), "approver" if folder else "cli")
+        client = open_client(choices_of(arguments), "approver" if folder else "cli", folder=workspace)
         if arguments.resume == "":
             arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
         approver = open_approver(client, folder) if folder else None

@@ -105,7 +105,7 @@ async def _start_task(client: Client, name: str, workspace: Path, options: TaskO
 
 async def _resume_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
     past = client.past(name)
-    _require_folder(past)
+    _require_folder(client, name, past)
     task = await client.resume(name, options)
     view.recall(past)
     place = client.state(task).workspace
@@ -115,14 +115,15 @@ async def _resume_task(client: Client, name: str, workspace: Path, options: Task
     return task, past[-1].seq if past else 0
 
 
-def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
+def _require_folder(client: Client, task: str, past: Sequence[ev.DurableEvent]) -> None:
     """Raise UsageError when the task's folder does not exist."""
+    place = info.workspace if (info := client.tasks.info(task)) else ""
     match past:
-        case [ev.TaskStarted(workspace=place, origin=origin, task=task), *later] if not Path(place).is_dir():
+        case [ev.TaskStarted(origin=origin), *later] if place and not Path(place).is_dir():
             if origin and not any(isinstance(event, ev.TaskAdopted) for event in later):
                 hint = f"Import it for another folder: halo import {origin.tool} {origin.id} --workspace DIR"
             else:
-                hint = "Restore the folder, then resume the task."
+                hint = "Restore the folder, or go to where it was renamed to, then resume the task."
             raise UsageError(f"The folder of task {task} does not exist: {place}", hint)
 
 

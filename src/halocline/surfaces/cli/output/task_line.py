@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Iterable
 
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
@@ -35,6 +36,12 @@ def task_line(info: TaskInfo, query: TaskQuery) -> str:
     words = ["★"] if info.favourite else []
     words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
     return entry(*facts, text=" ".join(words))
+
+
+def describe_former(tasks: Iterable[TaskInfo]) -> list[str]:
+    """Say where the folders of tasks were before they were renamed, a line for each."""
+    moves = {(one.former, one.workspace): None for one in tasks if one.former}
+    return [f"The folder {clean(now)} was {clean(former)} then: its tasks are here." for former, now in moves]
 
 
 def mark_words(snippet: str) -> str:

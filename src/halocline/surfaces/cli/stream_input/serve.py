@@ -26,7 +26,7 @@ def serve_stream(arguments: argparse.Namespace, schema: JsonObject | None) -> in
         task_opening.enter_worktree(arguments)
         workspace = workspace_of(arguments.cwd)
         arguments.unattended = True
-        client = open_client(choices_of(arguments), "cli")
+        client = open_client(choices_of(arguments), "cli", folder=workspace)
         if arguments.resume == "":
             arguments.resume = pickers.task_picker.pick_task(client, workspace)
         if not arguments.trust:

@@ -232,6 +232,7 @@ _FOLDS: dict[type, Fold] = {
     ev.TaskStarted: _task_started,
     ev.TaskAdopted: lambda f, e: replace(f, model=e.model, mode=e.mode, approvals=e.approval_mode),
     ev.Imported: lambda f, e: replace(f, model=""),
+    ev.WorkspaceMoved: lambda f, e: replace(f, workspace=e.workspace),
     ev.RootsChanged: lambda f, e: replace(f, roots=e.roots),
     ev.TaskLabelled: _label,
     ev.TurnStarted: _turn_started,

@@ -1672,6 +1672,8 @@ export interface TaskInfo {
   snippet?: string
   roots?: Array<string>
   parent?: string
+  folder_mark?: string
+  former?: string
 }
 
 /** Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds. */

@@ -22,9 +22,9 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.output.task_line import STATUSES, mark_words, task_line
+from halocline.surfaces.cli.output.task_line import STATUSES, describe_former, mark_words, task_line
 from halocline.surfaces.cli.session.named_task import choose_task
-from halocline.surfaces.cli.stderr import print_raw
+from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
 from halocline.surfaces.figures import format_time
@@ -54,6 +54,8 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
             "To undo it: halo doctor --fix",
             file=sys.stderr,
         )
+    for line in describe_former(tasks):
+        print_message(line)
     if arguments.json:
         for info in tasks:
             print_raw(json_output.encode(info).decode())

@@ -7,6 +7,7 @@ from halocline.client import Choices, Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import TodosChanged
 from halocline.protocol.kinds import Todo
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.todo_markdown import count_done, to_markdown
 from halocline.protocol.values import Value
@@ -25,7 +26,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _newest_task(client: Client, workspace: str) -> str:
-    found = next((info.task for info in client.tasks.search() if info.workspace == workspace), "")
+    found = next((info.task for info in client.tasks.search(TaskQuery(workspace=workspace, limit=1))), "")
     if not found:
         raise UsageError(f"No task in {workspace}.", "Name one. To list them: halo tasks list --all")
     return found

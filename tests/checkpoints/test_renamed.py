@@ -1,0 +1,139 @@
+import asyncio
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.checkpoints.bench import Bench, git, seen
+from tests.checkpoints.test_borrowing import committed
+
+from halocline.checkpoints.restore.journal import Journal, write_journal
+from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.store.access import place_store
+from halocline.checkpoints.store.lock import hold_lock
+from halocline.files.folder_mark import read_mark
+from halocline.protocol.errors import HaloclineError
+
+
+@pytest.fixture(autouse=True)
+def has_marks(tmp_path: Path) -> None:
+    if not read_mark(tmp_path):
+        pytest.skip("this file system cannot tell folders apart")
+
+
+async def worked(bench: Bench, task: str = "t1", before: str = "one", after: str = "two") -> Bench:
+    """Have a task change `a.txt`."""
+    bench.write("a.txt", before)
+    shadow = await bench.begun(task)
+    bench.write("a.txt", after)
+    await seen(shadow)
+    await shadow.close()
+    return bench
+
+
+def renamed(bench: Bench, name: str) -> Bench:
+    return replace(bench, workspace=bench.workspace.rename(bench.workspace.with_name(name)))
+
+
+async def listed(bench: Bench) -> list[str]:
+    return [f"{info.task}/{info.n}" for info in await bench.shadow("by-hand").list()]
+
+
+async def test_a_renamed_folder_has_its_checkpoints(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    assert await listed(new) == ["t1/1", "t1/2"]
+    assert (place_store(new.store, new.workspace) / "HEAD").exists()
+
+
+async def test_a_restore_after_a_rename_writes_into_the_new_folder(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    await new.shadow().restore("1")
+    assert (new.workspace / "a.txt").read_text() == "one"
+    assert not bench.workspace.exists()
+
+
+async def test_a_task_goes_on_after_a_rename_with_the_next_number(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    await worked(new, before="two", after="three")
+    assert await listed(new) == ["t1/1", "t1/2", "t1/3"]
+
+
+async def test_a_copy_of_a_folder_has_none_of_its_checkpoints(bench: Bench, tmp_path: Path) -> None:
+    await worked(bench)
+    copy = replace(bench, workspace=shutil.copytree(bench.workspace, tmp_path / "copy"))
+    assert await listed(copy) == []
+    assert await listed(bench) == ["t1/1", "t1/2"]
+
+
+async def test_a_new_folder_at_the_old_place_begins_its_own_store(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    assert await listed(new) == ["t1/1", "t1/2"]
+    bench.workspace.mkdir()
+    await worked(bench, "t2")
+    assert (await listed(bench), await listed(new)) == (["t2/1", "t2/2"], ["t1/1", "t1/2"])
+
+
+async def test_a_folder_that_is_made_anew_at_its_place_keeps_the_checkpoints(bench: Bench) -> None:
+    await worked(bench)
+    shutil.rmtree(bench.workspace)
+    bench.workspace.mkdir()
+    await worked(bench, "t2")
+    assert await listed(bench) == ["t1/1", "t1/2", "t2/1", "t2/2"]
+
+
+async def test_two_folders_that_change_places_keep_each_its_own(bench: Bench, tmp_path: Path) -> None:
+    other = replace(bench, workspace=tmp_path / "other")
+    other.workspace.mkdir()
+    await worked(bench, "t1")
+    await worked(other, "t2")
+    bench.workspace.rename(tmp_path / "aside")
+    other.workspace.rename(bench.workspace)
+    (tmp_path / "aside").rename(other.workspace)
+    assert (await listed(bench), await listed(other)) == (["t2/1", "t2/2"], ["t1/1", "t1/2"])
+
+
+async def test_two_processes_take_the_store_of_a_renamed_folder_along_once(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    first, second = (new.shadow(task) for task in ("t2", "t3"))
+    for shadow in (first, second):
+        shadow.begin(new.events.append)
+    await asyncio.gather(first.settle(), second.settle())
+    assert await listed(new) == ["t1/1", "t1/2", "t2/1", "t3/1"]
+
+
+async def test_a_store_that_another_process_holds_is_waited_for_and_no_second_one_begins(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    lock = place_store(bench.store, bench.workspace).with_suffix(".lock")
+    is_refused = pytest.raises(HaloclineError, match="is saving or restoring files of this folder")
+    with hold_lock(lock, time.monotonic() + 5, lambda: None), is_refused:
+        await new.shadow(limits=Limits(seconds=0.1, patience=0.1)).list()
+    assert await listed(new) == ["t1/1", "t1/2"]
+
+
+async def test_a_task_that_is_open_in_a_folder_while_it_is_renamed_makes_no_store_of_the_old_name(bench: Bench) -> None:
+    bench.write("a.txt", "one")
+    shadow = await bench.begun()
+    new = renamed(bench, "new")
+    assert await listed(new) == ["t1/1"]
+    await seen(shadow)
+    assert f"The folder {bench.workspace} no longer exists." in bench.notices[-1]
+    assert not place_store(bench.store, bench.workspace).exists()
+
+
+async def test_what_a_store_borrows_from_the_projects_git_is_found_after_a_rename(bench: Bench) -> None:
+    committed(bench, a="one")
+    await bench.begun()  # ends without copying
+    new = renamed(bench, "new")
+    assert await listed(new) == ["t1/1"]
+    assert git(new.workspace, f"--git-dir={new.repository}", "show", "refs/halocline/t1/1:a.txt") == "one"
+
+
+async def test_an_unfinished_restore_of_several_folders_is_undone_at_the_old_place_first(bench: Bench) -> None:
+    await worked(bench)
+    store = place_store(bench.store, bench.workspace)
+    write_journal(store, Journal(".halo-1.tmp", (), ((str(store), str(bench.workspace)), ("/other", "/place"))))
+    new = renamed(bench, "new")
+    with pytest.raises(HaloclineError, match="A restore of several folders was interrupted before"):
+        await new.shadow().list()
+    assert store.exists()
