@@ -4,7 +4,8 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
+from halocline.runtime.models.vendors import find_model_facts
+from halocline.runtime.prompts.system_prompt import is_compact, read_prompt_options
 from halocline.store.paths import Home
 from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.settings import Settings

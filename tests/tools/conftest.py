@@ -12,7 +12,7 @@ from halocline.hosts.shell.shell import LocalShell
 from halocline.hosts.web.fetch import LocalWeb
 from halocline.net.network import DIRECT
 from halocline.ports.tool import CurrentCall, TaskView, ToolContext, ToolHost, ToolOutput
-from halocline.runtime.assembly.revisions import WorkspaceRevisions
+from halocline.runtime.parts.revisions import WorkspaceRevisions
 from halocline.store.blobs import DiskBlobs
 from halocline.tools.toolset import Tools
 

@@ -8,7 +8,7 @@ from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.edits.formats.unified import parse_diff
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Remark
-from halocline.runtime.assembly.revisions import WorkspaceRevisions
+from halocline.runtime.parts.revisions import WorkspaceRevisions
 from halocline.tools import generate_explanation as tool
 
 pytestmark = pytest.mark.process

@@ -61,7 +61,6 @@ if TYPE_CHECKING:
         make_approval_request as make_approval_request,
         make_question_request as make_question_request,
     )
-    from halocline.runtime.assembly.editor_parts import EditorParts as EditorParts
     from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
     from halocline.runtime.history.edit_conflicts import (
         ConflictingEdits as ConflictingEdits,
@@ -95,6 +94,7 @@ if TYPE_CHECKING:
     from halocline.runtime.models.connection_test import ModelConnection as ModelConnection
     from halocline.runtime.models.efforts import Efforts as Efforts
     from halocline.runtime.own_program import refuse_from_task as refuse_from_task
+    from halocline.runtime.parts.editor_parts import EditorParts as EditorParts
     from halocline.runtime.prompts.code_actions import (
         CODE_ACTIONS as CODE_ACTIONS,
         CodeAction as CodeAction,
@@ -231,7 +231,7 @@ _PLACES = {
     "ports.hooks": "Hook",
     "ports.revisions": "Committed PullRequestPlan PushPlan",
     "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
-    "runtime.assembly.editor_parts": "EditorParts",
+    "runtime.parts.editor_parts": "EditorParts",
     "runtime.event_batches": "MOST_BATCHED batch_events",
     "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
     "runtime.history.edits_in_progress": "EditDraft EditProgress EditProposal EditSettled",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline import checkpoints, services
+from halocline import checkpoints, runtime, services
 from halocline.context import user_files
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
@@ -143,7 +143,7 @@ class Client(TaskQueries):
 
     async def change_model(self, task: str, model: str) -> None:
         """Switch an open task to another model. Raises UsageError, also while a turn runs."""
-        from halocline.runtime.models.switch import change_model
+        from halocline.runtime.model_switch import change_model
 
         opened = self._controller.opened(task)
         await change_model(opened, self._controller.assemblies.of_task(opened.task.state), model)
@@ -158,8 +158,8 @@ class Client(TaskQueries):
         if self.is_attached(task):
             raise UsageError("Another process runs this task.", "Ask the side question there.")
         opened = self._controller.task(task)
-        assembly = self._controller.assemblies.of_task(opened.state)
-        answering = prompts.side_question.answer_side_question(opened, assembly, question)
+        open_model = self._controller.assemblies.of_task(opened.state).model
+        answering = prompts.side_question.answer_side_question(opened, open_model, question)
         async with aclosing(answering) as answers:
             async for text in answers:
                 yield text
@@ -208,9 +208,9 @@ class Client(TaskQueries):
         return services.commits.Committing(self.time, self.tasks, self._controller.assemblies.own)
 
     @property
-    def handing(self) -> "prompts.uploads.Handing":
+    def handing(self) -> "runtime.uploads.Handing":
         """Uploads for prompts, stored images, and mentions where no task is open."""
-        return prompts.uploads.Handing(self._controller.assemblies.own, self._controller.task)
+        return runtime.uploads.Handing(self._controller.assemblies.own, self._controller.task)
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
         """Turn an image into prompt parts for an open task. Raises UsageError."""

@@ -7,7 +7,9 @@ from halocline.lazy_modules import load_modules_of
 if TYPE_CHECKING:
     from halocline.runtime import (
         apply_command as apply_command,
+        litter as litter,
         resume as resume,
+        uploads as uploads,
     )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -7,7 +7,8 @@ from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTake
 from halocline.protocol.kinds import COMMAND_TOOL
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.start import OpenTask, switch_mode
+from halocline.runtime.open_task import OpenTask
+from halocline.runtime.start import switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
 

@@ -26,18 +26,17 @@ from halocline.runtime.assembly.in_force import AssembliesInForce
 from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
+from halocline.runtime.open_task import OpenTask, offer_tools
 from halocline.runtime.prompts.expand import AnswerNotes, check_prompt, expand_prompt, expand_prompt_in_thread
 from halocline.runtime.prompts.queued_messages import change_queue, queue_message, serve_queue, take_prompt
 from halocline.runtime.rules.workspace_roots import resume_folders, roots_of
 from halocline.runtime.start import (
-    OpenTask,
     adjust_limits,
     adjust_task,
     adopt_task,
     build_task,
     close_on_failure,
     model_of,
-    offer_tools,
     report_then_run,
     serve_socket,
     start_event,
@@ -270,7 +269,8 @@ class Controller:
             subagents.bind(lambda: self._build_subagents(task, trusted=subagents.trusted))
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        socket = serve_socket(task, self.pass_on, sweeps=not self._open)  # the first open task sweeps
+        sweep = None if self._open else lambda task: runtime.litter.sweep_quietly(task)  # the first open task sweeps
+        socket = serve_socket(task, self.pass_on, sweep)
         self._open[name] = opened = OpenTask(task, serving, model, asyncio.create_task(socket), remarks)
         serve_queue(opened, self._words_of(task), lambda: self.editor())
         return name

@@ -4,7 +4,9 @@ What must stay true: nothing that a running process may still use is removed. An
 files, and files without a task must be old.
 """
 
+import asyncio
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,7 @@ from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.task import lock
 from halocline.task.log_reading import read_log
+from halocline.task.task import Task
 
 OLD = 3600.0
 """Seconds after which a temporary file is certainly no longer being written."""
@@ -61,6 +64,13 @@ def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[
         return  # the next task repairs an interrupted patch first, and needs what is beside its files
     for folder in _closed_tasks(home, changed_since):
         yield from _beside_edits(folder, now)
+
+
+async def sweep_quietly(task: Task) -> None:
+    """Sweep the home of a task in a thread, unless it is a sub-agent. Nothing fails."""
+    if task.state.subagents.subtask is None:
+        with suppress(OSError):
+            await asyncio.to_thread(sweep_home, Home(task.home), time.time())
 
 
 def sweep_home(home: Home, now: float) -> list[Path]:

@@ -25,8 +25,8 @@ from halocline.protocol.permission_rules import Rule, RuleBook
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendors import VENDORS
-from halocline.runtime.assembly.network import find_network
 from halocline.runtime.models.vendors import window_of
+from halocline.runtime.network import find_network
 from halocline.runtime.rules.hooks import FolderHooks
 from halocline.store.mcp.servers import McpPlaces, read_servers
 from halocline.store.paths import MANAGED_MCP, Home, mcp_files

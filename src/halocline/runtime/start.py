@@ -1,7 +1,6 @@
 """Start or resume a task: what is fixed for its lifetime, and what another process left."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline._version import __version__
-from halocline.context import user_files
 from halocline.context.system_prompt.build import system_prompt
 from halocline.context.user_files.skills import Found, found_skills, skills_section
 from halocline.files.folder_mark import read_mark
@@ -19,68 +17,25 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.instructions import Beginning
-from halocline.protocol.kinds import Mode, ToolKind
+from halocline.protocol.kinds import Mode
 from halocline.protocol.state.state import State
-from halocline.providers.wrappers.per_mode import Chosen, name_in
+from halocline.providers.wrappers.per_mode import name_in
 from halocline.runtime import attach, rules
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.resolve import require_its_server
-from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
+from halocline.runtime.models.vendors import find_model_facts
+from halocline.runtime.open_task import offer_tools
+from halocline.runtime.prompts.system_prompt import is_compact, read_prompt_options
 from halocline.runtime.task_options import TaskOptions
-from halocline.store.paths import Home
 from halocline.store.settings.load import with_overrides
 from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
-    from halocline.runtime.prompts.user_shell import OwnCommands
     from halocline.store.tasks.recording import Recorder
-
-GONE = "its process was killed"
-"""Reason for the end of a job that a resumed task had."""
-
 
 SOCKET_DELAY = 0.1
 """Seconds until other processes can attach to an opened task: by then its first request is sent."""
-EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
-
-
-class OpenTask(msgspec.Struct):
-    """An open task, the coroutine that serves it, its model, and remarks from its start.
-
-    `left_at` is the time of its last event in another process; 0 once a prompt was sent. `own` are the person's
-    commands, once there is one.
-    """
-
-    task: Task
-    serving: asyncio.Task[None]
-    model: Chosen
-    socket: asyncio.Task[None]
-    remarks: tuple[str, ...] = ()
-    left_at: float = 0.0
-    own: "OwnCommands | None" = None
-
-    def own_commands(self) -> "OwnCommands":
-        """Return the commands that the person runs in this task."""
-        from halocline.runtime.prompts.user_shell import OwnCommands  # most tasks have none
-
-        self.own = self.own or OwnCommands(self.task)
-        return self.own
-
-    async def end(self) -> Exception | None:
-        """Let the turn end, then close the task. Return the error that broke it, or None."""
-        self.task.inbox.close()
-        (broke,) = await asyncio.gather(self.serving, return_exceptions=True)
-        await self.close()
-        return broke if isinstance(broke, Exception) else None
-
-    async def close(self) -> None:
-        """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
-        self.socket.cancel()
-        await asyncio.wait([self.socket])
-        if self.own:
-            await self.own.close()
-        await self.task.close()
 
 
 def start_event(
@@ -202,25 +157,19 @@ async def report_then_run(task: Task, repairs: Sequence[str]) -> None:
     await task.run()
 
 
-async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]], *, sweeps: bool) -> None:
+async def serve_socket(
+    task: Task, send: Callable[[AnyCommand], Awaitable[bool]], sweep: Callable[[Task], Awaitable[None]] | None
+) -> None:
     """Let other processes attach until this is cancelled. If no socket can be made, they can only read the log.
 
-    The first request is sent by now, so this also removes what killed processes left behind, if it `sweeps`.
+    The first request is sent by now, so this also removes what killed processes left behind, by `sweep`.
     """
     await asyncio.sleep(SOCKET_DELAY)
     with suppress(OSError):
         async with attach.server.TaskSocket(task, send):
-            if sweeps:
-                await _sweep_quietly(task)
+            if sweep:
+                await sweep(task)
             await asyncio.Event().wait()
-
-
-async def _sweep_quietly(task: Task) -> None:
-    if task.state.subagents.subtask is None:
-        from halocline.runtime.litter import sweep_home
-
-        with suppress(OSError):
-            await asyncio.to_thread(sweep_home, Home(task.home), time.time())
 
 
 def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
@@ -248,25 +197,6 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
     if models[mode] != models[Mode.ACT]:
         settings = with_overrides(settings, {"context_window": None})
     return find_model_facts(models[mode], settings, assembly.catalogue).window
-
-
-def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
-    """Offer these tools from now on, besides the standard ones. Return remarks on agent files."""
-    event, remarks = offer_event(tools, task.state, task.home / "agents")
-    if frozenset(event.tools) != task.state.prompt.tools or (
-        event.agents and event.agents != task.state.subagents.available
-    ):
-        task.emit(event)
-    return remarks
-
-
-def offer_event(tools: Iterable[str], state: State, own: Path) -> tuple[ev.ToolsOffered, tuple[str, ...]]:
-    """Build the event that offers these tools and the agents from files; also return remarks on those files."""
-    names = tuple(sorted({*tools}))
-    if "use_subagents" not in names:
-        return ev.ToolsOffered(tools=names), ()
-    found = user_files.agents.found_agents(Path(state.workspace), own, roots=state.roots)
-    return ev.ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
 
 
 def with_recording(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[ev.DurableEvent] = ()) -> Model:

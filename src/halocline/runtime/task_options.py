@@ -13,7 +13,7 @@ from halocline.store.settings.load import with_overrides
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from halocline.runtime.assembly.editor_parts import EditorParts
+    from halocline.runtime.parts.editor_parts import EditorParts
 
 
 _NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools"})

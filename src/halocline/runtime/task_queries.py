@@ -12,8 +12,8 @@ from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.state.state import State
 from halocline.runtime import history, prompts
-from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.controller import Controller
+from halocline.runtime.parts.files import build_reading_files
 from halocline.store.tasks.history import find_task
 from halocline.task.log import follow_log, read_past, settle_log
 

@@ -21,7 +21,7 @@ from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.assembly.files import files_within
+from halocline.runtime.parts.files import files_within
 from halocline.runtime.rules.live import roots_of
 from halocline.store.paths import PROJECT_SETTINGS
 from halocline.store.settings.load import check_settings

@@ -18,9 +18,10 @@ from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.models import ModelInfo
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.prompts.system_prompt import find_model_facts
+from halocline.runtime.models.vendors import find_model_facts
+from halocline.runtime.open_task import offer_event
 from halocline.runtime.rules.workspace_roots import roots_of
-from halocline.runtime.start import offer_event, start_event
+from halocline.runtime.start import start_event
 from halocline.runtime.task_options import TaskOptions
 
 

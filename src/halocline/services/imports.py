@@ -30,7 +30,7 @@ from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 from halocline.providers.catalog.models import cost_of
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.prompts.system_prompt import find_model_facts
+from halocline.runtime.models.vendors import find_model_facts
 from halocline.store.tasks.history import ALPHABET, TAIL
 from halocline.task import lock
 from halocline.task.log import Log, LogUnwritable, read_log

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         browser as browser,
         checkpoints as checkpoints,
         optional_tools as optional_tools,
-        revisions as revisions,
         sandbox as sandbox,
         search_engine as search_engine,
     )

@@ -17,8 +17,7 @@ from halocline.protocol.events.limits import Limits
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.state.state import State
-from halocline.runtime import assembly
-from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
+from halocline.runtime import assembly, parts
 from halocline.runtime.assembly.folder_access import FolderAccess
 from halocline.runtime.assembly.later import build_later, build_search_later, build_shell_later
 from halocline.runtime.assembly.optional_parts import (
@@ -33,6 +32,7 @@ from halocline.runtime.assembly.warm_up import list_task_steps
 from halocline.runtime.limits import chosen_limits
 from halocline.runtime.models.resolve import thinking_by_mode
 from halocline.runtime.models.vendors import describe_model
+from halocline.runtime.parts.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.runtime.task_options import Choices as Choices
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks
     from halocline.ports.revisions import Revisions
     from halocline.runtime.assembly.browser import ConfiguredBrowser
-    from halocline.runtime.assembly.editor_parts import EditorParts
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
+    from halocline.runtime.parts.editor_parts import EditorParts
     from halocline.store.tasks.recording import Recorder
 
 
@@ -139,7 +139,7 @@ class Assembly(FolderAccess):
         hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
         parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks, editor)
         if state.subagents.subtask:
-            from halocline.runtime.subagents.lean_parts import lean_parts
+            from halocline.runtime.assembly.lean_parts import lean_parts
 
             return Task(lean_parts(parts))
         subagents = None if self.settings.subagents == "off" else LazySubagents(trusted=trusted)
@@ -257,7 +257,7 @@ class Assembly(FolderAccess):
         )
 
     def _revisions(self, workspace: Path, task: str) -> "Revisions":
-        return assembly.revisions.WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, task))
+        return parts.revisions.WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, task))
 
     def _shell(self, log: Log, state: State, workspace: Path) -> "LocalShell":
         folder = log.path.parent

@@ -6,7 +6,7 @@ from halocline.hosts.browser.browser import LocalBrowser
 from halocline.hosts.browser.discovery import FoundBrowser, find_browser
 from halocline.hosts.browser.setup import BrowserSetup
 from halocline.net.network import Network
-from halocline.runtime.assembly.network import ca_files
+from halocline.runtime.network import ca_files
 from halocline.store.settings.settings import Settings
 
 

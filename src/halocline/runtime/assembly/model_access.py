@@ -17,12 +17,11 @@ from halocline.providers.endpoint import base_url_of
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime import models
-from halocline.runtime.assembly.network import find_network
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
-from halocline.runtime.models.resolve import open_model, with_retries, with_text_tools
+from halocline.runtime.models.resolve import list_model_names, open_model, with_retries, with_text_tools
 from halocline.runtime.models.vendors import find_vendor, takes_images
-from halocline.runtime.prompts.system_prompt import list_model_names
+from halocline.runtime.network import find_network
 from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home

@@ -22,8 +22,8 @@ from halocline.task.log import read_past
 if TYPE_CHECKING:
     from halocline.ports.checkpoints import Checkpoints, Emit
     from halocline.ports.subagents import Report, Subagents, Wanted
-    from halocline.runtime.assembly.editor_parts import EditorParts
     from halocline.runtime.mentions.resolver import Resolver
+    from halocline.runtime.parts.editor_parts import EditorParts
 
 SHORTLY = 0.1
 """Seconds from the beginning of a task until its checkpoints are built: the warm-up has loaded their modules then."""

@@ -21,8 +21,8 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import JsonObject, Value
-from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.history.previews import readable_text
+from halocline.runtime.parts.files import build_reading_files
 from halocline.store.paths import Home
 from halocline.task.calls.pending_approvals import EditConflict as Looked
 from halocline.task.calls.policy_input import make_policy_context

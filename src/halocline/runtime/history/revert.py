@@ -17,7 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.files import files_within
+from halocline.runtime.parts.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 

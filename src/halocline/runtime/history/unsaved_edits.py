@@ -21,9 +21,9 @@ from halocline.protocol import events as ev
 from halocline.protocol.left_out import LeftOut
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.files import files_within
 from halocline.runtime.history.revert import REVERTING, describe_cause
 from halocline.runtime.history.snapshots import shown_by
+from halocline.runtime.parts.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 

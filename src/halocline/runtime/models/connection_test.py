@@ -14,9 +14,9 @@ from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.model_list import ModelDirectory, gives_no_list
 from halocline.providers.endpoint import Endpoint
-from halocline.runtime.assembly.network import shorten_timeouts
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.resolve import build_client, choose_model, resolve_endpoint
+from halocline.runtime.network import shorten_timeouts
 from halocline.store.settings.settings import Settings
 
 _SHORT_REPLY = 16

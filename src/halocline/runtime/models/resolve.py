@@ -26,9 +26,9 @@ from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime import models
-from halocline.runtime.assembly.network import choose_network, find_network, shorten_waits
 from halocline.runtime.models.keys import Keys, StoredSignIn
 from halocline.runtime.models.vendors import find_vendor, with_known_facts
+from halocline.runtime.network import choose_network, find_network, shorten_waits
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -110,6 +110,25 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
             f"{name!r} does not name a model.", f"Write it as provider/model, for example {provider}/MODEL."
         )
     return vendor, model
+
+
+async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
+    """Return the models that a task would use, without opening them; empty names if no model is configured.
+
+    Raises:
+        UsageError: the name is wrong.
+    """
+    try:
+        vendor, model = await choose_model(named, settings, keys, catalogue)
+    except UsageError:
+        if named or settings.model:
+            raise
+        return dict.fromkeys(Mode, "")
+    act = f"{vendor.name}/{model or vendor.default_model}"
+    if named or not settings.plan.model:
+        return dict.fromkeys(Mode, act)
+    planner, own = await choose_model(settings.plan.model, settings, keys, catalogue)
+    return {Mode.ACT: act, Mode.PLAN: f"{planner.name}/{own or planner.default_model}"}
 
 
 def require_its_server(model: ModelState, task: str, given: str) -> None:

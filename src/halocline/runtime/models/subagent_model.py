@@ -9,8 +9,7 @@ import re
 from halocline.context.user_files.agents import Agent
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import Catalogue
-from halocline.runtime.models.vendors import find_vendor
-from halocline.runtime.prompts.system_prompt import find_model_facts
+from halocline.runtime.models.vendors import find_model_facts, find_vendor
 from halocline.store.settings.settings import Settings
 
 ALIASES = ("haiku", "sonnet", "opus", "fable")

@@ -77,6 +77,16 @@ def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
     return FREE if vendor.local else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
 
 
+def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
+    """Return what is known about a model without asking its server."""
+    provider, _, model = named.partition("/")
+    try:
+        vendor = find_vendor(provider, settings, catalogue)
+    except UsageError:
+        return UNKNOWN
+    return with_known_facts(Endpoint(vendor, model), settings, catalogue).info
+
+
 def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
     """True if images may be sent to a model. If unknown, False: an image the server rejects would stay in the task."""
     if any(fnmatchcase(name, pattern) for pattern in settings.image_models):

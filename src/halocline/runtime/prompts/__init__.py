@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         command_files as command_files,
         mcp_prompts as mcp_prompts,
         side_question as side_question,
-        uploads as uploads,
     )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -8,8 +8,8 @@ from halocline.context.system_prompt.environment import environment_note
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
+from halocline.runtime.open_task import OpenTask
 from halocline.runtime.prompts.expand import require_words
-from halocline.runtime.start import OpenTask
 from halocline.task.inbox import Content, Prompt
 
 

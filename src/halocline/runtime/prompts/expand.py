@@ -11,7 +11,7 @@ from halocline.protocol.commands import SubmitPrompt
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note, Text
-from halocline.runtime.start import offer_tools
+from halocline.runtime.open_task import offer_tools
 from halocline.task.inbox import Content
 from halocline.task.task import Task
 

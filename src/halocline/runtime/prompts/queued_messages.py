@@ -9,9 +9,9 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import MessageQueued, MessageWithdrawn, QueuedMessageEdited, QueueReleased
 from halocline.protocol.messages import Text
 from halocline.protocol.state.message_queue import QueuedMessage
+from halocline.runtime.open_task import OpenTask
 from halocline.runtime.prompts.additions import add_notes, build_prompt
 from halocline.runtime.prompts.expand import expand_prompt_in_thread, require_words
-from halocline.runtime.start import OpenTask
 from halocline.task.inbox import Content
 from halocline.task.task import Task
 

@@ -4,7 +4,7 @@ What must stay true: the log records what it cost and nothing else of it; it beg
 provider's cache serves it; its model is not the task's, so a running turn is not disturbed.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from msgspec.structs import replace
@@ -13,7 +13,6 @@ from halocline.ports.model import Model, Request
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import Note, Text, Usage, UserMessage
-from halocline.runtime.assembly.assembly import Assembly
 from halocline.task.task import Task
 
 ASIDE = (
@@ -24,12 +23,14 @@ NO_ANSWER = "The model gave no answer in words."
 ASK_IN_TASK = "If it takes looking something up, ask in the conversation."
 
 
-async def answer_side_question(task: Task, assembly: Assembly, question: str) -> AsyncGenerator[str, None]:
+async def answer_side_question(
+    task: Task, open_model: Callable[[str], Awaitable[Model]], question: str
+) -> AsyncGenerator[str, None]:
     """Yield the answer as far as it is written. It grows, unless an attempt broke off: then it starts again.
 
     Raises UsageError if no model is available, and ModelError.
     """
-    model = await assembly.model(task.state.model.name)
+    model = await open_model(task.state.model.name)
     usage, costs, text, is_answered = Usage(), list[float | None](), "", False
     try:
         async with aclosing(model.stream(_build_request(task, model, question))) as stream:

@@ -1,47 +1,12 @@
-"""Choose a task's system prompt: its models, full or compact, and the person's options."""
+"""Choose a task's system prompt: full or compact, and the person's options."""
 
 from collections.abc import Iterable
 
 from halocline.context.system_prompt.build import SMALL_WINDOW, PromptOptions
-from halocline.protocol.errors import UsageError
-from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.models import UNKNOWN, ModelInfo
-from halocline.providers.endpoint import Endpoint
-from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.resolve import choose_model
-from halocline.runtime.models.vendors import find_vendor, with_known_facts
+from halocline.runtime.models.vendors import find_model_facts
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-
-
-async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
-    """Return the models that a task would use, without opening them; empty names if no model is configured.
-
-    Raises:
-        UsageError: the name is wrong.
-    """
-    try:
-        vendor, model = await choose_model(named, settings, keys, catalogue)
-    except UsageError:
-        if named or settings.model:
-            raise
-        return dict.fromkeys(Mode, "")
-    act = f"{vendor.name}/{model or vendor.default_model}"
-    if named or not settings.plan.model:
-        return dict.fromkeys(Mode, act)
-    planner, own = await choose_model(settings.plan.model, settings, keys, catalogue)
-    return {Mode.ACT: act, Mode.PLAN: f"{planner.name}/{own or planner.default_model}"}
-
-
-def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
-    """Return what is known about a model without asking its server."""
-    provider, _, model = named.partition("/")
-    try:
-        vendor = find_vendor(provider, settings, catalogue)
-    except UsageError:
-        return UNKNOWN
-    return with_known_facts(Endpoint(vendor, model), settings, catalogue).info
 
 
 def is_compact(models: Iterable[str], settings: Settings, catalogue: Catalogue) -> bool:

@@ -10,7 +10,7 @@ from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.files import files_within
+from halocline.runtime.parts.files import files_within
 
 LARGEST = 1_000_000
 NOTE = re.compile(r"# +(\S[^\n]*)")

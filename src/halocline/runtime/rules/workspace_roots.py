@@ -13,8 +13,8 @@ from halocline.protocol.events import DurableEvent, RootsChanged, WorkspaceMoved
 from halocline.protocol.file_names import make_encodable
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.feature_probes import may_run_code, may_run_programs
 from halocline.runtime.history.moved_workspace import find_move
+from halocline.runtime.parts.feature_probes import may_run_code, may_run_programs
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.renamed import FoldersHere
 

@@ -13,8 +13,8 @@ from halocline.net.network import Network
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order
 from halocline.protocol.private_files import make_private_folder
-from halocline.runtime.assembly.network import find_network
 from halocline.runtime.mcp import FolderServers
+from halocline.runtime.network import find_network
 
 
 class Marketplace:

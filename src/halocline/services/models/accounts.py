@@ -18,12 +18,12 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, base_url_of
-from halocline.runtime.assembly.network import choose_network, find_network, shorten_timeouts
 from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
 from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.keys import FoundKey, Keys, environment_key
 from halocline.runtime.models.resolve import build_client, resolve_endpoint
 from halocline.runtime.models.vendors import find_vendor
+from halocline.runtime.network import choose_network, find_network, shorten_timeouts
 from halocline.services.models.sign_in import SignIn
 from halocline.store.paths import Home
 from halocline.store.secrets.store import Place, SecretStore

@@ -8,9 +8,9 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.refresh import Refreshed, refresh_catalogue
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.network import find_network
 from halocline.runtime.models.connection_test import ModelConnection, check_connection
 from halocline.runtime.models.efforts import Efforts, list_efforts
+from halocline.runtime.network import find_network
 from halocline.services.models.accounts import Accounts
 from halocline.services.models.model_list import OfferedModel, offered_models
 

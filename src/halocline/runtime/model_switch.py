@@ -8,7 +8,7 @@ from halocline.runtime.start import model_change
 
 if TYPE_CHECKING:
     from halocline.runtime.assembly.assembly import Assembly
-    from halocline.runtime.start import OpenTask
+    from halocline.runtime.open_task import OpenTask
 
 
 async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> None:

@@ -8,7 +8,7 @@ from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.assembly.network import choose_network
+from halocline.runtime.network import choose_network
 from halocline.store.settings.provider_settings import Timeouts
 from halocline.store.settings.settings import Settings
 

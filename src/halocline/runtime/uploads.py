@@ -9,9 +9,9 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.runtime.mentions.suggestions import Mentionable, folder_of, list_mentionable, mentionable_in
 from halocline.runtime.models.vendors import takes_images
+from halocline.runtime.parts.revisions import WorkspaceRevisions
 from halocline.runtime.prompts.attachments import attach_file, attach_image, read_image
 from halocline.task.task import Task
 
