@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from benchmarks.figures import Figure
 from halocline.context.compaction.plan import Tight, try_compactions
+from halocline.context.compaction.view import build_view
 from halocline.context.request import Context
-from halocline.context.view import build_view
 from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, Todo

@@ -81,7 +81,7 @@ async def _timed(search: Search, regex: str) -> float:
 
 async def measure(folder: Path) -> dict[str, tuple[float, float]]:
     """For each search the floor's milliseconds and ours: medians, in turn, after one uncounted run of both."""
-    from halocline.hosts.shell.executables import find_ripgrep
+    from halocline.hosts.executables import find_ripgrep
 
     search, program = tool(folder), find_ripgrep()
     sides: dict[str, tuple[float, float]] = {}

@@ -72,7 +72,7 @@ UNUSED = (
     "halocline.task.calls.post_edit_checks",
     "tree_sitter",
     "halocline.policy.shell",
-    "halocline.policy.permissions",
+    "halocline.policy.shell.permissions",
     "halocline.hosts.shell.environment",
     "halocline.surfaces.cli.commands.policy",
     "keyring",

@@ -21,7 +21,7 @@ STARTERS = {
 NAMES = {"stdio_client", "ProcessPoolExecutor", "Popen", "create_subprocess_exec", "webbrowser", "multiprocessing"}
 """What starts processes and is imported by its name."""
 OTHERWISE = {
-    "hosts/shell/keeper.py": "it is told the environment by `hosts.processes`, which takes one that was made",
+    "hosts/keeper.py": "it is told the environment by `hosts.processes`, which takes one that was made",
     "hosts/sandbox/landlock.py": "it becomes the command, and has the command's environment already",
     "hosts/sandbox/probe.py": "it runs in a sandbox on trial, whose environment is a PATH",
 }

@@ -6,8 +6,8 @@ from tests.samples import choose
 from halocline.context.compaction.facts import list_facts
 from halocline.context.compaction.plan import Tight, limit_in, summary_request, trim_messages, try_compactions
 from halocline.context.compaction.thresholds import Room, find_room
+from halocline.context.compaction.view import build_view
 from halocline.context.token_estimate import message_tokens, request_tokens
-from halocline.context.view import build_view
 from halocline.ports.model import Request
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import Todo, TodoStatus

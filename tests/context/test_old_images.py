@@ -1,9 +1,9 @@
 from hypothesis import given, strategies as st
 
 from halocline.context.compaction.old_images import KEPT, MOST, OldImages, count_images
+from halocline.context.compaction.view import View, build_view
 from halocline.context.reports.removals import report_removals
 from halocline.context.truncate import OLD_IMAGE
-from halocline.context.view import View, build_view
 from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 

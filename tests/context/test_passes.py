@@ -1,7 +1,7 @@
 from halocline.context.compaction.stale_files import GAIN
+from halocline.context.compaction.view import build_view
 from halocline.context.reports.removals import report_removals
 from halocline.context.token_estimate import message_tokens
-from halocline.context.view import build_view
 from halocline.protocol.events import Compacted
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage

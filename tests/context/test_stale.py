@@ -2,7 +2,7 @@ from hypothesis import given, settings, strategies as st
 from tests.samples import choose
 
 from halocline.context.compaction.stale_files import GAIN, Stale
-from halocline.context.view import View, build_view
+from halocline.context.compaction.view import View, build_view
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 

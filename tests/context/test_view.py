@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.view import MISSING, View, build_view, pair_messages
+from halocline.context.compaction.view import MISSING, View, build_view, pair_messages
 from halocline.protocol.events import Compacted
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Note, Text, ToolCall, ToolResult, UserMessage

@@ -10,7 +10,7 @@ from tests.hosts.chromium import User, needs_chromium, new_browser
 from tests.hosts.site import Page, Site
 
 from halocline.context.images import PictureFacts, picture_facts
-from halocline.hosts.shell.keeper import _descendants_of
+from halocline.hosts.keeper import _descendants_of
 from halocline.ports.browser import BrowserAct, Deed
 from halocline.protocol.errors import ToolFailure
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.shell.keeper import STATE_FD
+from halocline.hosts.keeper import STATE_FD
 from halocline.hosts.shell.processes import KILLED, Process, Processes
 
 pytestmark = pytest.mark.process

@@ -7,8 +7,8 @@ from socket import AF_UNIX, socket
 
 import pytest
 
+from halocline.hosts.executables import find_program
 from halocline.hosts.ripgrep import Ripgrep
-from halocline.hosts.shell.executables import find_program
 from halocline.ports.host import Match, SearchQuery
 from halocline.protocol.errors import ToolFailure
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.samples import choose
 
-from halocline.hosts.shell.keeper import STATE_FD
+from halocline.hosts.keeper import STATE_FD
 from halocline.hosts.shell.state import ShellState, left_in, with_trailer
 
 pytestmark = pytest.mark.process

@@ -13,7 +13,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.journeys.conftest import ScriptedAssembly
 from tests.journeys.soundness import assert_sound
 
-from halocline.hosts.shell.keeper import _descendants_of
+from halocline.hosts.keeper import _descendants_of
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import Image

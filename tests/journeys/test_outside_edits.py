@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.events import FilesChangedOutside
+from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.kinds import Mode
-from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 

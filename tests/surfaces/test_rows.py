@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import (
     AssistantMessage,
@@ -17,7 +18,6 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
 )
-from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.call_rows import LIVE_OUTPUT, propose_call
 from halocline.surfaces.figures import describe_compaction

@@ -9,7 +9,8 @@ from halocline.files.target import MayWrite
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.blobs import blob_reference
 from halocline.ports.host import Mark, Scope
-from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
+from halocline.protocol.events.context_updates import ChangedFile
+from halocline.protocol.state.file_knowledge import KnownFile
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.state import State
 from halocline.task.updates.known_files import IN_TURNS, NEWEST, KnownFiles

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from halocline.context.compaction.thresholds import Room, count_used, find_room
+from halocline.context.compaction.view import View, replies_left_out
 from halocline.context.system_prompt.environment import Reported
 from halocline.context.token_estimate import Sum, request_tokens
-from halocline.context.view import View, replies_left_out
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
 from halocline.protocol.kinds import Mode

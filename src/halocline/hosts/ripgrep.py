@@ -23,8 +23,8 @@ from halocline.files.blocking import (
     watch_program,
 )
 from halocline.files.opening import look_at
+from halocline.hosts.executables import find_ripgrep
 from halocline.hosts.search_source import Source, search_source
-from halocline.hosts.shell.executables import find_ripgrep
 from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 

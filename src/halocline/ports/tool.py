@@ -17,9 +17,10 @@ from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
-from halocline.protocol.state.file_knowledge import Known, SeenFile
+from halocline.protocol.state.file_knowledge import Known
 from halocline.protocol.state.plan import PROGRESS as PROGRESS
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value

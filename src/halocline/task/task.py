@@ -14,11 +14,11 @@ from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import loose_ends
 from halocline.task import calls
 from halocline.task.compactor import Compactor
+from halocline.task.context_updates import collect_updates
 from halocline.task.end_checks import check_end
 from halocline.task.inbox import InboxRequest, Prompt, Wake
 from halocline.task.parts import TaskParts
 from halocline.task.turn_ends import end_of, hooks_after
-from halocline.task.updates.context_updates import collect_updates
 from halocline.task.updates.jobs import tell_of_ends
 
 CLOSING_GRACE = 1.0

@@ -21,8 +21,8 @@ from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol import messages as msg
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.kinds import Location, ToolKind
-from halocline.protocol.state.file_knowledge import SeenFile
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import define_tool
 

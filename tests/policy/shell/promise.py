@@ -26,9 +26,9 @@ from tests.policy.shell.scratch_world import OUTSIDE, RAN, SECRET, Run, Scratch
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.unkept import find_unkept
+from halocline.hosts.keeper import FILTER_FD
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.environment import clean_environment
-from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call, make_hider
 from halocline.ports.tool import Summary

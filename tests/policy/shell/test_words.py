@@ -8,9 +8,9 @@ import pytest
 from tests.samples import choose
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
+from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Simple
-from halocline.policy.shell.values.expansion import expand_simple
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import Variables
 from halocline.protocol.kinds import ApprovalMode, Mode

@@ -11,7 +11,7 @@ from tests.surfaces.vscode.code_server import CodeServer, running_server
 from tests.surfaces.vscode.workbench import ONLY_THIS_MACHINE, Workbench
 
 from halocline.hosts.browser.discovery import QUIET
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 
 OpenWorkbench = Callable[..., Awaitable[Workbench]]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 
 FOUND = find_program("firefox-esr") or find_program("firefox")
 LIMIT = 60

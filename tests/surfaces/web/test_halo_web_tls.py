@@ -10,7 +10,7 @@ from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.page import PAGE_KEY, Server, serving
 from websockets.asyncio.client import connect
 
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.web.certificate import check_certificate, keep_certificate
 

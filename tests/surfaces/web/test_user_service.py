@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.surfaces.cli.halo_process import Halo
 
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.web.user_service import NAME, write_unit
 

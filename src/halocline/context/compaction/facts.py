@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from halocline.context.budget import shorten_line
+from halocline.context.compaction.view import pair_results
 from halocline.context.token_estimate import estimate_tokens
-from halocline.context.view import pair_results
 from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from halocline.context.compaction.facts import list_facts, list_replies
 from halocline.context.compaction.stale_files import EDITS
 from halocline.context.compaction.thresholds import Room
+from halocline.context.compaction.view import STAYS, build_view, pair_results
 from halocline.context.templates import read_template
 from halocline.context.token_estimate import message_tokens, overhead_tokens
 from halocline.context.truncate import shorten_message
-from halocline.context.view import STAYS, build_view, pair_results
 from halocline.ports.model import Request
 from halocline.protocol.events import Compacted
 from halocline.protocol.events.compaction import CompactionCause

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.messages import Note
-from halocline.protocol.state.file_knowledge import MOST_NAMES, ChangedFile, Known, list_names
+from halocline.protocol.state.file_knowledge import MOST_NAMES, Known, list_names
 
 SOURCE = "files"
 _LONGEST_COMMAND = 80

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from halocline.context.compaction.old_images import OldImages, count_images
 from halocline.context.compaction.stale_files import Stale
+from halocline.context.compaction.view import MISSING, build_view
 from halocline.context.token_estimate import estimate_tokens, message_tokens
 from halocline.context.truncate import UNSEEN, shorten_message
-from halocline.context.view import MISSING, build_view
 from halocline.protocol.messages import Message, Text, ToolResult
 from halocline.protocol.queries.usage import Shortened
 from halocline.protocol.state.state import State

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 from halocline.protocol.values import Value
 
 QUIET = (

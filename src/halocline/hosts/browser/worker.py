@@ -20,7 +20,7 @@ from playwright.async_api import Browser, BrowserType, Error, ProxySettings, asy
 from halocline.hosts.browser.certificates import NotTrusted, trust_certificates
 from halocline.hosts.browser.discovery import QUIET
 from halocline.hosts.browser.page import BrowsedPage, Failed
-from halocline.hosts.shell.keeper import STATE_FD
+from halocline.hosts.keeper import STATE_FD
 
 LONGEST_LINE = 1 << 26
 LONGEST_PLACE = 30

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from halocline.hosts.executables import find_program
 from halocline.hosts.language_servers.servers_table import ROWS, Row, rows_for
-from halocline.hosts.shell.executables import find_program
 from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.values import JsonObject, Value
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from halocline.hosts.executables import find_program
 from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
 from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
 from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
 from halocline.hosts.sandbox.scan import Identity
-from halocline.hosts.shell.executables import find_program
 
 _CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
 """Cache folders for builds when the settings name no other writable place; your own caches are read-only."""

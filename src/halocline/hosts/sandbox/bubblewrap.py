@@ -7,8 +7,8 @@ protected paths within those, and last masked paths.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from halocline.hosts.keeper import FILTER_FD
 from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
-from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.policy.sensitive_names import is_secret
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")

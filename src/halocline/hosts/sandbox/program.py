@@ -1,6 +1,6 @@
 """Looks for the program of a full sandbox; cheap enough for every start."""
 
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 
 SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 """The folders to search; never PATH, which a project may have changed."""

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.hosts.executables import find_program
 from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, Seen, list_backends
 from halocline.hosts.sandbox.mounts import SandboxRequest, audit_protected, list_masked
 from halocline.hosts.sandbox.scan import Identity, Scan
 from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
-from halocline.hosts.shell.executables import find_program
 from halocline.policy.paths import is_within
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.events import SandboxChecked

@@ -8,7 +8,7 @@ import os
 import re
 
 from halocline.files.real_paths import find_real_path
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value

@@ -1,4 +1,4 @@
-"""The connection to a keeper (`hosts.shell.keeper`), which it starts: replies come in the order of the requests."""
+"""The connection to a keeper (`hosts.keeper`), which it starts: replies come in the order of the requests."""
 
 import asyncio
 import errno
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.shell.keeper import EXITED, HELLO, REPLY
+from halocline.hosts.keeper import EXITED, HELLO, REPLY
 from halocline.protocol.child_environment import ChildEnvironment
 
-_SCRIPT = str(Path(__file__).with_name("keeper.py"))
+_SCRIPT = str(Path(__file__).parents[1] / "keeper.py")
 _LONGEST_END = 10.0
 PULSE = 0.5
 """Seconds after which a keeper that a command stopped is continued."""

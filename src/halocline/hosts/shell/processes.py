@@ -1,4 +1,4 @@
-"""Starts commands through the keeper, the parent process of all of a task's processes (`hosts.shell.keeper`).
+"""Starts commands through the keeper, the parent process of all of a task's processes (`hosts.keeper`).
 
 The keeper starts with the first command and ends when no process has lived below it for a while; the next command
 starts another. Its processes end with it, and it ends when the socket to it closes.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
-from halocline.hosts.shell.keeper import REFUSED, REQUEST, RESTS
+from halocline.hosts.keeper import REFUSED, REQUEST, RESTS
 from halocline.hosts.shell.keeper_line import PULSE, Line, Reply
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import Value

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline.context.budget import COMMAND
+from halocline.hosts.executables import find_program
 from halocline.hosts.shell.ancestry import MARK
 from halocline.hosts.shell.descriptors import open_pipe, open_scratch_file, open_terminal
-from halocline.hosts.shell.executables import find_program
 from halocline.hosts.shell.job import Job
 from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, wait_until_settled
 from halocline.hosts.shell.launch import Launcher, explain_failed_start

@@ -10,8 +10,8 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
+from halocline.hosts.keeper import STATE_FD
 from halocline.hosts.shell.direct import changes_bash, is_one_program
-from halocline.hosts.shell.keeper import STATE_FD
 from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value

@@ -25,13 +25,13 @@ from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.server_tasks import call_as_task, needs_task
 from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
+from halocline.mcp.connection.sign_in import SignIn
 from halocline.mcp.connection.transports import build_sign_in, open_http, open_pipes, watch_streams
 from halocline.mcp.lists import describe_resource, progress_of, prompt_of, tool_of
 from halocline.mcp.requests.callers import Callers, Serving
 from halocline.mcp.requests.elicitation import Pages, answer_elicitation
 from halocline.mcp.requests.sampling import REFUSED, answer_sampling
 from halocline.mcp.results import resource_parts, result_parts
-from halocline.mcp.sign_in import SignIn
 from halocline.mcp.tool_names import plain_text
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import Caller

@@ -17,7 +17,7 @@ from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.pipes import Pipes
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Hopeless, Setup
-from halocline.mcp.sign_in import SignIn
+from halocline.mcp.connection.sign_in import SignIn
 from halocline.mcp.variables import Filled, server_environment
 from halocline.net.dialing import tls_context
 from halocline.net.network import Network

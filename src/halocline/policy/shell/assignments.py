@@ -3,10 +3,10 @@
 import shlex
 
 from halocline.policy.shell.findings import STRICTNESS, Finding, Rule, make_part
-from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
+from halocline.policy.shell.guards import OWN_VARIABLE, Forms, rule_as_written
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Simple
-from halocline.policy.shell.texts import Forms, assigned_form
+from halocline.policy.shell.texts import assigned_form
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect

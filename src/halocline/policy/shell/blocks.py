@@ -6,17 +6,17 @@ A loop over known names is run unrolled, with each name written out.
 from msgspec.structs import replace
 
 from halocline.policy.shell.conditions import judge_test
+from halocline.policy.shell.expansion import expand_redirect, expand_value, expand_word, with_names
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
+from halocline.policy.shell.guards import OWN_VARIABLE, Forms, rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, inner
-from halocline.policy.shell.texts import Forms, render_text, with_target
+from halocline.policy.shell.texts import render_text, with_target
 from halocline.policy.shell.values.arithmetic import guard_arithmetic
-from halocline.policy.shell.values.expansion import expand_redirect, expand_value, expand_word, with_names
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN, names_set, values_of
 from halocline.protocol.permission_rules import Effect

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from halocline.policy.shell.findings import Finding, Rule, make_part
-from halocline.policy.shell.kept_places import (
+from halocline.policy.shell.listed_names import list_operands, names_found, starts_of_find
+from halocline.policy.shell.programs.copying import changed_operands
+from halocline.policy.shell.programs.mutating import ACTORS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.kept_places import (
     has_unknown,
     holds_kept,
     is_history,
@@ -15,13 +22,6 @@ from halocline.policy.shell.kept_places import (
     leads_to_untouched,
     may_end_in_history,
 )
-from halocline.policy.shell.programs.copying import changed_operands
-from halocline.policy.shell.programs.mutating import ACTORS
-from halocline.policy.shell.programs.read_only import READERS
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
-from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import list_operands, names_found, starts_of_find
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place

@@ -5,7 +5,7 @@ plain file or folder of the workspace whose name is not that of a secret. So not
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from shlex import quote
 
@@ -18,6 +18,9 @@ from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
+
+Forms = Mapping[int, str | None]
+"""The form of each command inside a word, by its identity; None if it may do more than read."""
 
 MOST_HIDDEN = 100
 _ACTIVE, _ESCAPED = compile_later(r"[.+^$()|{}\[\]\\*?]"), r"\\\g<0>"

@@ -9,6 +9,7 @@ import re
 from msgspec.structs import replace
 
 from halocline.policy.shell.blocks import Blocks
+from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.findings import (
     MOST_ANALYSED,
     STRICTNESS,
@@ -22,7 +23,7 @@ from halocline.policy.shell.findings import (
 )
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
-from halocline.policy.shell.kept_places import kept_names_in
+from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.scripts import files_named, reads_script
@@ -31,9 +32,8 @@ from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
-from halocline.policy.shell.values.expansion import expand_simple
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import names_printed
+from halocline.policy.shell.values.kept_places import kept_names_in
 from halocline.policy.shell.values.variables import Values
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect

@@ -6,10 +6,10 @@ from itertools import takewhile
 from halocline.policy.commands import Use
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import DEVICE, Found, Ground
+from halocline.policy.shell.values.kept_places import has_unknown
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 

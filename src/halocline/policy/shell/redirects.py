@@ -3,11 +3,11 @@
 import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
 from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Redirect
 from halocline.policy.shell.values.ground import Found, Ground
+from halocline.policy.shell.values.kept_places import leads_to_kept, leads_to_untouched
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
+from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.findings import (
     STRICTNESS,
     Analysis,
@@ -19,8 +20,9 @@ from halocline.policy.shell.findings import (
     unknown_finding,
 )
 from halocline.policy.shell.floors import fed_floor, passes_floor
-from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
+from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.places import judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
@@ -31,10 +33,8 @@ from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_fo
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.spellings import FED
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
-from halocline.policy.shell.texts import Forms, with_target, with_texts
-from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
+from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import names_found, names_printed
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of

@@ -4,11 +4,10 @@ Each gets a quoted form made from its parts, so that the shell neither splits it
 """
 
 import shlex
-from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from halocline.policy.shell.guards import OWN_VARIABLE, as_name, checked_word
+from halocline.policy.shell.guards import OWN_VARIABLE, Forms, as_name, checked_word
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
@@ -17,9 +16,6 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
-
-Forms = Mapping[int, str | None]
-"""The form of each command inside a word, by its identity; None if it may do more than read."""
 
 PRINTERS = frozenset({"echo", "printf", "true", "false", ":"})
 _CHECKS_ITSELF = frozenset({"cd", "test", "["})

@@ -9,11 +9,11 @@ from copy import copy
 from msgspec.structs import astuple, replace
 
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Rule
-from halocline.policy.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding, make_part
 from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.named_changes import list_named_changes
+from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch

@@ -6,7 +6,19 @@ Their `content` is added to the conversation.
 from halocline.protocol.events.durable import Durable
 from halocline.protocol.kinds import Todo
 from halocline.protocol.messages import UserPart
-from halocline.protocol.state.file_knowledge import ChangedFile
+from halocline.protocol.values import Value
+
+
+class ChangedFile(Value, frozen=True):
+    """A file that differs from what the model knows. `by` is the task's own command that ran then, if any.
+
+    `restored`: a person took changes back with `/undo` or another restore.
+    """
+
+    path: str
+    content: str | None
+    by: str = ""
+    restored: bool = False
 
 
 class TodosChanged(Durable, frozen=True):

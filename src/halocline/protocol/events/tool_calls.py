@@ -6,8 +6,15 @@ from halocline.protocol.events.durable import Durable, Transient
 from halocline.protocol.events.subagents import AgentLine
 from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
 from halocline.protocol.messages import ToolResult
-from halocline.protocol.state.file_knowledge import SeenFile
 from halocline.protocol.terminal_text import colored_output, plain_output, redact_colored
+from halocline.protocol.values import Value
+
+
+class SeenFile(Value, frozen=True):
+    """A file that a call read, whole or in part, and the hash of all its bytes."""
+
+    path: str
+    content: str
 
 
 class ToolsOffered(Durable, frozen=True):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from halocline.protocol.events.context_updates import ChangedFile
+from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.state.persistent import change_table
 from halocline.protocol.values import Value
@@ -26,25 +28,6 @@ class KnownFile(Value, frozen=True):
 
     content: str | None
     stale: bool = False
-    restored: bool = False
-
-
-class SeenFile(Value, frozen=True):
-    """A file that a call read, whole or in part, and the hash of all its bytes."""
-
-    path: str
-    content: str
-
-
-class ChangedFile(Value, frozen=True):
-    """A file that differs from what the model knows. `by` is the task's own command that ran then, if any.
-
-    `restored`: a person took changes back with `/undo` or another restore.
-    """
-
-    path: str
-    content: str | None
-    by: str = ""
     restored: bool = False
 
 

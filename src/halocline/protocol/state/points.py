@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from halocline.protocol.events.compaction import Compacted
 from halocline.protocol.events.instructions import ActiveInstruction
+from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Message, Usage
-from halocline.protocol.state.file_knowledge import SeenFile
 from halocline.protocol.values import Value
 
 

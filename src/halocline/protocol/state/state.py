@@ -10,6 +10,7 @@ from typing import Any
 from halocline.protocol import events as ev, messages as msg
 from halocline.protocol.events.labels import Labels
 from halocline.protocol.kinds import CallStatus, Choice
+from halocline.protocol.permission_rules import OtherRoot
 from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.draft import interrupted_message, list_deltas
@@ -79,6 +80,12 @@ class State(Value, frozen=True):
         pending = self.pending
         waits = (pending.gap or pending.interjected) and not any(opened.started for opened in pending.calls)
         return self.turn is not None and bool(pending.approvals or pending.questions or waits)
+
+    @property
+    def other_roots(self) -> tuple[OtherRoot, ...]:
+        """The task's folders beside its workspace, with their ignore lines."""
+        lines = {root.path: root.ignored for root in self.permissions.rules.roots}
+        return tuple(OtherRoot(path, lines.get(path, ())) for path in self.roots)
 
     @property
     def turn_is_over(self) -> bool:

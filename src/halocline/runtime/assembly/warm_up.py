@@ -53,13 +53,13 @@ MODULES = {
     """,
     "halocline.hosts.code": "grammars tree_sitter",
     "tree_sitter": "",
-    "halocline.policy": "shell.syntax.tree shell.findings permissions",
+    "halocline.policy": "shell.syntax.tree shell.findings shell.permissions",
     "halocline.policy.shell": """
         programs.exclusions values.variables values.ground guards programs.specs programs.embedded_scripts
         programs.read_only texts conditions programs.shell_builtins assignments programs.mutating programs.wrappers
-        programs.leaving_out programs.git.operands programs.reading programs.git.commands
+        programs.leaving_out programs.git.operands programs.reading programs.git_commands
         programs.copying programs.acting programs.named_places syntax.scanner syntax.grammar
-        syntax.compounds syntax.parse values.listed_names floors programs.program values.expansion simple blocks judge
+        syntax.compounds syntax.parse listed_names floors programs.program expansion simple blocks judge
         forms verdict
     """,
     "halocline.hosts.shell": "environment output state processes job jobs shell policy_facts",

@@ -177,7 +177,7 @@ class McpService:
     def sign_out(self, name: str) -> bool:
         """Delete the tokens for a server. Return False if there were none. Raises UsageError and SecretsError."""
         server = self._find_server(name)
-        from halocline.mcp.sign_in import secret_name  # imports the SDK, which is slow
+        from halocline.mcp.connection.sign_in import secret_name  # imports the SDK, which is slow
 
         return SecretStore(self._folder.home.credentials).remove(secret_name(name, server.entry.url))
 

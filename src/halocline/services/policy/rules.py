@@ -21,13 +21,12 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.rules.workspace_roots import roots_of
-from halocline.services.mcp.policy import JudgedTools
 from halocline.services.policy.approval_switches import GRID, SwitchStatus, list_standings
 from halocline.services.policy.audit import ReviewedCall, review_task
+from halocline.services.policy.judged_tools import JudgedTools
 from halocline.store.permissions.grants import take_out
 from halocline.store.permissions.rules import Unreadable, read_rules
 from halocline.store.tasks import history
-from halocline.task.calls.policy_input import other_roots
 from halocline.task.log import read_log
 
 
@@ -82,7 +81,7 @@ class PolicyService:
             book=book,
             facts=assembly.shell_facts(),
             sandbox=assembly.check_sandbox(workspace, approves, roots),
-            roots=other_roots(State(roots=roots, permissions=PermissionsState(rules=book))),
+            roots=State(roots=roots, permissions=PermissionsState(rules=book)).other_roots,
         )
 
     def book(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleBook:

@@ -20,7 +20,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import GrantTakenBack
 from halocline.protocol.kinds import Mode, Scope
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.permission_rules import OtherRoot, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.task.calls.arguments import input_of
@@ -110,7 +110,7 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
         path=state.host.shell.path,
         sandbox=state.host.sandbox,
         outputs=home / "tasks" / state.task / OUTPUTS,
-        roots=other_roots(state),
+        roots=state.other_roots,
     )
 
 
@@ -140,12 +140,6 @@ def _rules_after_answer(state: State) -> RuleBook:
 def _asks_as(one: Rule, name: str) -> bool:
     """True for the ask rule of that name; an administrator's rule always asks again."""
     return one.name == name and one.decision is Verdict.ASK and one.source is not Source.MANAGED
-
-
-def other_roots(state: State) -> tuple[OtherRoot, ...]:
-    """Return the task's folders beside its workspace, with their ignore lines."""
-    lines = {root.path: root.ignored for root in state.permissions.rules.roots}
-    return tuple(OtherRoot(path, lines.get(path, ())) for path in state.roots)
 
 
 def _shown_folder(folder: str, workspace: str) -> str:

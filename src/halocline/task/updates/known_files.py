@@ -16,12 +16,12 @@ from halocline.policy.paths import Classifier
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import blob_reference
 from halocline.ports.host import Files, Mark
+from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.permission_rules import Place
-from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
+from halocline.protocol.state.file_knowledge import KnownFile
 from halocline.protocol.state.persistent import list_pairs
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.task.calls.policy_input import other_roots
 
 LARGEST = 20_000_000
 NEWEST, IN_TURNS = 32, 32
@@ -113,7 +113,7 @@ class KnownFiles:
 
 
 def _build_classifier(state: State) -> Classifier:
-    return Classifier(Path(state.workspace), ignored=state.permissions.rules.ignored, roots=other_roots(state))
+    return Classifier(Path(state.workspace), ignored=state.permissions.rules.ignored, roots=state.other_roots)
 
 
 def _scope_of(kinds: Classifier, name: str) -> ReadScope:

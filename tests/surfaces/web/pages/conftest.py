@@ -11,7 +11,7 @@ from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.pages.screen import Screen, Server
 
 from halocline.hosts.browser.discovery import QUIET
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 
 PROGRAM = find_program("chromium-headless-shell") or FOUND.program
 """The same browser without its windows: a page test takes three quarters of the time in it."""

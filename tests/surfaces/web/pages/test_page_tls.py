@@ -13,7 +13,7 @@ from tests.surfaces.web.page import serving
 from tests.surfaces.web.pages.conftest import PROGRAM
 
 from halocline.hosts.browser.discovery import QUIET
-from halocline.hosts.shell.executables import find_program
+from halocline.hosts.executables import find_program
 
 pytestmark = [
     needs_chromium,

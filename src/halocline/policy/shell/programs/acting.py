@@ -6,18 +6,18 @@ from msgspec.structs import replace
 
 from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, as_sent, make_part, unknown_finding
-from halocline.policy.shell.kept_places import is_narrowed
 from halocline.policy.shell.places import judge_deleting, judge_touching, judge_writing
 from halocline.policy.shell.programs import copying, mutating, wrappers
 from halocline.policy.shell.programs.embedded_scripts import check_sed
 from halocline.policy.shell.programs.flags import sort_words
-from halocline.policy.shell.programs.git.commands import judge_changing_git
+from halocline.policy.shell.programs.git_commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.kept_places import is_narrowed
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect
 

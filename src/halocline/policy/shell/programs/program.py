@@ -4,7 +4,7 @@ from halocline.policy.commands import Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
-from halocline.policy.shell.programs.git.commands import judge_reading_git
+from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering

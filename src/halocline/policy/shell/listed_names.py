@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
-from halocline.policy.shell.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
 from halocline.policy.shell.values.ground import Found, Ground
+from halocline.policy.shell.values.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 from halocline.protocol.patterns import compile_later
 

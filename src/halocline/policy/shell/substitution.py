@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable
 
-from halocline.policy.shell.kept_places import INSIDE
+from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.syntax.tree import Node, Simple
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.listed_names import names_printed
+from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.variables import UNKNOWN, Values
 from halocline.protocol.patterns import compile_later
 

@@ -19,7 +19,7 @@ from halocline.task.updates.unseen_images import report_unseen_images
 async def collect_updates(state: State, host: TaskHost, context: Context) -> list[ev.Event]:
     """Collect the updates; usually none. A file whose text the model reads already is not repeated."""
     news: list[ev.Event] = [
-        *report_unseen_images(state, host),
+        *report_unseen_images(state, host.takes_images),
         *_report_withdrawn_tools(state, host),
         *await news_of_jobs(state, host.tools.shell.jobs),
     ]

@@ -12,11 +12,11 @@ from math import prod
 
 from msgspec.structs import replace
 
+from halocline.policy.shell.substitution import outputs_of
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.substitution import outputs_of
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value
 from halocline.protocol.patterns import compile_later
 
