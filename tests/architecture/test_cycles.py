@@ -3,20 +3,11 @@
 import ast
 from graphlib import CycleError, TopologicalSorter
 
+from tests.architecture.imported import find_imports, full_name
 from tests.architecture.sources import find_nodes, parse_modules
 
 LATE_IMPORTS = 59
 """Imports of our own within functions: what a start would pay for and does not need. The number only falls."""
-
-
-def full_name(module: str) -> str:
-    return f"halocline/{module}".removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def find_imports(tree: ast.AST) -> list[ast.ImportFrom]:
-    """The imports of our own modules anywhere in a tree."""
-    found = (node for node in find_nodes(tree, ast.ImportFrom) if not node.level)
-    return [node for node in found if (node.module or "").split(".")[0] == "halocline"]
 
 
 def test_no_modules_import_one_another_in_a_circle() -> None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 MOST = 10
 """Modules that one step may load."""
 OURS = ("halocline", "tree_sitter")
-UNSURE = ("halocline.providers.catalog.server_probe",)
+UNSURE = ("halocline.providers.server_probe",)
 """What these steps use with some models only."""
 BESIDE = (
     *("halocline.protocol.ipc", "halocline.runtime.attach.server", "halocline.runtime.loosening"),

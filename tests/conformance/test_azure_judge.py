@@ -15,7 +15,7 @@ from tests.providers.streams import MemoryBlobs, collected, endpoint
 
 from halocline.protocol.errors import ModelError
 from halocline.protocol.secrets.secret import Secret
-from halocline.providers.auth.tokens import Token, Tokens
+from halocline.providers.tokens import Token, Tokens
 from halocline.runtime.models.resolve import build_client
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, mes
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
-from halocline.providers.catalog.model_list import ModelDirectory
+from halocline.providers.model_list import ModelDirectory
 from halocline.providers.sap.request import SapAiCore, shield_marks
 from halocline.testing.model_server import ModelServer, Turn
 from halocline.testing.sap_format import SECRET, TOKEN

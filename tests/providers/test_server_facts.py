@@ -5,11 +5,11 @@ import pytest
 from tests.net.raw_server import serving
 from tests.providers.documents import documents
 
-from halocline.providers.catalog import server_probe
+from halocline.providers import server_probe
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
-from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, fill_info
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.server_probe import LOCAL_SECONDS, ask_server, fill_info
 
 # As the servers' own documentation shows them, shortened.
 OLLAMA_PS = {"models": [{"name": "gemma4:latest", "model": "gemma4:latest", "size_vram": 5, "context_length": 4096}]}

@@ -3,10 +3,10 @@ import pytest
 from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.providers.catalog.server_probe import QUESTIONS
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS, find_vendor_row
 from halocline.providers.endpoint import Endpoint, build_endpoint
+from halocline.providers.server_probe import QUESTIONS
 
 CATALOGUE = Catalogue(BUNDLED)
 HOSTED = [row for row in VENDORS.values() if row.key_variable]

@@ -17,10 +17,10 @@ from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 from halocline.providers.anthropic.request import Anthropic
-from halocline.providers.catalog.server_probe import ask_server
 from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
+from halocline.providers.server_probe import ask_server
 from halocline.runtime.models.local_servers import local_models
 from halocline.task.calls.arguments import input_of
 from halocline.tools.toolset import ALL, Tools

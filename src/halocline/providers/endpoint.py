@@ -13,9 +13,9 @@ from halocline.protocol import secrets
 from halocline.protocol.errors import UsageError
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
-from halocline.providers.auth.tokens import Tokens
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.catalog.vendor import Family, Vendor
+from halocline.providers.tokens import Tokens
 
 _VARIABLE = compile_later(r"\$\{?(\w+)\}?")
 

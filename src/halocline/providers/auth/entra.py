@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.secrets.secret import Secret
-from halocline.providers.auth.tokens import Token, Tokens
 from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.tokens import Token, Tokens
 
 if TYPE_CHECKING:
     from halocline.providers.auth.entra_library import Credential

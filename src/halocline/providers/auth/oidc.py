@@ -24,9 +24,9 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.protocol.waiting import wait_until
 from halocline.providers.auth.pkce import METHOD, hash_verifier
-from halocline.providers.auth.tokens import Token, is_current
 from halocline.providers.catalog.vendor import Oidc, Vendor
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.tokens import Token, is_current
 
 T = TypeVar("T")
 _DOCUMENTS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")

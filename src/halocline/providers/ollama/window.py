@@ -10,9 +10,9 @@ import msgspec
 
 from halocline.net.http import fetch_json
 from halocline.protocol.errors import ModelError
-from halocline.providers.catalog.server_probe import LOCAL_SECONDS, read_ollama_loaded, read_ollama_show
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import bearer_headers
+from halocline.providers.server_probe import LOCAL_SECONDS, read_ollama_loaded, read_ollama_show
 
 USUAL = 32_768
 """Tokens to ask for if the person set none: enough for an agent, and what most machines can hold."""

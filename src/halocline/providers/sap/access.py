@@ -19,9 +19,9 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.providers.auth.tokens import Token, Tokens
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import bearer_headers, unreadable_payload
+from halocline.providers.tokens import Token, Tokens
 
 T = TypeVar("T")
 

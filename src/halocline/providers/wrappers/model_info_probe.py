@@ -29,7 +29,7 @@ def wants_to_know(at: Endpoint) -> bool:
 
 async def ask_info(at: Endpoint) -> ModelInfo:
     """Return what is known of a model, completed by its server."""
-    from halocline.providers.catalog.server_probe import ask_server, fill_info  # most models are known
+    from halocline.providers.server_probe import ask_server, fill_info  # most models are known
 
     return fill_info(at.info, await ask_server(at))
 

@@ -35,7 +35,7 @@ MODULES = {
         task.calls.argument_repair task.calls.tool_calls edits.text tools.schema tools.read_file
         protocol.secrets.names protocol.secrets.random_strings
         protocol.secrets.published_forms protocol.secrets.redaction store.secrets.salt
-        net.connection net.http providers.catalog.server_probe
+        net.connection net.http providers.server_probe
         hosts.language_servers.finding context.instructions.touched_files task.updates.known_files
     """,
     "halocline.checkpoints": """

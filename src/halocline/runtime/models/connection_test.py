@@ -12,8 +12,8 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.model_list import ModelDirectory, gives_no_list
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.model_list import ModelDirectory, gives_no_list
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.resolve import build_client, choose_model, resolve_endpoint
 from halocline.runtime.network import shorten_timeouts

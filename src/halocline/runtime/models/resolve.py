@@ -17,11 +17,11 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.values import JsonObject
-from halocline.providers.auth.tokens import Tokens
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
+from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
 from halocline.providers.wrappers.retry import Retrying

@@ -11,9 +11,9 @@ from msgspec.structs import astuple, replace
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
-from halocline.providers.catalog.server_probe import ask_server, fill_info
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.server_probe import ask_server, fill_info
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.local_servers import served_models
 from halocline.runtime.models.resolve import with_sign_in

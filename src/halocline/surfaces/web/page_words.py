@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from halocline.surfaces.row_kinds import ErrorRow
-from halocline.surfaces.web.task_view.row_trimming import PageRow
+from halocline.surfaces.web.row_trimming import PageRow
 
 PLACES = {
     "login": "Models",

@@ -14,7 +14,7 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 from halocline.surfaces.web.page_words import tell_page
-from halocline.surfaces.web.task_view.row_trimming import PageRow
+from halocline.surfaces.web.row_trimming import PageRow
 
 
 class Watch(Tagged, frozen=True):

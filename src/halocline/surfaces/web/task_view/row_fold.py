@@ -10,7 +10,7 @@ from halocline.protocol.terminal_text import plain_output
 from halocline.surfaces.row_kinds import CallRow
 from halocline.surfaces.rows import fold_event
 from halocline.surfaces.transcript import KEPT_ROWS, Transcript, change_call, count_settled, drop_transient
-from halocline.surfaces.web.task_view.row_trimming import PageRow, PreviewRow, waits_for_approval
+from halocline.surfaces.web.row_trimming import PageRow, PreviewRow, waits_for_approval
 
 
 class RowFold:

@@ -8,7 +8,7 @@ from halocline.surfaces.call_rows import LIVE_OUTPUT
 from halocline.surfaces.row_kinds import CallRow, NoticeRow, ReplyRow, RestoredRow, ThoughtRow
 from halocline.surfaces.transcript import list_gaps
 from halocline.surfaces.web.page_words import tell_row
-from halocline.surfaces.web.task_view.row_trimming import PageRow, encode_row
+from halocline.surfaces.web.row_trimming import PageRow, encode_row
 from halocline.surfaces.web.wire import RowGrowth
 
 LARGEST_FRAME = 2**20
