@@ -52,19 +52,31 @@ def _list_named(tree: ast.Module) -> set[str]:
             begins[alias.asname or alias.name] = name
             named.add(name)
     for node in find_nodes(tree, ast.Attribute):
-        begin, *rest = ast.unparse(node).split(".")
-        if begin in begins and all(map(str.isidentifier, rest)):
-            named.add(".".join((begins[begin], *rest)))
+        rest: list[str] = []
+        while isinstance(node, ast.Attribute):
+            rest.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name) and node.id in begins:
+            named.add(".".join((begins[node.id], *reversed(rest))))
     return named
 
 
-def arrows_between_rooms(package: str) -> dict[str, set[str]]:
-    """The rooms (modules and folders) of a package that each of its rooms imports from."""
-    inside = f"{package}."
-    arrows: dict[str, set[str]] = defaultdict(set)
+@cache
+def arrows_by_package() -> dict[str, dict[str, set[str]]]:
+    """By package, the rooms (modules and folders) that each of its rooms imports from."""
+    arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for module, targets in imported_by_module().items():
-        if module.startswith(inside):
-            room = module.removeprefix(inside).split(".")[0]
-            others = {each.removeprefix(inside).split(".")[0] for each in targets if each.startswith(inside)}
-            arrows[room] |= others - {room}
+        for target in targets:
+            package, room, other = find_fork(module, target)
+            if room and other:
+                arrows[package][room].add(other)
     return arrows
+
+
+def find_fork(module: str, target: str) -> tuple[str, str, str]:
+    """Return the package in which two modules are, and the room of each; no room for the package itself."""
+    here, there = module.split("."), target.split(".")
+    same = next((n for n, (one, other) in enumerate(zip(here, there, strict=False)) if one != other), None)
+    if same is None:
+        return "", "", ""
+    return ".".join(here[:same]), here[same], there[same]

@@ -1,4 +1,4 @@
-"""Assemble tasks from their parts. The only place that names concrete classes."""
+"""Assemble tasks from their parts: most concrete classes are named here."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Assemble a task from the parts of all packages. The only place that names concrete classes."""
+"""Assemble a task from the parts of all packages."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
