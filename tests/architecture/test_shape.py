@@ -100,9 +100,9 @@ NAME_GIT = {
     *(
         "git/environment.py",
         "checkpoints/shadow_git.py",
-        "checkpoints/store/losses.py",
-        "checkpoints/store/stores.py",
-        "checkpoints/store/borrowing.py",
+        "checkpoints/repository/losses.py",
+        "checkpoints/repository/stores.py",
+        "checkpoints/index/borrowing.py",
     ),
     *("surfaces/web/handlers/folders.py", "services/doctor/doctor.py", "context/notes/withheld_variables.py"),
     "context/notes/exit_answers.py",

@@ -22,7 +22,7 @@ UNSURE = ("halocline.providers.server_probe",)
 """What these steps use with some models only."""
 BESIDE = (
     *("halocline.protocol.ipc", "halocline.runtime.attach.server", "halocline.runtime.loosening"),
-    *("halocline.runtime.litter", "halocline.checkpoints.store.stores", "halocline.runtime.resume"),
+    *("halocline.runtime.litter", "halocline.checkpoints.repository.stores", "halocline.runtime.resume"),
     *("halocline.context.notes.idle", "halocline.protocol.plan_approval"),
 )
 """What a process does some time after it opened a task, whether a step is taken or not: the task socket, tidying up."""

@@ -11,7 +11,7 @@ import pytest
 from tests.checkpoints.bench import Bench, git
 
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.recovery.file_changes import NotRestored
 from halocline.checkpoints.saved import FOUND, Limits
 from halocline.checkpoints.store.git import CheckpointsOff
 from halocline.hosts.files.local import LocalFiles

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench
 
+from halocline.checkpoints.index import index
+from halocline.checkpoints.index.background_reading import LATE, READY
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import WAITS
-from halocline.checkpoints.store import index, layout
-from halocline.checkpoints.store.background_reading import LATE, READY
+from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.git import Git, Runner, TakesLong
 from halocline.checkpoints.store.lock import hold_lock
 from halocline.protocol.events import CheckpointTaken

@@ -8,9 +8,9 @@ import pytest
 from tests.checkpoints.bench import Bench, git, seen
 from tests.checkpoints.test_borrowing import committed
 
-from halocline.checkpoints.restore.journal import Journal, write_journal
+from halocline.checkpoints.recovery.journal import Journal, write_journal
+from halocline.checkpoints.repository.access import place_store
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store.access import place_store
 from halocline.checkpoints.store.lock import hold_lock
 from halocline.files.folder_mark import read_mark
 from halocline.protocol.errors import HaloclineError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git
 
-from halocline.checkpoints.store import stores
+from halocline.checkpoints.repository import stores
 
 
 def objects(bench: Bench) -> set[str]:

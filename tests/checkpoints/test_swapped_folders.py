@@ -9,17 +9,17 @@ from tests.checkpoints.bench import Bench
 from tests.samples import choose
 from tests.swapping import swapping
 
+from halocline.checkpoints.recovery.file_changes import NotRestored, make_entry
+from halocline.checkpoints.recovery.journal import Change
+from halocline.checkpoints.recovery.recovery import mend_restore
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.restore.apply import apply_changes
 from halocline.checkpoints.restore.export import write_tree
-from halocline.checkpoints.restore.file_changes import NotRestored, make_entry
-from halocline.checkpoints.restore.journal import Change
-from halocline.checkpoints.restore.recovery import mend_restore
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import objects
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.reading import LINK, NOT_BELOW, PLAIN
-from halocline.checkpoints.store.repository import Repository
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git, seen
 
-from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.recovery.file_changes import NotRestored
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store.layout import JOURNAL
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Announced, contents, git
 
-from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.recovery.file_changes import NotRestored
+from halocline.checkpoints.repository import stores
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store import stores
 from halocline.checkpoints.store.git import Runner
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.testing.faults import Fault, FaultTime, Points
 from halocline.testing.power import Disk

@@ -7,9 +7,10 @@ from pathlib import Path
 from tests.checkpoints.bench import Bench, contents, git
 from tests.checkpoints.test_borrowing import committed, text
 
+from halocline.checkpoints.repository import stores, upkeep
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store import layout, stores, upkeep
+from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.git import Git, Runner
 
 

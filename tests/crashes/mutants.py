@@ -52,7 +52,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "the log before a change": Mutant("task/calls/tool_calls.py", "gather(self._log.sync(), ", "gather("),
     "the log at the end of a turn": Mutant("task/task.py", "        await self.log.sync()\n", ""),
     "a checkpoint before its reference": Mutant(
-        "checkpoints/store/repository.py",
+        "checkpoints/repository/repository.py",
         '        sync_store(self.path)\n        write_ref(self.path, f"{self._refs}/{n}", sha)\n',
         '        write_ref(self.path, f"{self._refs}/{n}", sha)\n',
     ),
@@ -73,7 +73,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "files/durable.py", '    sync_path(folder or ".")\n', "", (WHOLE,)
     ),
     "the order of several folders' journals": Mutant(
-        "checkpoints/restore/journal.py", "    sync_path(store)  #", "    #", (RESTORE,)
+        "checkpoints/recovery/journal.py", "    sync_path(store)  #", "    #", (RESTORE,)
     ),
 }
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.crashes.trial import KILLED, Stable, Trial
 
+from halocline.checkpoints.repository.repository import Repository
+from halocline.checkpoints.repository.stores import half_restored
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store.repository import Repository
-from halocline.checkpoints.store.stores import half_restored
 from halocline.hosts.files.local import LocalFiles
 from halocline.runtime.litter import OLD, sweep_home
 from halocline.store.paths import Home

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from halocline.checkpoints.repository.access import place_store
 from halocline.checkpoints.shadow_git import WAITS
-from halocline.checkpoints.store.access import place_store
 from halocline.checkpoints.store.lock import hold_lock
 from halocline.protocol import codec
 from halocline.protocol.events import Noticed, ToolCallEnded, ToolCallStarted

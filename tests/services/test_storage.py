@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from halocline.checkpoints.repository.stores import list_stores
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.stores import list_stores
 from halocline.protocol.events import TaskStarted
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.services import storage

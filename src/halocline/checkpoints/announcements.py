@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from halocline.checkpoints import store
+from halocline.checkpoints import repository
 from halocline.checkpoints.changes.claims import Claims
+from halocline.checkpoints.index.background_reading import describe_delay
 from halocline.checkpoints.saved import Saved
-from halocline.checkpoints.store.background_reading import describe_delay
 from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Stopped, TakesLong
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
@@ -73,7 +73,7 @@ class Announcements:
     def report(self, saved: Saved) -> None:
         """Say what was lost with a damaged store or in one, and which files are left out."""
         if saved.aside is not None:
-            self.notify(store.stores.describe_loss(saved.aside))
+            self.notify(repository.stores.describe_loss(saved.aside))
         if saved.missing and not self._has_reported_missing:
             self._has_reported_missing = True
             self.notify(_describe_missing(saved.missing))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from halocline.checkpoints import restore as restoring
+from halocline.checkpoints.repository.background_upkeep import BackgroundUpkeep
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.saved import CheckpointInfo
-from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 
 P = ParamSpec("P")

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from halocline.checkpoints.index.background_reading import LATE
 from halocline.checkpoints.saved import FOUND
-from halocline.checkpoints.store.background_reading import LATE
 from halocline.checkpoints.store.reading import Kept
 
 

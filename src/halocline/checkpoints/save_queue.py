@@ -12,11 +12,11 @@ from pathlib import Path
 
 from halocline.checkpoints.announcements import Announcements
 from halocline.checkpoints.guards import check_workspace
+from halocline.checkpoints.index.background_reading import READY, BackgroundReading
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.request import Request
 from halocline.checkpoints.saved import Saved
-from halocline.checkpoints.store.background_reading import READY, BackgroundReading
 from halocline.checkpoints.store.git import CheckpointsOff, TakesLong
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import CheckpointTaken
 

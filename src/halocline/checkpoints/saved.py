@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from halocline.checkpoints.store import index
 from halocline.protocol.values import Value
 
 BEFORE, AFTER = "Before restoring ", "After restoring "
@@ -37,7 +36,7 @@ class Saved(Value, frozen=True):
 
     sha: str
     is_new: bool
-    left_out: frozenset[index.Path] = frozenset()
+    left_out: frozenset[bytes] = frozenset()
     missing: tuple[int, ...] = ()
     aside: Path | None = None
     before: tuple[tuple[str, str], ...] = ()

@@ -11,15 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from halocline.checkpoints.announcements import Announcements
+from halocline.checkpoints.index.background_reading import describe_unread
 from halocline.checkpoints.queries import CLOSING, Others as Others, Queries
+from halocline.checkpoints.repository.background_upkeep import BackgroundUpkeep
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.request import Request
 from halocline.checkpoints.save_queue import SaveQueue
 from halocline.checkpoints.saved import FIRST, FOUND, Limits
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.background_reading import describe_unread
-from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.store.contents import name_of
-from halocline.checkpoints.store.repository import Repository
 from halocline.files.real_paths import find_real_path
 from halocline.ports.checkpoints import Emit
 

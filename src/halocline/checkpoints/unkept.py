@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from halocline.checkpoints.selection import overruled, sizes, tracked
-from halocline.checkpoints.store import layout
+from halocline.checkpoints.selection import overruled, sizes
+from halocline.checkpoints.store import layout, tracked
 from halocline.files.regular import read_beginning
 from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within

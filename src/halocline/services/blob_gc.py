@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from halocline.checkpoints.store.stores import disk_size
+from halocline.checkpoints.repository.stores import disk_size
 from halocline.store.blobs import drop_blob
 from halocline.store.paths import Home
 from halocline.task import lock

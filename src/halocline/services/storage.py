@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.repository import stores
+from halocline.checkpoints.repository.stores import Store, disk_size
 from halocline.checkpoints.shadow_git import BY_HAND
-from halocline.checkpoints.store import stores
-from halocline.checkpoints.store.stores import Store, disk_size
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.services import blob_gc

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from halocline.checkpoints.store import stores
+from halocline.checkpoints.repository import stores
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import TaskLabelled

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from halocline.checkpoints.changes.claims import FOR_EVER, Claim
-from halocline.checkpoints.store.index import Path
+from halocline.checkpoints.index.index import Path
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 

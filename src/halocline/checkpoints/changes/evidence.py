@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from halocline.checkpoints.changes.attribution import NEAR, TICK, Attribution, attribute_changes
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.overtaking import Contents
+from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.trees import list_differing
 
 

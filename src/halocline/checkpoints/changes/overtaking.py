@@ -8,7 +8,8 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from halocline.checkpoints.store import index, objects, trees
+from halocline.checkpoints.index import index
+from halocline.checkpoints.store import objects, trees
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git

@@ -12,9 +12,9 @@ from errno import EDQUOT, ENOSPC
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.restore import file_changes
-from halocline.checkpoints.restore.journal import Change, Journal, remove_journal, write_journal
-from halocline.checkpoints.restore.recovery import put_back
+from halocline.checkpoints.recovery import file_changes
+from halocline.checkpoints.recovery.journal import Change, Journal, remove_journal, write_journal
+from halocline.checkpoints.recovery.recovery import put_back
 from halocline.checkpoints.store.contents import find_spoilt, name_of, rescue_blobs
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.layout import JOURNAL

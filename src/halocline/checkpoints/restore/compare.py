@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.values import Value
 
 LONGEST, MOST = 200_000, 2_000_000

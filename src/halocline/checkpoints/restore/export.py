@@ -4,11 +4,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path as File
 
-from halocline.checkpoints.restore.file_changes import NotRestored, batches_of, read_contents, replace_file
-from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.recovery.file_changes import NotRestored, batches_of, read_contents, replace_file
+from halocline.checkpoints.recovery.journal import Change
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.repository import Repository
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
 

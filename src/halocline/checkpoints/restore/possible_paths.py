@@ -4,10 +4,10 @@ import os
 import stat
 from collections.abc import Collection, Iterable
 
-from halocline.checkpoints.restore.file_changes import walk_below
+from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.recovery.file_changes import walk_below
 from halocline.checkpoints.restore.three_way import Sides, is_within
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Path
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
 

@@ -7,10 +7,10 @@ from pathlib import Path as FilePath
 from halocline.checkpoints.changes.attribution import Who
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between
+from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.selection import left_out, sizes
 from halocline.checkpoints.selection.overruled import Never
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Path
 from halocline.protocol.left_out import LeftOut
 
 _OTHERS = (Who.PERSON, Who.OTHER)

@@ -12,16 +12,16 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.index.background_reading import LATE
+from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.recovery.file_changes import NotRestored
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.restore.apply import apply_changes, secure_files
-from halocline.checkpoints.restore.file_changes import NotRestored
 from halocline.checkpoints.restore.remainder import list_remainder
 from halocline.checkpoints.restore.steps import Steps, list_steps
 from halocline.checkpoints.saved import AFTER, BEFORE
 from halocline.checkpoints.selection.left_out import read_record
-from halocline.checkpoints.store.background_reading import LATE
 from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
-from halocline.checkpoints.store.index import Path
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.events.rewind import RootRestored
 from halocline.protocol.left_out import LeftOut
 from halocline.protocol.values import Value

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, read_message
+from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.recovery.journal import Change
 from halocline.checkpoints.restore import merge as merging
-from halocline.checkpoints.restore.journal import Change
 from halocline.checkpoints.restore.possible_paths import possible_paths
 from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file, is_within
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git, GitFailed
-from halocline.checkpoints.store.index import Path
 from halocline.protocol.values import Value
 
 _LOOKED_BACK = 32

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from halocline.checkpoints.changes.attribution import TASKS_OWN, Attribution, Who, is_disturbed_by_others
+from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.saved import BEFORE, FIRST
 from halocline.checkpoints.store.entries import Entry
-from halocline.checkpoints.store.index import Path
 from halocline.protocol.values import Value
 
 FILES = (b"100644", b"100755")

@@ -24,7 +24,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.checkpoints.selection.tracked import Tracked
+    from halocline.checkpoints.store.tracked import Tracked
 
 _READ_LISTS = frozenset({"ls-files", "check-ignore", "update-index", "check-attr"})
 """Commands that read `.gitignore` and `.gitattributes` in the workspace."""

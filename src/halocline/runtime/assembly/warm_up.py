@@ -39,8 +39,8 @@ MODULES = {
         hosts.language_servers.finding context.instructions.touched_files task.updates.known_files
     """,
     "halocline.checkpoints": """
-        selection.tracked store.objects store.layout store.git store.index saved changes.claims announcements
-        store.upkeep changes.evidence store.repository shadow_git
+        store.objects store.layout store.tracked store.git index.index saved changes.claims announcements
+        repository.upkeep changes.evidence repository.repository shadow_git
     """,
     "halocline.runtime.assembly": "checkpoints",
     "halocline.edits": """

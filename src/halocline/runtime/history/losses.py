@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from halocline.checkpoints.store import losses
+from halocline.checkpoints.repository import losses
 from halocline.files.regular import open_regular
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError

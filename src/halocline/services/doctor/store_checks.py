@@ -5,7 +5,7 @@ Repairs both when asked.
 from collections.abc import Iterable
 from pathlib import Path
 
-from halocline.checkpoints.store.stores import Store, list_stores, repository_of
+from halocline.checkpoints.repository.stores import Store, list_stores, repository_of
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.history.losses import find_lost
 from halocline.services.doctor.finding import Finding

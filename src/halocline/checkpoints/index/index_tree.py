@@ -1,7 +1,7 @@
 """The tree of a store's index, cached while the index is unchanged."""
 
+from halocline.checkpoints.index.index import Stamp, freshen_index, index_stamp
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Stamp, freshen_index, index_stamp
 
 
 class IndexTree:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
-from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.recovery.journal import Change
 from halocline.checkpoints.store.contents import AT_ONCE, name_of, read_blobs
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.reading import LINK, PROGRAM, read_in
 from halocline.files.durable import sync_opened
 from halocline.files.opening import list_below, open_below

@@ -15,10 +15,10 @@ from contextlib import suppress
 
 from halocline.checkpoints.selection import sizes
 from halocline.checkpoints.selection.overruled import list_overruled
-from halocline.checkpoints.selection.tracked import Tracked
 from halocline.checkpoints.store import contents, layout, objects
 from halocline.checkpoints.store.git import LEAVE_OUT, Git, TakesLong
 from halocline.checkpoints.store.reading import Kept, Reader
+from halocline.checkpoints.store.tracked import Tracked
 
 # More than this go into one pack, which is five times smaller than single files.
 _FEW = 50

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.checkpoints import store
+from halocline.checkpoints import repository
+from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.store.git import Runner
-from halocline.checkpoints.store.upkeep import Upkeep
 from halocline.protocol.errors import HaloclineError
 
 _SECONDS = 20.0
@@ -90,7 +90,7 @@ class BackgroundUpkeep:
     async def _keep_within(self, quota: int) -> None:
         with suppress(HaloclineError, OSError):
             lost = await asyncio.to_thread(
-                store.stores.keep_within, self._folder, quota, self._task, _SECONDS, self._freeing
+                repository.stores.keep_within, self._folder, quota, self._task, _SECONDS, self._freeing
             )
             if lost:
                 whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"

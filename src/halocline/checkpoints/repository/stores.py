@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.checkpoints.repository import upkeep
+from halocline.checkpoints.repository.losses import forget_given_up, note_given_up
+from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.store import lock, upkeep
+from halocline.checkpoints.store import lock
 from halocline.checkpoints.store.git import Git, Runner
 from halocline.checkpoints.store.layout import JOURNAL, read_workspace
-from halocline.checkpoints.store.losses import forget_given_up, note_given_up
 from halocline.checkpoints.store.objects import write_private
 from halocline.checkpoints.store.refs import REFS
-from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.index.index import list_differing
 from halocline.checkpoints.selection.overruled import Never
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.foreign_index import ForeignIndex, Unreadable, parse_index
 from halocline.checkpoints.store.git import Git, GitFailed
-from halocline.checkpoints.store.index import list_differing
 from halocline.checkpoints.store.objects import write_private
 from halocline.checkpoints.store.suspects import build_suspicion
 from halocline.files.regular import open_regular, read_regular

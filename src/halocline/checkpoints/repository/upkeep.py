@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.checkpoints.changes.claims import trim_file
+from halocline.checkpoints.repository.access import StoreAccess
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.access import StoreAccess
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
 
 # All commits, and objects already read by a checkpoint that is being saved.

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.index import index
+from halocline.checkpoints.repository import renamed
 from halocline.checkpoints.saved import Limits
-from halocline.checkpoints.selection.tracked import Tracked
-from halocline.checkpoints.store import index, layout, lock, renamed
+from halocline.checkpoints.store import layout, lock
 from halocline.checkpoints.store.entries import KnownTrees
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.refs import REFS
+from halocline.checkpoints.store.tracked import Tracked
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld
 
@@ -124,7 +126,7 @@ class StoreAccess:
 
     def _mend(self, git: Git, runner: Runner) -> str:
         """Undo an interrupted restore, here and in the other stores that it was changing."""
-        from halocline.checkpoints.restore.recovery import mend_restore, others_of  # restores seldom die
+        from halocline.checkpoints.recovery.recovery import mend_restore, others_of  # restores seldom die
 
         for other, workspace in others_of(self.path):
             now = time.monotonic()

@@ -7,11 +7,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path as File
 
-from halocline.checkpoints.restore.file_changes import batches_of, make_entry, read_contents, set_file, sync_below
-from halocline.checkpoints.restore.journal import Change, Journal, put_journal_aside, read_journal, remove_journal
+from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.recovery.file_changes import batches_of, make_entry, read_contents, set_file, sync_below
+from halocline.checkpoints.recovery.journal import Change, Journal, put_journal_aside, read_journal, remove_journal
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import Git
-from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.reading import NOT_BELOW
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below

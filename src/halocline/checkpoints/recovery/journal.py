@@ -10,8 +10,8 @@ from pathlib import Path as File
 
 import msgspec
 
+from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.store.entries import Entry
-from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.files.durable import sync_path, write_whole
 from halocline.protocol import json_input

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.checkpoints.store.access import place_store
+from halocline.checkpoints.repository.access import place_store
+from halocline.checkpoints.repository.renamed import find_store
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
-from halocline.checkpoints.store.renamed import find_store
 
 _GIVEN_UP = "given-up"
 """Folder beside the stores, with a file for each task whose checkpoints were deleted to free space."""

@@ -18,19 +18,20 @@ from halocline.checkpoints.changes import overtaking
 from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, format_message
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between, attribute_difference
+from halocline.checkpoints.index import index
+from halocline.checkpoints.index.background_reading import REST, read_stretch
+from halocline.checkpoints.index.index_tree import IndexTree
+from halocline.checkpoints.repository.access import StoreAccess
+from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.saved import AFTER, FIRST, FOUND, CheckpointInfo, Limits, Saved
 from halocline.checkpoints.selection import left_out as skipping
-from halocline.checkpoints.store import index, layout, refs
-from halocline.checkpoints.store.access import StoreAccess
-from halocline.checkpoints.store.background_reading import REST, read_stretch
+from halocline.checkpoints.store import layout, refs
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
-from halocline.checkpoints.store.index_tree import IndexTree
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.objects import write_commit, write_ref
 from halocline.checkpoints.store.reading import make_entry
 from halocline.checkpoints.store.syncing import sync_store
 from halocline.checkpoints.store.trees import find_known, list_differing
-from halocline.checkpoints.store.upkeep import Upkeep
 from halocline.protocol.errors import HaloclineError
 
 T = TypeVar("T")
@@ -92,7 +93,7 @@ class Repository(StoreAccess):
         """Start with the index of the project's git; returns the files that differ from it, if known already."""
         if not self.upkeep.may_borrow or (self.path / "index").exists():
             return None
-        from halocline.checkpoints.store.borrowing import borrow_index  # once per store
+        from halocline.checkpoints.index.borrowing import borrow_index  # once per store
 
         return borrow_index(git, self.limits.largest)
 

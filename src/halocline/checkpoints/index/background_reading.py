@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from halocline.checkpoints.store import index
+from halocline.checkpoints.index import index
 from halocline.checkpoints.store.git import CheckpointsOff, Git, TakesLong
 from halocline.protocol.errors import HaloclineError
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from halocline.checkpoints.restore.journal import read_journal
+from halocline.checkpoints.recovery.journal import read_journal
 from halocline.checkpoints.store import layout, lock
 from halocline.files.folder_mark import is_renamed, read_mark
 from halocline.protocol.errors import UsageError

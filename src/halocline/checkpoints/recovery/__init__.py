@@ -1,0 +1,1 @@
+"""The journal of a restore, and undoing one that was interrupted."""
