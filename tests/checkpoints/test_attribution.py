@@ -348,3 +348,30 @@ async def test_what_a_command_removed_comes_back_although_an_edit_followed_at_on
     await shadow.restore("1")
     assert (bench.workspace / "a").read_text() == "1"
     assert (bench.workspace / "b").read_text() == "2"
+
+
+@pytest.mark.parametrize("then", ["nothing", "an edit", "a person's file"])
+async def test_a_restore_names_an_ignored_file_that_a_command_removed_whatever_changed_beside_it_since(
+    bench: Bench, then: str
+) -> None:
+    for name, text in ((".gitignore", "*.local\n"), ("a.local", "1"), ("b", "2")):
+        bench.write(name, text)
+    shadow = await begun(bench)
+    await shadow.barrier()
+    (bench.workspace / "a.local").unlink()
+    shadow.take("rm a.local")
+    await shadow.settle()
+    if then == "an edit":
+        await edited(shadow, bench, "b", "3")
+    elif then == "a person's file":
+        bench.write("mine", "by the person")
+    assert [one.path for one in (await shadow.plan("1")).left_out] == ["a.local"]
+
+
+async def test_a_restore_does_not_name_an_ignored_file_that_a_person_removed(bench: Bench) -> None:
+    for name, text in ((".gitignore", "*.local\n"), ("a.local", "1"), ("b", "2")):
+        bench.write(name, text)
+    shadow = await begun(bench)
+    await edited(shadow, bench, "b", "3")
+    (bench.workspace / "a.local").unlink()
+    assert (await shadow.plan("1")).left_out == ()

@@ -146,7 +146,7 @@ def _who_changed(
     mine = [claim for claim in own if _may_be_of(place, at, claim)]
     if is_overtaken and not mine:
         # The time is that of the folder, which the task itself changed since: a command may have removed the file.
-        mine = [claim for claim in own if claim.ran and claim.at - TICK <= at / 1e9 and _may_name(place, claim)]
+        mine = [claim for claim in own if claim.ran and claim.at - TICK <= at / 1e9 and may_name(place, claim)]
     theirs = [claim for claim in others if _may_be_of(place, at, claim)]
     named = [claim for claim in theirs if claim.paths is not None]
     wrote = any(place == path for claim in own for path, *_ in claim.wrote)
@@ -167,13 +167,12 @@ def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
     """True if a file changed while this claim held. A finished edit names the files that it wrote."""
     is_open = claim.paths is None or claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
     return (
-        (is_open or any(place == path for path, *_ in claim.wrote))
-        and _may_name(place, claim)
-        and _is_within(at, claim)
+        (is_open or any(place == path for path, *_ in claim.wrote)) and may_name(place, claim) and _is_within(at, claim)
     )
 
 
-def _may_name(place: bytes, claim: Claim) -> bool:
+def may_name(place: bytes, claim: Claim) -> bool:
+    """True if a claim is about a file: it names that, a folder above it, or any file."""
     return place.startswith(claim.root + b"/") if claim.paths is None else claim.names(place)
 
 
