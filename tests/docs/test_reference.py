@@ -24,6 +24,11 @@ def test_the_guide_names_every_command():
     assert [name for name in COMMANDS if f"halo {name}" not in guide] == []
 
 
+def test_the_tour_lists_every_page_behind_it():
+    tour = (ROOT / "docs" / "architecture.md").read_text()
+    assert [page.name for page in (ROOT / "docs" / "design").glob("*.md") if f"](design/{page.name})" not in tour] == []
+
+
 def list_anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub makes of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
