@@ -1,4 +1,4 @@
-"""Files that programs write, and nobody reads in a diff: by the attribute `linguist-generated`, else by their names."""
+"""Files that programs write, and no one reads in a diff: by the attribute `linguist-generated`, else by their names."""
 
 import re
 from collections.abc import Sequence
