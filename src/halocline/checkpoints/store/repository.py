@@ -24,7 +24,7 @@ from halocline.checkpoints.store import index, layout, refs
 from halocline.checkpoints.store.access import StoreAccess
 from halocline.checkpoints.store.background_reading import REST, read_stretch
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
-from halocline.checkpoints.store.index_tree import IndexTree
+from halocline.checkpoints.store.index import Stamp, freshen_index, index_stamp
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.objects import write_commit, write_ref
 from halocline.checkpoints.store.reading import make_entry
@@ -32,6 +32,28 @@ from halocline.checkpoints.store.syncing import sync_store
 from halocline.checkpoints.store.trees import find_known, list_differing
 from halocline.checkpoints.store.upkeep import Upkeep
 from halocline.protocol.errors import HaloclineError
+
+
+class IndexTree:
+    """Writes the tree of the index when it changed."""
+
+    def __init__(self) -> None:
+        self._written: tuple[Stamp | None, str] | None = None
+
+    def write(self, git: Git) -> str:
+        """Return the hash of the index's tree, which is in the store."""
+        if self._written is None or self._written[0] != index_stamp(git):
+            tree = git.word("write-tree")
+            self._written = (index_stamp(git), tree)
+        return self._written[1]
+
+    def freshen(self, git: Git) -> None:
+        """Refresh the index; the cached tree stays, because the index still has the same files."""
+        is_known = self._written is not None and self._written[0] == index_stamp(git)
+        freshen_index(git)
+        if is_known and self._written:
+            self._written = (index_stamp(git), self._written[1])
+
 
 T = TypeVar("T")
 OnRead = Callable[[], overtaking.Contents]
