@@ -137,7 +137,7 @@ class Reader:
         return files_of_row(row, place) if row.holds == "rules" else named_files(row.dialect, place, self.roots)
 
     def _load_named(self, named: NamedFile, row: Row, settings: Path) -> RuleFile:
-        """Load a file that settings name. One in the project is the project's, whoever names it."""
+        """Load a file that settings name. One in the project is the project's, no matter who names it."""
         path, name = Path(named), self._display_path(settings)
         inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.roots.project)}/")
         owner: Owner = "project" if inside and not named.why else row.owner

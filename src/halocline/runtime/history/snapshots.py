@@ -224,7 +224,7 @@ def list_prompts(events: Sequence[ev.DurableEvent]) -> Iterator[PastPrompt]:
 
 
 def _list_current(events: Sequence[ev.DurableEvent]) -> set[int]:
-    """The events that the conversation consists of: at each rewind, it goes on from the event that this went to."""
+    """The events that the conversation consists of: at each rewind, it continues from the event that this went to."""
     current: set[int] = set()
     place = len(events)
     while place:
