@@ -52,7 +52,7 @@ async def test_the_checkpoints_of_a_renamed_folder_are_listed_and_restored_into_
     assert not (halo.root / "project").exists()
 
 
-async def test_a_fork_into_a_folder_beside_is_neither_renamed_nor_without_its_checkpoints(halo: Halo, task: str) -> None:
+async def test_a_fork_into_another_folder_is_neither_renamed_nor_without_its_checkpoints(halo: Halo, task: str) -> None:
     (point,) = [line.split()[0] for line in (await halo.run("tasks", "show", task, "--points")).out.splitlines()][-1:]
     forked = await halo.run("fork", task, "--at", point, "--files", "../beside")
     assert forked.code == 0, forked.err
