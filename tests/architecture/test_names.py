@@ -6,6 +6,7 @@ The budgets only fall: whoever gets below one lowers it.
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,13 @@ BUDGET = re.findall(
     "granted=2 leave=8 way=1",
 )
 """How many names of modules, classes and functions still have a word of the glossary's left column."""
+
+TELLS = re.compile(r"\b(?:goes on|of yours|nobody|of the model's(?! \w)|whoever|anew)\b", re.IGNORECASE)
+"""Phrases that read as translated: the list of the glossary."""
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`|'nobody'", re.MULTILINE | re.DOTALL)
+"""Names and outputs, which are no prose."""
+HELP = ("surfaces/", "runtime/prompts/slash_commands.py", "store/settings/settings.py")
+"""Modules whose strings people read."""
 
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
@@ -77,3 +85,25 @@ def test_words_of_our_own_become_fewer():
     assert len(table) > 20
     counts = Counter(word for name in names() for word in set(words_of(name)))
     assert {word: counts[word] for word in table if counts[word]} == {word: int(most) for word, most in BUDGET}
+
+
+def test_no_text_for_people_and_no_docstring_reads_as_translated():
+    found = [f"{place}: {phrase}" for place, text in texts() for phrase in TELLS.findall(CODE.sub("", text))]
+    assert found == [], "docs/glossary.md says what to write instead"
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield guide, help, page and docstrings, each with its place."""
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        if path.name != "glossary.md":
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for path in (ROOT / "src" / "halocline" / "surfaces" / "web" / "static" / "js").rglob("*.js"):
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for name, tree in parse_modules().items():
+        yield from ((name, node.value.value) for node in find_nodes(tree, ast.Expr) if is_text(node.value))
+        if name.startswith(HELP):
+            yield from ((name, node.value) for node in find_nodes(tree, ast.Constant) if is_text(node))
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value

@@ -11,7 +11,7 @@ from halocline.ports.tool import Tool
 from halocline.tools import toolset
 
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
-LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_GUIDE = 300, 40, 80
+LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_GUIDE = 400, 40, 80
 MOST_MODULES = 24
 """Modules of one folder, except the tools, which are one module each."""
 NOT_TOOLS = {

@@ -303,3 +303,75 @@ async def test_a_command_of_a_task_in_another_folder_is_no_company(bench: Bench,
     elsewhere.end(None)
     assert (await shadow.plan("1")).deletes == ("made.txt",)
     await shadow.close()
+
+
+def gone(at: float, *claims: Claim) -> Who:
+    """Who removed a file, found missing by a scan between 0 and 10 s, in a folder that changed at `at` seconds."""
+    found = attribute_changes({b"dir/a": ("old", "")}, ROOT, "t1", claims, lambda _: round(at * 1e9) + 1, (0.0, 10.0))
+    return found.by_path().get(b"dir/a", found.rest)
+
+
+COMMAND = Claim("t1", ROOT, 1.0, 2.0, None, ran=True)
+NAMING = Claim("t1", ROOT, 1.0, 2.0, frozenset({b"/project/dir/a"}), ran=True)
+OTHERWISE = Claim("t1", ROOT, 1.0, 2.0, frozenset({b"/project/b"}), ran=True)
+
+
+@pytest.mark.parametrize("later", ["/project/dir/b", "/project/c", None])
+@pytest.mark.parametrize("command", [COMMAND, NAMING])
+def test_an_edit_beside_a_file_that_a_command_removed_does_not_make_that_the_person_s(command, later) -> None:
+    """The edit's scan is a later one, but only the folder's time tells when the file went."""
+    paths = None if later is None else frozenset({later.encode()})
+    assert gone(11.0, command, Claim("t1", ROOT, 10.5, 11.5, paths, ran=paths is None)) is Who.COMMAND
+
+
+def test_a_file_that_went_while_the_task_changed_nothing_beside_it_is_the_person_s() -> None:
+    edit = Claim("t1", ROOT, 10.5, 11.5, frozenset({b"/project/other/b"}))
+    assert gone(11.0, COMMAND, edit) is Who.PERSON
+    assert gone(5.0, COMMAND) is Who.PERSON
+    beside = Claim("t1", ROOT, 10.5, 11.5, frozenset({b"/project/dir/b"}))
+    assert [gone(11.0, OTHERWISE, beside), gone(12.0, COMMAND, beside)] == [Who.PERSON, Who.PERSON]
+
+
+async def test_what_a_command_removed_comes_back_although_an_edit_followed_at_once(bench: Bench) -> None:
+    bench.write("a", "1")
+    bench.write("b", "2")
+    shadow = await begun(bench)
+    await shadow.barrier()
+    (bench.workspace / "a").unlink()
+    shadow.take("rm a")
+    await shadow.barrier(["b"], ran=False)
+    bench.write("c", "3")
+    (bench.workspace / "c").rename(bench.workspace / "b")
+    shadow.wrote("b", b"2", b"3")
+    shadow.take("edit", ["b"])
+    await shadow.settle()
+    await shadow.restore("1")
+    assert (bench.workspace / "a").read_text() == "1"
+    assert (bench.workspace / "b").read_text() == "2"
+
+
+@pytest.mark.parametrize("then", ["nothing", "an edit", "a person's file"])
+async def test_a_restore_names_an_ignored_file_that_a_command_removed_whatever_changed_beside_it_since(
+    bench: Bench, then: str
+) -> None:
+    for name, text in ((".gitignore", "*.local\n"), ("a.local", "1"), ("b", "2")):
+        bench.write(name, text)
+    shadow = await begun(bench)
+    await shadow.barrier()
+    (bench.workspace / "a.local").unlink()
+    shadow.take("rm a.local")
+    await shadow.settle()
+    if then == "an edit":
+        await edited(shadow, bench, "b", "3")
+    elif then == "a person's file":
+        bench.write("mine", "by the person")
+    assert [one.path for one in (await shadow.plan("1")).left_out] == ["a.local"]
+
+
+async def test_a_restore_does_not_name_an_ignored_file_that_a_person_removed(bench: Bench) -> None:
+    for name, text in ((".gitignore", "*.local\n"), ("a.local", "1"), ("b", "2")):
+        bench.write(name, text)
+    shadow = await begun(bench)
+    await edited(shadow, bench, "b", "3")
+    (bench.workspace / "a.local").unlink()
+    assert (await shadow.plan("1")).left_out == ()

@@ -137,3 +137,63 @@ async def test_an_unfinished_restore_of_several_folders_is_undone_at_the_old_pla
     with pytest.raises(HaloclineError, match="A restore of several folders was interrupted before"):
         await new.shadow().list()
     assert store.exists()
+
+
+async def test_the_first_change_after_a_rename_is_held_in_the_store_that_comes_along(bench: Bench) -> None:
+    """An edit keeps the old content before the store is opened."""
+    new = renamed(await worked(bench), "new")
+    shadow = new.shadow("t2")
+    shadow.begin(new.events.append)
+    await shadow.barrier(["a.txt"], ran=False)
+    new.write("a.txt", "three")
+    shadow.wrote("a.txt", b"two", b"three")
+    shadow.take("edit", ["a.txt"])
+    await shadow.settle()
+    assert await listed(new) == ["t1/1", "t1/2", "t2/1", "t2/2"]
+    assert git(new.workspace, f"--git-dir={new.repository}", "show", "refs/halocline/t2/1:a.txt") == "two"
+
+
+async def test_a_folder_that_is_renamed_and_renamed_back_keeps_its_checkpoints(bench: Bench) -> None:
+    new = renamed(await worked(bench), "new")
+    assert await listed(new) == ["t1/1", "t1/2"]
+    new.workspace.rename(bench.workspace)
+    assert await listed(bench) == ["t1/1", "t1/2"]
+
+
+async def test_a_store_that_was_set_aside_is_found_when_its_folder_is_back(bench: Bench, tmp_path: Path) -> None:
+    other = replace(bench, workspace=tmp_path / "other")
+    other.workspace.mkdir()
+    await worked(bench, "t1")
+    await worked(other, "t2")
+    away = bench.workspace.rename(tmp_path / "away")
+    other.workspace.rename(bench.workspace)
+    assert await listed(bench) == ["t2/1", "t2/2"]
+    bench.workspace.rename(other.workspace)
+    away.rename(bench.workspace)
+    assert (await listed(bench), await listed(other)) == (["t1/1", "t1/2"], ["t2/1", "t2/2"])
+    await worked(bench, "t3")
+    assert (await listed(bench), await listed(other)) == (["t1/1", "t1/2", "t3/1", "t3/2"], ["t2/1", "t2/2"])
+
+
+@pytest.mark.parametrize("order", ["old first", "new first"])
+async def test_a_new_folder_at_the_old_place_takes_nothing_from_the_renamed_one(bench: Bench, order: str) -> None:
+    """Whichever is used first; the new one may have the old one's, too, as after `rm -rf` and a clone."""
+    old = renamed(await worked(bench), "old")
+    bench.workspace.mkdir()
+    for one in (old, bench) if order == "old first" else (bench, old):
+        await worked(one, "t2" if one is old else "t3", before="two", after="three")
+    assert (await listed(old))[:2] == ["t1/1", "t1/2"]
+    assert {"t2/1", "t2/2"} <= {*await listed(old)}
+    assert {"t3/1", "t3/2"} <= {*await listed(bench)}
+    await old.shadow("t2").restore("1")
+    assert ((old.workspace / "a.txt").read_text(), (bench.workspace / "a.txt").read_text()) == ("two", "three")
+
+
+async def test_what_is_left_of_a_copy_that_was_cut_short_is_no_store(bench: Bench) -> None:
+    old = renamed(await worked(bench), "old")
+    bench.workspace.mkdir()
+    await worked(bench, "t3")
+    store = place_store(old.store, old.workspace)
+    shutil.copytree(place_store(bench.store, bench.workspace), store.with_name(f"{store.name}.damaged-copy"))
+    assert (await listed(old))[:2] == ["t1/1", "t1/2"]
+    assert not store.with_name(f"{store.name}.damaged-copy").exists()

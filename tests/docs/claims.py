@@ -10,11 +10,13 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 ROWS = Path(__file__).with_name("claims.toml")
-TABLES_ONLY = ("README.md",)
-"""Pages of which only tables of modes are claims."""
-MODES = "approval mode"
+TABLES_ONLY = {"docs/guide/approvals.md": "approval mode", "README.md": "you get"}
+"""Pages of which only some claims are held: a table, by its first cell, and numbered items (the promises)."""
+OTHERS = ("Claude Code", "Codex", "Cline", "opencode")
+"""Columns about other programs: each cell has its source, which no test of ours can hold."""
 _END = re.compile(r"(?<=[.!?])[*)]*\s+(?=[A-Z`\"(*\[])")
 _LABEL = re.compile(r"^\*\*[^*]{1,40}\.\*\*\s*")
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _ITEM = re.compile(r"^[-*] |^\d+\. ")
 
 
@@ -26,7 +28,7 @@ def read_rows() -> dict[str, dict[str, Any]]:
 def claims_of(page: str) -> list[str]:
     """Return the claims of a page in its order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return [claim for block in _blocks(text) for claim in _claims_in(block, only_modes=page in TABLES_ONLY)]
+    return [claim for block in _blocks(text) for claim in _claims_in(block, TABLES_ONLY.get(page, ""))]
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
@@ -41,19 +43,43 @@ def _blocks(text: str) -> Iterator[list[str]]:
             block.append(line.strip())
 
 
-def _claims_in(block: list[str], *, only_modes: bool) -> Iterator[str]:
+def _claims_in(block: list[str], only: str) -> Iterator[str]:
     if block[0].startswith("|"):
-        yield from _cells_in([_split_row(line) for line in block], only_modes=only_modes)
-    elif not only_modes:
+        yield from _cells_in([_split_row(line) for line in block], only)
+    elif only and re.match(r"\d+\. ", block[0]):
+        yield " ".join(block)
+    elif not only:
         text = _LABEL.sub("", _ITEM.sub("", " ".join(block))).replace("**", "")
         yield from (sentence for part in _END.split(text) if (sentence := part.strip()))
 
 
-def _cells_in(table: list[list[str]], *, only_modes: bool) -> Iterator[str]:
+def _cells_in(table: list[list[str]], only: str) -> Iterator[str]:
     head, _, *rows = table
-    if only_modes and head[0] != MODES:
+    if only and head[0] != only:
         return
-    yield from (f"{row[0]} | {column}: {cell}" for row in rows for column, cell in zip(head[1:], row[1:], strict=True))
+    for row in rows:
+        cells = zip(head[1:], row[1:], strict=True)
+        yield from (
+            f"{_without_links(row[0])} | {column}: {_without_links(cell)}"
+            for column, cell in cells
+            if column not in OTHERS
+        )
+
+
+def _without_links(cell: str) -> str:
+    return _LINK.sub(r"\1", cell)
+
+
+def list_sources(page: str) -> list[tuple[str, str, str]]:
+    """Return the cells about other programs: row, column and text."""
+    tables = [block for block in _blocks((ROOT / page).read_text(encoding="utf-8")) if block[0].startswith("|")]
+    return [
+        (row[0], column, cell)
+        for head, _, *rows in ([_split_row(line) for line in table] for table in tables)
+        for row in rows
+        for column, cell in zip(head[1:], row[1:], strict=True)
+        if column in OTHERS
+    ]
 
 
 def _split_row(line: str) -> list[str]:

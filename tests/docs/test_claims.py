@@ -1,11 +1,12 @@
-"""Every claim of the page on security, and of the README's table of modes, names the tests that hold it."""
+"""Every claim of the page on security, the table of modes and the README's promises names the tests that hold it."""
 
 import json
+import re
 
 import pytest
-from tests.docs.claims import ROOT, ROWS, claims_of, list_tests, read_rows
+from tests.docs.claims import ROOT, ROWS, claims_of, list_sources, list_tests, read_rows
 
-PAGES = ("docs/security.md", "README.md")
+PAGES = ("docs/security.md", "docs/guide/approvals.md", "README.md")
 SAYS = ("description", "limit", "untested")
 """What a sentence is that no test can hold, or that no test holds yet."""
 FIX = f"Add to {ROWS.relative_to(ROOT)}, below [{{page}}]: the tests that hold it, or what it says instead:\n{{rows}}"
@@ -49,3 +50,9 @@ def test_what_no_test_holds_says_what_it_is():
         if not (held if isinstance(held, list) else held.get("says") in SAYS and set(held) <= {"says", "reason"})
     ]
     assert wrong == []
+
+
+def test_what_the_readme_says_of_other_programs_has_a_source_on_the_web():
+    cells = list_sources("README.md")
+    assert len(cells) == 20
+    assert [cell for cell in cells if not re.fullmatch(r"\[[^]]+\]\(https://[^)]+\)", cell[2])] == []

@@ -19,19 +19,30 @@ def test_every_exit_code_has_a_meaning():
     assert set(MEANINGS) == set(ExitCode)
 
 
-def test_the_readme_names_every_command():
-    readme = (ROOT / "README.md").read_text()
-    assert [name for name in COMMANDS if f"halo {name}" not in readme] == []
+def test_the_guide_names_every_command():
+    guide = (ROOT / "docs" / "guide" / "README.md").read_text()
+    assert [name for name in COMMANDS if f"halo {name}" not in guide] == []
+
+
+def test_the_tour_lists_every_page_behind_it():
+    tour = (ROOT / "docs" / "architecture.md").read_text()
+    assert [page.name for page in (ROOT / "docs" / "design").glob("*.md") if f"](design/{page.name})" not in tour] == []
+
+
+def list_anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_link_in_the_docs_leads_somewhere():
     pages = [ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-    broken = [
-        f"{page.relative_to(ROOT)}: {link}"
-        for page in pages
-        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
-        if not (page.parent / link).exists()
-    ]
+    broken = []
+    for page in pages:
+        for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", page.read_text()):
+            target = page.parent / link if link else page
+            if not target.exists() or (anchor and anchor not in list_anchors(target)):
+                broken.append(f"{page.relative_to(ROOT)}: {link}#{anchor}")
     assert broken == []
 
 

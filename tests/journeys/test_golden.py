@@ -16,7 +16,7 @@ from halocline.task.log import Log
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 OLD_LOGS = sorted(GOLDEN.glob("format-*/*.jsonl"))
-DIFFERS = {"seq", "at", "task"}
+DIFFERS = {"seq", "at", "task", "folder_mark"}
 """Fields that differ from run to run, or follow from what does."""
 STANDS_FOR = {"system_prompt": "<system prompt>", "version": "<version>", "checkpoint": "<checkpoint>"}
 PATTERNS = ((r"Time: [^\\]*", "Time: <time>"), (r" in \d+\.\d s\]", " in <seconds> s]"))

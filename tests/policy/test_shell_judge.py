@@ -267,3 +267,9 @@ def test_a_command_with_a_nul_character_is_asked_about(workspace, text):
 def test_permissions_speak_of_a_program_that_has_only_a_redirection(workspace, permissions, command, verdict):
     (workspace / "f").write_text("x")
     assert judged(workspace, command, env={"CLINE_COMMAND_PERMISSIONS": permissions}).verdict == verdict
+
+
+@pytest.mark.parametrize("before", ["popd", "nice pushd src; popd", "stdbuf -oL pushd src; popd", "popd; popd"])
+@pytest.mark.parametrize("command", ["cat src/../server.pem", "tee < server.pem"])
+def test_where_no_folder_is_on_the_stack_popd_leaves_the_shell_where_it_is(workspace, before, command):
+    assert "server.pem may hold secrets" in judged(workspace, f"{before}; {command}", AUTO).reason

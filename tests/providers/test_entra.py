@@ -168,7 +168,7 @@ async def test_where_nobody_is_signed_in_the_error_says_how_to_sign_in(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = await failed(tmp_path)
-    assert (error.kind, "nobody is signed in" in error.text, "az login" in error.hint) == (
+    assert (error.kind, "no one is signed in" in error.text, "az login" in error.hint) == (
         ModelErrorKind.AUTH,
         True,
         True,

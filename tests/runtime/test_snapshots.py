@@ -1,6 +1,8 @@
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from halocline.protocol.events import CheckpointTaken, DurableEvent, FileChanged
+from halocline.protocol.events import CheckpointRestored, CheckpointTaken, DurableEvent, FileChanged, TurnStarted
+from halocline.protocol.events.rewind import RootRestored
 from halocline.runtime.history.snapshots import checkpoint_at
 
 EDIT = FileChanged(path="a.txt", before=None, after=None, cause="edit_file")
@@ -23,3 +25,32 @@ def test_a_late_checkpoint_does_not_show_the_files_before_the_changes_that_are_i
 def test_between_two_changes_that_only_a_late_checkpoint_saved_the_files_were_not_saved() -> None:
     events = numbered(FIRST, EDIT, EDIT, replace(SECOND, is_late=True))
     assert [checkpoint_at(events, seq) for seq in (1, 2, 3, 4)] == ["first", "", "second", "second"]
+
+
+@given(st.lists(st.one_of(st.just("edit"), st.just("prompt"), st.integers(0, 9)), max_size=9))
+def test_at_every_point_the_files_are_those_of_the_last_change_or_restore(steps: list[str | int]) -> None:
+    """A number restores the checkpoint at that place of those that there are, made by edits or by restores."""
+    events: list[DurableEvent] = [FIRST]
+    known, now, then = ["first"], "first", ["first"]
+    for step in steps:
+        if step == "edit":
+            events += [EDIT, CheckpointTaken(checkpoint=(now := f"edit {len(events)}"), label="Edit")]
+            known.append(now)
+        elif step == "prompt":
+            events.append(TurnStarted(content=()))
+        else:
+            undo, now = now, known[int(step) % len(known)]
+            events.append(CheckpointRestored(checkpoint=now, undo=undo))
+        then += [""] * (len(events) - len(then) - 1) + [now]
+    found = [checkpoint_at(numbered(*events), seq) for seq in range(1, len(events) + 1)]
+    assert [one for one, wanted in zip(found, then, strict=True) if wanted] == [wanted for wanted in then if wanted]
+
+
+def test_a_restore_of_another_folder_counts_there_alone() -> None:
+    elsewhere = (RootRestored(root="/other", checkpoint="theirs", undo="u"),)
+    events = numbered(FIRST, replace(SECOND, root="/other"), CheckpointRestored("first", "u", elsewhere=elsewhere))
+    assert (checkpoint_at(events, 3), checkpoint_at(events, 3, "/other")) == ("first", "theirs")
+
+
+def test_edits_that_were_undone_one_by_one_name_no_checkpoint() -> None:
+    assert checkpoint_at(numbered(FIRST, CheckpointRestored("task@1", "task@2")), 2) == "first"

@@ -73,7 +73,7 @@ class SaveQueue:
         self.waiting.append(request)
 
     def start(self) -> None:
-        """Begin to save what waits, unless that goes on already."""
+        """Begin to save what waits, unless that has begun."""
         if self.waiting and (self._worker is None or self._worker.done()):
             self._worker = asyncio.create_task(self._work())
 

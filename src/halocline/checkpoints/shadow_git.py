@@ -1,6 +1,6 @@
 """The checkpoints of one task: requests them when files change, and holds changes back until the present is safe.
 
-Saving goes on in the background (`save_queue`). Nothing here raises into the task: a problem
+Saving continues in the background (`save_queue`). Nothing here raises into the task: a problem
 becomes one `Noticed`, and the task continues without checkpoints.
 """
 

@@ -6,20 +6,27 @@ They are read through a view, so that no program of the repository runs and noth
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
 from halocline.files.opening import open_below, opened_folder, require_regular
 from halocline.files.regular import read_from
 from halocline.git.diffs import PLAIN
-from halocline.git.generated_files import find_generated
 from halocline.git.process import Answer
 from halocline.git.view import View, open_view
 from halocline.ports.revisions import ChangedFile, CommitDiff
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.file_names import make_printable
+
+_NAMES = re.compile(
+    r".*\.(?:lock|lockb|min\.\w+|map|snap|pb\.go|pb\.cc|pb\.h|g\.dart|designer\.cs)|.*_pb2(?:_grpc)?\.pyi?"
+    r"|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.(?:work\.)?sum|packages\.lock\.json|gradle\.lockfile"
+    r"|\.terraform\.lock\.hcl|package\.resolved|module\.bazel\.lock",
+    re.IGNORECASE,
+)
 
 Judge = Callable[[Path], str]
 """Returns why a file's lines may not be read: empty if they may, `HIDDEN` if not even its name may be shown."""
@@ -189,3 +196,18 @@ async def _run_well(view: View, *words: str) -> Answer:
     if not answer.is_good:
         raise ToolFailure(f"git {words[0]} failed with exit code {answer.code}.")
     return answer
+
+
+async def find_generated(view: View, paths: Sequence[str]) -> frozenset[str]:
+    """Return those of the paths, given relative to the top folder, that are generated. Raises GitUnusable."""
+    top = str(view.repository.top)
+    answer = await view.run("-C", top, "check-attr", "-z", "linguist-generated", "--", *paths)
+    fields = answer.output.decode("utf-8", "surrogateescape").split("\0")
+    marked = dict(zip(fields[::3], fields[2::3], strict=False))
+    return frozenset(path for path in paths if _is_generated(path, marked.get(path, "")))
+
+
+def _is_generated(path: str, mark: str) -> bool:
+    if mark in ("unset", "false"):
+        return False
+    return mark in ("set", "true") or bool(_NAMES.fullmatch(PurePosixPath(path).name))

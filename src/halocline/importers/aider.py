@@ -95,7 +95,7 @@ def _list_talk(lines: list[str]) -> Iterator[tuple[bool, str, str]]:
 def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str, str]]:
     """Join the lines of each prompt and of each reply, with the program's line about tokens behind them.
 
-    Lines of the program are left out. Any other line ends a prompt, which may have been a command; a reply goes on.
+    Lines of the program are left out. Any other line ends a prompt, which may have been a command; a reply continues.
     """
     end = _END if any(line.startswith(_PERSON) and line.endswith(_END) for line in lines) else ""
     run: list[str] = []

@@ -105,14 +105,14 @@ def _link_local(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _another_tool(act: Act, context: PolicyContext) -> Decision | None:
-    """Ask when a server redefined a tool: nobody allowed the new definition, in any mode."""
+    """Ask when a server redefined a tool: no one allowed the new definition, in any mode."""
     if not act.changed or act.grant in context.grants:
         return None
     return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
 
 
 def _by_asking_rule(act: Act, context: PolicyContext, *, sources: Sequence[Source]) -> Decision | None:
-    """Find an ask rule, or a deny rule about places that the call may change: nobody knows, so it asks."""
+    """Find an ask rule, or a deny rule about places that the call may change: that is unknown, so it asks."""
     if found := _by_strict_rule(act, context, Verdict.ASK, sources, possibly=True):
         return found
     denied = _by_strict_rule(act, context, Verdict.DENY, sources, possibly=True)

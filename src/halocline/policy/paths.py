@@ -120,6 +120,21 @@ class Classifier:
             entry=path if path == spelled else _find_entry(spelled, path),
         )
 
+    def resolve_entry(self, one: Resolved) -> Resolved:
+        """Return the place of a link itself, for what changes the entry and not what it leads to."""
+        if one.entry in ("", one.path):
+            return one
+        found, root = _look_at(one.entry), self.root_of(one.entry)
+        is_here = root is not None and root.path == self.workspace
+        return Resolved(
+            one.entry,
+            os.path.relpath(one.entry, self.workspace) if is_here else one.entry,
+            self.kind(one.entry, found),
+            root=root.path if root and not is_here else "",
+            identity=identity_of(found) if found else "",
+            entry=one.entry,
+        )
+
     def root_of(self, path: str) -> OtherRoot | None:
         """Return the folder of the task that a path is in."""
         return next((root for root in self.roots if is_within(path, root.path)), None)

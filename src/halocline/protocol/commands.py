@@ -30,7 +30,7 @@ class SubmitPrompt(Command, frozen=True):
     with `SendQueued`, unless it was sent `after_stop`: as is every prompt that comes once the turn is being stopped.
 
     The answer must match `output_schema`, if set. Slash commands are expanded, unless the prompt is `verbatim`, for
-    text that nobody typed. `editor` is the state of the person's editor, if known. `turn` names the turn that it
+    text that no one typed. `editor` is the state of the person's editor, if known. `turn` names the turn that it
     starts, so that the sender knows it.
     """
 

@@ -112,7 +112,7 @@ _SIGNED_IN = (
     "{vendor} did not accept your sign-in",
     "Check that your account may use {model}, and sign in again if that changed.",
 )
-"""The words for a refused token, which is nobody's key."""
+"""The words for a refused token of a sign-in, which is no key."""
 
 # Codes with which OpenAI's Responses API rejects a request after accepting it. Retrying does not help.
 _BAD_REQUESTS = (

@@ -10,7 +10,7 @@ from halocline.providers.json_cache import encode_json
 RESERVED = frozenset(
     ("model", "stream", "messages", "contents", "input", "system", "systemInstruction", "instructions", "tools")
 )
-"""Fields that make a request ours: nobody else may set them."""
+"""Fields that make a request ours: nothing else may set them."""
 
 
 def encode_head(head: JsonObject, endpoint: Endpoint) -> bytes:

@@ -49,7 +49,7 @@ IN_HOME = (
 )
 """Names of temporary files."""
 OF_A_TASK = ("tasks/*/*.new", "tasks/*/*.tmp", "importing/*")
-"""Temporary files of a task, or of a running import: unused if nobody holds its lock."""
+"""Temporary files of a task, or of a running import: unused if its lock is free."""
 
 
 def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[Path]:

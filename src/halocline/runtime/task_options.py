@@ -21,7 +21,7 @@ _NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "
 
 
 class Choices(Value, frozen=True):
-    """Options of this run that override the settings; None keeps the setting. `unattended`: nobody watches the run.
+    """Options of this run that override the settings; None keeps the setting. `unattended`: no one watches the run.
 
     `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`).
     """

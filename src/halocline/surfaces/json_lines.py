@@ -47,7 +47,7 @@ class LineTransport:
         self._sending = asyncio.Lock()
 
     async def send(self, message: JsonMessage) -> None:
-        """Write one message. Raises ConnectionError if nobody reads any more."""
+        """Write one message. Raises ConnectionError if the reader is gone."""
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         async with self._sending:
             self._writer.write(line + b"\n")

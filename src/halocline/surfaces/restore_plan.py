@@ -76,8 +76,11 @@ def stays_different(plan: RestorePlan) -> bool:
 
 def count_plan(plan: RestorePlan) -> str:
     """Count the plan's changes in one line."""
-    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost, plan.left_out)))
-    return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
+    parts = [f"{format_plural(plan.changes, 'file')} to change"]
+    parts += [f"{stay} to keep as is"] if stay else []
+    parts += [f"{len(plan.left_out)} that cannot be restored"] if plan.left_out else []
+    return ", ".join(parts) + "."
 
 
 def diff_text(file: FileDifference) -> str:

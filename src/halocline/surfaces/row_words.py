@@ -206,7 +206,7 @@ def describe_import(event: ev.Imported) -> str:
 
 
 def describe_move(former: str, workspace: str) -> str:
-    return f"The folder of this task was {former} then. The task continues in {workspace}."
+    return f"The folder of this task was renamed: {former} is called {workspace} now."
 
 
 def describe_folders(roots: tuple[str, ...]) -> str:

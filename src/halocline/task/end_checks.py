@@ -10,7 +10,7 @@ EndCheck = CompletionRequired | CompletionQuestioned | AnswerAccepted | AnswerRe
 
 
 def check_end(state: State) -> tuple[EndCheck, ...]:
-    """Return the events before the turn can end. If they give the model something to read, it goes on."""
+    """Return the events before the turn can end. If they give the model something to read, it continues."""
     if _lacks_completion(state):
         return (CompletionRequired(content=(notes.completion.ask_for_completion(),)),)
     if _is_to_be_checked(state):

@@ -211,7 +211,7 @@ class Inbox:
         return _settle_future(self._answers, command.request, command)
 
     def end_unanswered(self, request: str) -> None:
-        """End the wait for a decision or an answer as if nobody could give it: so it was in a recording."""
+        """End the wait for a decision or an answer as if no one could give it: so it was in a recording."""
         _settle_future(self._decisions, request, None)
         _settle_future(self._answers, request, None)
 
@@ -222,7 +222,7 @@ class Inbox:
 
 
 class Waiting(Generic[T]):
-    """Context manager around a question, from before it is shown; `arrives` returns None if nobody can answer."""
+    """Context manager around a question, from before it is shown; `arrives` returns None if no one can answer."""
 
     def __init__(
         self, waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, *, attended: bool
@@ -243,7 +243,7 @@ class Waiting(Generic[T]):
 
     @property
     def is_open(self) -> bool:
-        """True until there is an answer; false if nobody can give one."""
+        """True until there is an answer; false if no one can give one."""
         return self._future is not None and not self._future.done()
 
     async def arrives(self) -> T | Interjected | None:

@@ -48,7 +48,7 @@ class Log(Stream):
     def __init__(
         self, folder: Path, task: str, *, goes_on: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
-        """Take the writer's lock. A log that `goes_on` is not made anew if its task was deleted meanwhile.
+        """Take the writer's lock. A log that `goes_on` is not made again if its task was deleted meanwhile.
 
         Raises:
             TaskBusy: another process (or another Log of this one) holds it.

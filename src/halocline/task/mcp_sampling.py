@@ -1,6 +1,6 @@
 """MCP sampling: lets servers use the task's model, within bounds and with the user's permission.
 
-What must stay true: the model is used only with permission, and if nobody can answer, only if the settings allow it;
+What must stay true: the model is used only with permission, and if no one can answer, only if the settings allow it;
 usage is an event and counts toward the task. The budget is kept in the log, so it survives a crash.
 """
 
@@ -32,7 +32,7 @@ class Bounds(Value, frozen=True):
 
 
 class Asker(Protocol):
-    """Asks the user a question while a call runs; returns None if nobody can answer."""
+    """Asks the user a question while a call runs; returns None if no one can answer."""
 
     def __call__(self, question: str, options: Sequence[str], call: str) -> Awaitable[str | None]: ...
 

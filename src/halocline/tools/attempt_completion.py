@@ -23,7 +23,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    """End the turn. The command is only shown: running it would need its own approval, and nobody may be there."""
+    """End the turn. The command is only shown: running it would need its own approval, and perhaps no one is there."""
     shown = (
         f"{input.result.rstrip()}\n\nTo see it: `{input.command.strip()}`" if input.command.strip() else input.result
     )

@@ -19,7 +19,7 @@ async def task(halo: Halo) -> str:
 
 
 def has_said(halo: Halo, err: str) -> bool:
-    return f"The folder {halo.folder} was {halo.root / 'project'} then" in " ".join(err.split())
+    return f"The folder {halo.root / 'project'} is called {halo.folder} now." in " ".join(err.split())
 
 
 async def test_the_tasks_of_a_renamed_folder_are_listed_and_it_is_said_where_it_was(halo: Halo, task: str) -> None:
@@ -50,3 +50,12 @@ async def test_the_checkpoints_of_a_renamed_folder_are_listed_and_restored_into_
     assert restored.code == 0, restored.err
     assert (halo.folder / "note.txt").read_text() == "before\n"
     assert not (halo.root / "project").exists()
+
+
+async def test_a_fork_into_another_folder_is_neither_renamed_nor_without_its_checkpoints(halo: Halo, task: str) -> None:
+    (point,) = [line.split()[0] for line in (await halo.run("tasks", "show", task, "--points")).out.splitlines()][-1:]
+    forked = await halo.run("fork", task, "--at", point, "--files", "../beside")
+    assert forked.code == 0, forked.err
+    listed = await halo.run("tasks", "list", cwd=halo.root / "beside")
+    assert "is called" not in listed.err
+    assert "lost" not in (await halo.run("doctor")).out

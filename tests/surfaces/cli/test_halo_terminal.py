@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import signal
 import subprocess
 import termios
 from typing import Any
@@ -305,6 +306,17 @@ def test_a_resumed_conversation_shows_where_it_stands(halo: Halo) -> None:
     assert person.is_gone_with() == 0
     person = Person(halo, "-c", "-m", model).sees("act mode", "the first prompt", "The first answer.", COMPOSER)
     assert person.types(CTRL_D).is_gone_with() == 0
+
+
+def test_a_resumed_conversation_shows_at_once_what_a_crash_cut_short(halo: Halo) -> None:
+    model = halo.script({"text": "Now.", "call": [shell("echo begun; sleep 1000")]}, HI)
+    first = halo.terminal("-y", "-m", model, "wait a while", forks=False)
+    first.expect("begun")
+    first.kill(signal.SIGKILL)
+    first.wait()
+    person = Person(halo, "-c", "-m", model)
+    person.sees("wait a while", "$ echo begun; sleep 1000", "■ interrupted", "Continue where you left off")
+    assert person.types(CTRL_D).is_gone_with() == 130
 
 
 async def test_of_a_long_task_a_terminal_shows_the_last_steps_and_a_pipe_all(halo: Halo) -> None:

@@ -86,12 +86,15 @@ def attribute_changes(
     folder: where several tasks work, a person may work as well.
     """
     own, others = _split_claims(claims, task, root, between)
+    later = [claim for claim in claims if claim.task == task and claim.at > between[1]]
     found: dict[Who, list[str]] = {}
     other: dict[str, list[str]] = {}
     times: list[float] = []
     for path, sides in changed.items():
         at, place = changed_at(path), os.path.join(root, path)
-        who, whose = (Who.TASK, "") if _is_written(place, sides, own) else _who_changed(place, at, own, others)
+        is_overtaken = not sides[1] and any(_changes_folder_of(place, at, claim) for claim in (*own, *later))
+        change = _who_changed(place, at, own, others, is_overtaken=is_overtaken)
+        who, whose = (Who.TASK, "") if _is_written(place, sides, own) else change
         together = other.setdefault(whose, []) if who is Who.OTHER else found.setdefault(who, [])
         together.append(path.decode("latin-1"))
         if who in (Who.PERSON, Who.OTHER):
@@ -135,8 +138,13 @@ def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> b
     return len(chain) > 1 and chain[-1] == sides[1]
 
 
-def _who_changed(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -> tuple[Who, str]:
+def _who_changed(
+    place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim], *, is_overtaken: bool
+) -> tuple[Who, str]:
     mine = [claim for claim in own if _may_be_of(place, at, claim)]
+    if is_overtaken and not mine:
+        # The time is that of the folder, which the task itself changed since: a command may have removed the file.
+        mine = [claim for claim in own if claim.ran and claim.at - TICK <= at / 1e9 and may_name(place, claim)]
     theirs = [claim for claim in others if _may_be_of(place, at, claim)]
     named = [claim for claim in theirs if claim.paths is not None]
     wrote = any(place == path for claim in own for path, *_ in claim.wrote)
@@ -155,10 +163,21 @@ def _who_changed(place: bytes, at: int, own: Sequence[Claim], others: Sequence[C
 
 def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
     """True if a file changed while this claim held. A finished edit names the files that it wrote."""
-    if claim.paths is None:
-        return place.startswith(claim.root + b"/") and _is_within(at, claim)
-    is_open = claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
-    return (is_open or any(place == path for path, *_ in claim.wrote)) and claim.names(place) and _is_within(at, claim)
+    is_open = claim.paths is None or claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
+    return (
+        (is_open or any(place == path for path, *_ in claim.wrote)) and may_name(place, claim) and _is_within(at, claim)
+    )
+
+
+def may_name(place: bytes, claim: Claim) -> bool:
+    """True if a claim is about a file: it names that, a folder above it, or any file."""
+    return place.startswith(claim.root + b"/") if claim.paths is None else claim.names(place)
+
+
+def _changes_folder_of(place: bytes, at: int, claim: Claim) -> bool:
+    """True if a claim that held then is about an entry beside a file, or beside a folder above it."""
+    folders = (claim.root,) if claim.paths is None else map(os.path.dirname, claim.paths)
+    return any(place.startswith(folder + b"/") for folder in folders) and _is_within(at, claim)
 
 
 def _is_within(at: int, claim: Claim) -> bool:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from halocline.checkpoints.changes.attribution import NEAR, TICK, Attribution, attribute_changes
+from halocline.checkpoints.changes.attribution import NEAR, TICK, Attribution, attribute_changes, may_name
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.overtaking import Contents
 from halocline.checkpoints.index.index import Path
@@ -36,6 +36,12 @@ def attribute_between(
     held = claims.since(since - NEAR)
     looks = claims.looks_of_others(since - NEAR)
     return attribute_changes(changed, claims.root, claims.task, held, find_time, between, looks)
+
+
+def may_have_removed(claims: Claims, path: Path, since: float) -> bool:
+    """True if a command of the task since then may have removed a file that is gone; nothing tells when it went."""
+    place = os.path.join(claims.root, path)
+    return any(claim.ran and claim.task == claims.task and may_name(place, claim) for claim in claims.since(since))
 
 
 def changed_at(root: bytes, path: Path, since: float) -> int:

@@ -45,7 +45,7 @@ class BackgroundUpkeep:
         self._copying: asyncio.Task[None] | None = None
 
     async def stand_alone(self, seconds: float) -> None:
-        """Copy borrowed objects and wait at most `seconds`; the copying goes on after that."""
+        """Copy borrowed objects and wait at most `seconds`; the copying continues after that."""
         if self._is_off() or not self._upkeep.is_borrowing:
             return
         if self._copying is None or self._copying.done():

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from halocline.checkpoints.repository.access import place_store
-from halocline.checkpoints.repository.renamed import find_store
+from halocline.checkpoints.repository.renamed import list_stores
 from halocline.checkpoints.store.git import Git, GitFailed, Runner
 
 _GIVEN_UP = "given-up"
@@ -29,21 +29,27 @@ def forget_given_up(folder: Path, task: str) -> None:
 def find_lost(
     folder: Path, workspace: Path, mark: str, named: Mapping[str, Collection[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the commits of each task that its workspace's store lacks, or whose files it lacks; in their order.
+    """Return the commits of each task that no store of its workspace has whole; in their order.
 
     `mark` is that of the workspace when the tasks started, if they know it. `named` are the commits that the logs of
     tasks name. Those of a task that were deleted to free space are not lost.
     """
     asked = {task: commits for task, commits in named.items() if not (folder / _GIVEN_UP / task).exists()}
-    store = find_store(folder, place_store(folder, workspace), mark)
-    lost = _find_incomplete(store, workspace, sorted({one for few in asked.values() for one in few}))
+    lost = _find_lost(folder, workspace, mark, {one for few in asked.values() for one in few})
     found = {task: tuple(one for one in commits if one in lost) for task, commits in asked.items()}
     return {task: commits for task, commits in found.items() if commits}
 
 
 def is_there(folder: Path, workspace: Path, mark: str, commit: str) -> bool:
     """Return True if a workspace's store has all of a checkpoint. `mark` is as above."""
-    return not _find_incomplete(find_store(folder, place_store(folder, workspace), mark), workspace, [commit])
+    return not _find_lost(folder, workspace, mark, {commit})
+
+
+def _find_lost(folder: Path, workspace: Path, mark: str, commits: Collection[str]) -> Collection[str]:
+    """Return the commits that are whole in none of the stores: a folder that was renamed may have left one."""
+    for store in list_stores(folder, place_store(folder, workspace), mark):
+        commits = _find_incomplete(store, workspace, sorted(commits)) if commits else commits
+    return commits
 
 
 def _find_incomplete(store: Path, workspace: Path, commits: list[str]) -> frozenset[str]:

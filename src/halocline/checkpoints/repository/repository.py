@@ -20,7 +20,7 @@ from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between, attribute_difference
 from halocline.checkpoints.index import index
 from halocline.checkpoints.index.background_reading import REST, read_stretch
-from halocline.checkpoints.index.index_tree import IndexTree
+from halocline.checkpoints.index.index import Stamp, freshen_index, index_stamp
 from halocline.checkpoints.repository.access import StoreAccess
 from halocline.checkpoints.repository.upkeep import Upkeep
 from halocline.checkpoints.saved import AFTER, FIRST, FOUND, CheckpointInfo, Limits, Saved
@@ -33,6 +33,28 @@ from halocline.checkpoints.store.reading import make_entry
 from halocline.checkpoints.store.syncing import sync_store
 from halocline.checkpoints.store.trees import find_known, list_differing
 from halocline.protocol.errors import HaloclineError
+
+
+class IndexTree:
+    """Writes the tree of the index when it changed."""
+
+    def __init__(self) -> None:
+        self._written: tuple[Stamp | None, str] | None = None
+
+    def write(self, git: Git) -> str:
+        """Return the hash of the index's tree, which is in the store."""
+        if self._written is None or self._written[0] != index_stamp(git):
+            tree = git.word("write-tree")
+            self._written = (index_stamp(git), tree)
+        return self._written[1]
+
+    def freshen(self, git: Git) -> None:
+        """Refresh the index; the cached tree stays, because the index still has the same files."""
+        is_known = self._written is not None and self._written[0] == index_stamp(git)
+        freshen_index(git)
+        if is_known and self._written:
+            self._written = (index_stamp(git), self._written[1])
+
 
 T = TypeVar("T")
 OnRead = Callable[[], overtaking.Contents]

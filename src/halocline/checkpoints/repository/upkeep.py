@@ -36,7 +36,7 @@ class Upkeep:
         self._runner.stop()
 
     def keep_up(self) -> None:
-        """Do pending upkeep. Copying the project's objects blocks nobody; freeing space blocks for a while.
+        """Do pending upkeep. Copying the project's objects blocks no one; freeing space blocks for a while.
 
         Raises:
             HaloclineError, OSError: try again later.

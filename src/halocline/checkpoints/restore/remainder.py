@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 
 from halocline.checkpoints.changes.attribution import Who
 from halocline.checkpoints.changes.claims import Claims
-from halocline.checkpoints.changes.evidence import attribute_between
+from halocline.checkpoints.changes.evidence import attribute_between, may_have_removed
 from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.selection import left_out, sizes
 from halocline.checkpoints.selection.overruled import Never
@@ -38,9 +38,14 @@ def list_remainder(
     }
     if not found:
         return []
-    by = attribute_between(claims, dict.fromkeys(found, ("then", "")), between, {})
+    gone = {path for path in found if not os.path.lexists(os.path.join(root, path))}
+    by = attribute_between(claims, {path: ("then", "" if path in gone else "now") for path in found}, between, {})
     whose = by.by_path()
-    names = [one for path, one in found.items() if whose.get(path, by.rest) not in _OTHERS]
+    names = [
+        one
+        for path, one in found.items()
+        if whose.get(path, by.rest) not in _OTHERS or (path in gone and may_have_removed(claims, path, between[0]))
+    ]
     return [LeftOut(_show(one), why) for one in names if (why := _explain(git, one, largest))]
 
 

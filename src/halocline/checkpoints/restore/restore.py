@@ -36,7 +36,7 @@ class RestorePlan(Value, frozen=True):
     merged; `kept` cannot be written or removed; the saved contents of `lost` are gone from the store.
 
     `assumed` are files that would change and count as the task's only because one of its commands ran at that time and
-    nobody else was seen changing files. `late` are the folders whose checkpoint was taken after files had already
+    no one else was seen changing files. `late` are the folders whose checkpoint was taken after files had already
     changed; these changes stay. `left_out` are in no checkpoint.
     """
 

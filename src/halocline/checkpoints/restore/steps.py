@@ -102,7 +102,7 @@ def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
 
 
 def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
-    """The checkpoints after the target, oldest first. If one is missing, nobody knows who changed what."""
+    """The checkpoints after the target, oldest first. If one is missing, it is unknown who changed what."""
     try:
         return _read_steps(git, target, newest)
     except GitFailed:

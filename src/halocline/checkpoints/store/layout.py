@@ -55,8 +55,9 @@ _HASH = compile_later(rb"[0-9a-f]{40}")
 _MOST_RULES = 1 << 20
 _UNREAD = "unread"
 _TITLE = "Checkpoints of "
-_MARK = "folder"
-"""File name of the mark of the workspace (`files/folder_mark`)."""
+_MARKS = "folder"
+"""File name of the marks of the folders whose checkpoints these are (`files/folder_mark`), the newest first."""
+_MOST_MARKS = 16
 _SPECIAL = frozenset("\\*?[ ")
 
 
@@ -69,8 +70,8 @@ def prepare_store(store: Path, workspace: Path) -> bool:
         folder.mkdir(mode=0o700, exist_ok=True)
     _write_if_changed(store / "HEAD", "ref: refs/heads/none\n")
     _write_if_changed(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
-    _write_if_changed(store / "description", f"{_TITLE}{workspace}\n")
-    _write_if_changed(store / _MARK, f"{read_mark(workspace) or read_store_mark(store)}\n")
+    note_workspace(store, workspace)
+    note_mark(store, read_mark(workspace))
     _write_if_changed(store / "info" / "attributes", _ATTRIBUTES)
     never = build_never(workspace) + _name_own_home(store, workspace)
     is_changed = _write_if_changed(never_file(store), never)
@@ -85,12 +86,31 @@ def read_workspace(store: Path) -> str:
     return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
 
 
-def read_store_mark(store: Path) -> str:
-    """Return the mark that the workspace of a store had; empty if it is not recorded."""
+def note_workspace(store: Path, workspace: Path) -> None:
+    """Record the place of the workspace."""
+    _write_if_changed(store / "description", f"{_TITLE}{workspace}\n")
+
+
+def read_marks(store: Path) -> tuple[str, ...]:
+    """Return the marks of the folders that used a store at its place, the newest first; none if not recorded.
+
+    There are several if a folder was deleted, or renamed, and another one made in its place.
+    """
     try:
-        return (store / _MARK).read_text(encoding="ascii").strip()
+        return tuple((store / _MARKS).read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return ""
+        return ()
+
+
+def note_mark(store: Path, mark: str, *, alone: bool = False) -> None:
+    """Record that a folder with this mark uses the store, `alone` or beside those before it."""
+    earlier = () if alone else (one for one in read_marks(store) if one != mark)
+    _write_if_changed(store / _MARKS, "\n".join([mark, *earlier][:_MOST_MARKS]).strip() + "\n")
+
+
+def is_prepared(store: Path) -> bool:
+    """True if the store was made; else it holds at most contents that were kept before its first checkpoint."""
+    return (store / "HEAD").exists()
 
 
 def never_file(store: Path) -> Path:
@@ -121,7 +141,7 @@ def _list_prepared(store: Path, workspace: Path) -> list[str]:
     """List the files that `prepare_store` writes, and those of the workspace that it reads."""
     written = [
         f"{store}/{name}"
-        for name in ("HEAD", "config", "description", _MARK, "info/attributes", "info/exclude", "info/never")
+        for name in ("HEAD", "config", "description", _MARKS, "info/attributes", "info/exclude", "info/never")
     ]
     return written + [place for name in IGNORE_FILES if os.path.lexists(place := f"{workspace}/{name}")]
 

@@ -1,7 +1,7 @@
 """Rules for the model: which rules files apply now, why, and the text that the model reads.
 
 What must stay true: a rule is sent once and applies for the rest of the task; changes on disk are sent with the next
-prompt; no rule grants a permission, whoever wrote it.
+prompt; no rule grants a permission, no matter who wrote it.
 """
 
 import os

@@ -13,11 +13,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.context.budget import RULE
+from halocline.context.file_walk import find_files
 from halocline.context.instructions.front_matter import Rule, When, rule_in
 from halocline.context.instructions.imports import DEEPEST, MOST, find_target, holds_secrets, may_bring, named_in
 from halocline.context.instructions.named_files import BARRED, NamedFile, Unreadable, named_files
-from halocline.context.instructions.places import Roots, present_rows
-from halocline.context.instructions.row_files import files_of_row
+from halocline.context.instructions.places import OTHER_THINGS, Roots, present_rows
 from halocline.context.text_files import NotText, load_text
 from halocline.files.regular import NotRegular
 from halocline.policy.paths import is_hidden
@@ -137,7 +137,7 @@ class Reader:
         return files_of_row(row, place) if row.holds == "rules" else named_files(row.dialect, place, self.roots)
 
     def _load_named(self, named: NamedFile, row: Row, settings: Path) -> RuleFile:
-        """Load a file that settings name. One in the project is the project's, whoever names it."""
+        """Load a file that settings name. One in the project is the project's, no matter who names it."""
         path, name = Path(named), self._display_path(settings)
         inside = os.path.realpath(path).startswith(f"{os.path.realpath(self.roots.project)}/")
         owner: Owner = "project" if inside and not named.why else row.owner
@@ -289,3 +289,11 @@ def _is_excluded(excluded: tuple[str, ...], path: Path, shown: str) -> bool:
 
 def _is_hidden(ignored: tuple[str, ...], path: str) -> bool:
     return bool(ignored) and is_hidden(ignored, path)
+
+
+def files_of_row(row: Row, place: Path) -> Iterator[Path]:
+    """Yield the files of a row: the place itself, or all below it by name."""
+    if row.endings and place.is_dir():
+        yield from find_files(place, row.endings, but=OTHER_THINGS)
+    elif place.exists():
+        yield place

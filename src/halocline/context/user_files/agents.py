@@ -32,7 +32,7 @@ LISTED = 20
 READS = ("read_file", "list_files", "search_files", "list_code_definition_names", "execute_command")
 """Tools of a sub-agent without a file, besides the one for skills; only read-only commands run."""
 MORE = ("web_fetch", "web_search")
-"""Further tools that a file may name; calls that need approval are refused, as nobody can answer."""
+"""Further tools that a file may name; calls that need approval are refused, as no one can answer."""
 FINISHING = "attempt_completion"
 SKILLS = "use_skill"
 _OURS = {

@@ -76,7 +76,7 @@ class SignIn(OAuthClientProvider):
             self.context.oauth_metadata = OAuthMetadata.model_validate(kept.metadata)
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Do not register with a server when nobody is signed in and nobody can sign in now."""
+        """Do not register with a server when no one is signed in and no one can sign in now."""
         if not self.context.is_token_valid():
             self._initialized = False  # another process may have refreshed it
         flow = super()._auth_flow(request)

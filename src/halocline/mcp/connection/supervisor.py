@@ -5,6 +5,16 @@ a bounded time and affects no other server; the error text is kept.
 """
 
 import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
+
+from halocline.mcp.connection.setup import MISSING_SDK, Hopeless
+
+if TYPE_CHECKING:
+    from halocline.mcp.connection.session import Session
+
 import time
 from collections import Counter
 from contextlib import AsyncExitStack, suppress
@@ -15,9 +25,8 @@ from typing import TYPE_CHECKING
 
 from halocline.files.stamp import read_stamp
 from halocline.mcp.cache import Offer, is_fresh, key_of
-from halocline.mcp.connection.sdk import load_open_session
 from halocline.mcp.connection.server_log import ServerLog
-from halocline.mcp.connection.setup import Broken, Hopeless, Setup
+from halocline.mcp.connection.setup import Broken, Setup
 from halocline.mcp.tool_names import name_for
 from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp_servers import Server
@@ -298,3 +307,21 @@ class Supervisor:
     def _with_last_words(self, why: str) -> str:
         words = self.log.last_words
         return f"{why}; its last output: {words}" if words else why
+
+
+async def load_open_session() -> "Callable[..., AbstractAsyncContextManager[Session]]":
+    """Import the SDK and return `session.open_session`. Raises Hopeless where it is not installed."""
+    # It also logs what it raises, and without a handler Python would print that over the screen.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+    try:
+        return await asyncio.to_thread(_import_session)
+    except ImportError as error:
+        raise Hopeless(
+            MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
+        ) from error
+
+
+def _import_session() -> "Callable[..., AbstractAsyncContextManager[Session]]":
+    from halocline.mcp.connection.session import open_session
+
+    return open_session

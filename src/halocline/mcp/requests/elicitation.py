@@ -45,7 +45,7 @@ class Pages:
 
 
 async def answer_elicitation(params: Any, server: str, ask: Ask, pages: Pages) -> types.ElicitResult:
-    """Return the person's answer; canceled when nobody can answer."""
+    """Return the person's answer; canceled when no one can answer."""
     message = f"The MCP server {server} asks: {plain_text(params.message, 1_000)}"
     if getattr(params, "mode", "form") == "url":
         with pages.shown(params.elicitation_id) as done:

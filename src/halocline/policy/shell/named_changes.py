@@ -3,7 +3,7 @@
 Checkpoints use this to tell a command's changes from those that a person made at the same time. A file that is missing
 here counts as the person's and is kept, so only programs are listed that change nothing but the files they name. Links
 count twice, as some programs change the link and others what it leads to. The content of a file with several hard
-links changes under all its names, which nobody knows.
+links changes under all its names, which are unknown.
 """
 
 from collections.abc import Iterator, Sequence

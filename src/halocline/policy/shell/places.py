@@ -101,9 +101,14 @@ def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) ->
     return Finding(make_part(source, Effect.DESTRUCTIVE, reason, targets), Rule.DESTROYS)
 
 
+_OF_ENTRIES = frozenset({"rm", "rmdir", "unlink", "mv"})
+"""Programs that delete a link that they are given, and not what it leads to."""
+
+
 def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
     """Judge a deletion. Some deletions are never allowed."""
-    found = [one for word in words for one in ground.targets(word)]
+    is_of_entries = simple.words[0].text.rpartition("/")[2] in _OF_ENTRIES
+    found = [one for word in words for one in (ground.entries(word) if is_of_entries else ground.targets(word))]
     whole = [one for word in words for one in ground.base(word)]
     workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
     ground.note(found, Use.DELETE)

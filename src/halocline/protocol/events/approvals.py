@@ -39,8 +39,8 @@ class ApprovalResolved(Durable, frozen=True):
 
     The model reads `note` and `content` (images, and notes about them) with the result of the call.
 
-    `by` is user, nobody (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived` before
-    it) instead of deciding, so no pending call runs.
+    `by` is user, `nobody` (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived`
+    before it) instead of deciding, so no pending call runs.
     """
 
     request: str

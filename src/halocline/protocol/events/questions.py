@@ -15,7 +15,7 @@ class QuestionAsked(Durable, frozen=True):
 
 
 class QuestionAnswered(Durable, frozen=True):
-    """A question was answered. `by` is user, nobody, interrupt, message (sent instead), or withdrawn (by the asker)."""
+    """A question was answered. `by`: user, `nobody`, interrupt, message (sent instead) or withdrawn (by the asker)."""
 
     request: str
     answer: str

@@ -7,8 +7,11 @@ is opened after a crash.
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from halocline.protocol import events as ev, messages as msg
 from halocline.protocol.events.labels import Labels
+from halocline.protocol.events.mcp import McpSampled, McpServer, Sampled
 from halocline.protocol.kinds import CallStatus, Choice
 from halocline.protocol.permission_rules import OtherRoot
 from halocline.protocol.state.budget import BudgetState
@@ -16,7 +19,6 @@ from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.draft import interrupted_message, list_deltas
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.host import HostState, JobsState, UserCommandsState
-from halocline.protocol.state.mcp import McpState
 from halocline.protocol.state.message_queue import QueueState
 from halocline.protocol.state.pending import OpenCall, PendingState
 from halocline.protocol.state.permissions import PermissionsState
@@ -26,6 +28,21 @@ from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.subagents import SubagentsState
 from halocline.protocol.state.turn import AnswerState, TurnState
 from halocline.protocol.values import Value
+
+
+class McpState(Value, frozen=True):
+    """Servers, as last offered, and their requests to the model."""
+
+    servers: tuple[McpServer, ...] = ()
+    sampled: Sampled = Sampled()
+
+    def with_server(self, server: McpServer) -> "McpState":
+        kept = tuple(known for known in self.servers if known.name != server.name)
+        return replace(self, servers=(*kept, server))
+
+    def after_sampling(self, event: McpSampled) -> "McpState":
+        return replace(self, sampled=self.sampled.after(event))
+
 
 UNKNOWN_OUTCOME = (
     "Interrupted before this call ended. Its outcome is unknown: it may or may not have taken effect. "

@@ -77,7 +77,7 @@ def _shorten_reason(message: str) -> str:
     attempts = _ATTEMPT.findall(message)
     if failed := [words for words in attempts if not _NOT_HERE.search(words)]:
         return _cut(failed[-1])
-    return "nobody is signed in on this machine, and it has no identity of its own." if attempts else _cut(message)
+    return "no one is signed in on this machine, and it has no identity of its own." if attempts else _cut(message)
 
 
 def _cut(text: str) -> str:

@@ -25,7 +25,7 @@ _PATIENCE = 20.0
 
 
 class Credential:
-    """Whoever is signed in: by variables, a workload's or a managed identity, or the tools of developers.
+    """The account that is signed in: by variables, a workload's or a managed identity, or the tools of developers.
 
     `unreachable` is the error of the last sign-in, if the server that gives tokens could not be reached.
     """

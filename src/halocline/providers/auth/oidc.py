@@ -172,7 +172,7 @@ class Renewal:
         return Token(Secret(self._newest.access), self._newest.expires_at)
 
     async def _renew_once(self) -> None:
-        """Renew to the end, also if nobody waits any more: what the server gave must be stored."""
+        """Renew to the end, also if no one waits any more: what the server gave must be stored."""
         if self._renewing is None or self._renewing.done():
             self._renewing = asyncio.create_task(self._renew())
             self._renewing.add_done_callback(lambda task: task.cancelled() or task.exception())

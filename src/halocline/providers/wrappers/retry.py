@@ -46,7 +46,7 @@ class Retrying:
     validates the answer itself. When a person skips the wait (`ask_now`), the same `StepRetried` comes again with a
     wait of 0.
 
-    While nobody watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
+    While no one watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
     minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed.
     """
 

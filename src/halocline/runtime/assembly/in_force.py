@@ -40,7 +40,7 @@ class AssembliesInForce:
         return self._own
 
     def replace(self, new: Assembly) -> None:
-        """Use another assembly from now on; what tasks share, such as MCP servers, goes on."""
+        """Use another assembly from now on; what tasks share, such as MCP servers, stays."""
         new.is_watched, new.shared = self._own.is_watched, self._own.shared
         self._own, new.by_folder, self._read = new, self.of, self._stamp_own()
         self._folders.clear()

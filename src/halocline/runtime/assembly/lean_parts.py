@@ -1,4 +1,4 @@
-"""The parts of a sub-agent's task: fewer than its parent's, as it changes nothing and nobody talks to it."""
+"""The parts of a sub-agent's task: fewer than its parent's, as it changes nothing and no one talks to it."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ class CallHooks:
         return await self._hooks.before_compaction(what)
 
     def waits(self, kind: str, message: str) -> None:
-        """Do nothing: a sub-agent waits for nobody."""
+        """Do nothing: a sub-agent waits for no one."""
 
     async def holds(self) -> bool:
         """Return False: hooks of the end apply to the parent."""

@@ -1,7 +1,7 @@
 """A task of another process, used as if it were open here: `stream`, `state` and `send`.
 
 Durable events are read from the log itself, each line once; the writer's socket sends transient ones, and takes
-commands. When the writer ends, this process becomes the writer, or attaches to whoever was faster: the lock decides.
+commands. When the writer ends, this process becomes the writer, or attaches to a faster one: the lock decides.
 With `while_asked` it takes over only if the task waits for a person, or has unsent commands.
 """
 

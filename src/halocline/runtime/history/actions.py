@@ -11,6 +11,7 @@ from pathlib import Path
 from halocline.checkpoints.restore.compare import Comparison as Comparison, FileDifference as FileDifference
 from halocline.checkpoints.restore.restore import Restored as Restored, RestorePlan as RestorePlan
 from halocline.checkpoints.shadow_git import BY_HAND, Others
+from halocline.files.real_paths import find_real_path
 from halocline.git.worktrees import add_worktree
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
@@ -186,7 +187,7 @@ class TaskHistory:
         # Written first, so that the fork is the newest task of its folder.
         with suppress(TaskBusy):
             await self._note(source, ev.TaskForked(to=name, point=at))
-        chosen = Fork(name, source, at, fork.model, str(folder) if folder else "")
+        chosen = Fork(name, source, at, fork.model, find_real_path(folder) if folder else "")
         fork_of(then.events, chosen, self._home.task(name))
         if then.checkpoint and folder is None:
             await store.adopt(then.checkpoint)

@@ -7,13 +7,14 @@ from halocline.checkpoints.repository import losses
 from halocline.files.regular import open_regular
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import CheckpointTaken, DurableEvent, TaskStarted
+from halocline.protocol.events import CheckpointRestored, CheckpointTaken, DurableEvent, TaskStarted
 from halocline.runtime.history.snapshots import checkpoint_at
 from halocline.store.paths import Home
 
 Folder = tuple[str, str]
 """Where a task found a folder when it started, and the mark that it had; empty if it is not known."""
 _NAMES_ONE = b'"type":"checkpoint_taken"'
+_RESTORES = b'"type":"checkpoint_restored"'
 DAMAGED = "Checkpoint {} of task {} is lost: its log names it, but this folder's checkpoint store has it no longer."
 HAD_BACK = "A disk or a power cut may have damaged the store. To take back what the task's own edits changed: {}"
 
@@ -45,11 +46,18 @@ def read_named(log: Path) -> dict[Folder, list[str]]:
                 return {}
             own = begin.workspace, begin.folder_mark
             for line in file:
+                if _RESTORES in line[:200] and _begins_elsewhere(codec.decode(line)):
+                    found.clear()
                 if _NAMES_ONE in line[:200] and isinstance(event := codec.decode(line), CheckpointTaken):
                     found.setdefault((event.root, "") if event.root else own, []).append(event.checkpoint)
     except (OSError, HaloclineError, ValueError):  # a log that cannot be read is told of elsewhere
         return {}
     return found
+
+
+def _begins_elsewhere(event: DurableEvent) -> bool:
+    """True for the first event of a fork that works on a copy of the files: its own store has nothing from before."""
+    return isinstance(event, CheckpointRestored) and not event.checkpoint and not event.undo
 
 
 def find_kept_checkpoint(home: Home, events: Sequence[DurableEvent], seq: int) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ToolKind
@@ -108,8 +110,10 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
     Checkpoints are ready some time after the state they show. So it is the one named after the last call that had
     ended; else the newest one taken by then, or the next one if nothing that may change files started before it.
     The very first one shows the files before any change, however late it was ready, unless it is marked as late.
+    A restore made the files as they are in its checkpoint, which is older than what was taken until then.
     """
     events = [event for event in events if not isinstance(event, ev.CheckpointTaken) or event.root == root]
+    events = [_name_restored(event, root) for event in events]
     if _is_unsaved(events, seq):
         return ""
     if late := _late_checkpoint(events, seq):
@@ -120,9 +124,20 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
             if event.seq > seq:
                 return event.checkpoint
             found = event.checkpoint
+        elif isinstance(event, ev.CheckpointRestored) and event.seq <= seq:
+            found = event.checkpoint or found
         elif found and event.seq > seq and _may_change_files(event):
             return found
     return found
+
+
+def _name_restored(event: ev.DurableEvent, root: str) -> ev.DurableEvent:
+    """Return a restore with the checkpoint that it put into a folder; with none if it undid edits one by one."""
+    if not isinstance(event, ev.CheckpointRestored):
+        return event
+    if root:
+        return replace(event, checkpoint=next((one.checkpoint for one in event.elsewhere if one.root == root), ""))
+    return replace(event, checkpoint="") if "@" in event.checkpoint else event
 
 
 def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
@@ -136,6 +151,9 @@ def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
             if event.seq > seq:
                 return event.is_late and changed_after and (changed_since or not is_saved)
             is_saved, changed_since = True, False
+        elif isinstance(event, ev.CheckpointRestored) and event.checkpoint:
+            is_saved, changed_since = is_saved or event.seq <= seq, changed_since and event.seq > seq
+            changed_after = changed_after or event.seq > seq
         elif _is_change(event):
             changed_since = changed_since or event.seq <= seq
             changed_after = changed_after or event.seq > seq
@@ -154,6 +172,8 @@ def _late_checkpoint(events: Sequence[ev.DurableEvent], seq: int) -> str:
                     return ""
             case ev.ToolCallEnded(call=call) if event.seq <= seq and call in titles:
                 last = titles.pop(call)
+            case ev.CheckpointRestored() if event.seq <= seq:
+                last = ""
             case ev.CheckpointTaken(label=label) if last and label == last:
                 if event.seq > seq:
                     return event.checkpoint
@@ -204,7 +224,7 @@ def list_prompts(events: Sequence[ev.DurableEvent]) -> Iterator[PastPrompt]:
 
 
 def _list_current(events: Sequence[ev.DurableEvent]) -> set[int]:
-    """The events that the conversation consists of: at each rewind, it goes on from the event that this went to."""
+    """The events that the conversation consists of: at each rewind, it continues from the event that this went to."""
     current: set[int] = set()
     place = len(events)
     while place:

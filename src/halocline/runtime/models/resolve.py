@@ -134,7 +134,7 @@ async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue
 def require_its_server(model: ModelState, task: str, given: str) -> None:
     """Raise UsageError if a task had another server than its provider's own, and none is `given` now.
 
-    The one in the log is not just taken: whoever wrote the log would get the conversation and the key.
+    The one in the log is not just taken: the log's author would get the conversation and the key.
     """
     server = show_address(model.server)
     if not given:
@@ -192,7 +192,7 @@ def _find_extra_body(at: Endpoint, settings: Settings) -> JsonObject:
 def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:
     """Wrap a model with retries after transient errors.
 
-    An outage is waited out only without fallback models, and while nobody watches who could decide.
+    An outage is waited out only without fallback models, and while no one watches who could decide.
     """
     patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
     return Retrying(model, patience=patience, is_watched=is_watched)

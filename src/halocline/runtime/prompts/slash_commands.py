@@ -115,7 +115,7 @@ ROWS = (
         "[EVENT]",
     ),
     SlashCommand(
-        "rewind", "go back to an earlier prompt and write it anew: conversation, files or both", By.CONTROLLER,
+        "rewind", "go back to an earlier prompt and rewrite it: conversation, files or both", By.CONTROLLER,
         Section.FILES, "[part of it]",
     ),
     SlashCommand("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),

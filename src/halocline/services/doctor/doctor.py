@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
@@ -18,16 +19,19 @@ from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
+from halocline.runtime.litter import find_litter, remove_litter
 from halocline.runtime.models.connection_test import ModelConnection
 from halocline.runtime.models.local_servers import local_models
-from halocline.services.doctor.finding import Finding as Finding
-from halocline.services.doctor.litter_checks import check_litter
+from halocline.services.doctor.finding import Finding
 from halocline.services.doctor.log_checks import check_logs
 from halocline.services.doctor.store_checks import check_stores
 from halocline.services.models.service import ModelService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
+
+NAMED = 3
+"""Files to name; the rest are only counted."""
 
 _STANDINGS = {
     SandboxStanding.FULL: "confines commands fully",
@@ -234,3 +238,17 @@ async def _check_models(env: Mapping[str, str]) -> Finding:
     text = ", ".join([*keys, *servers]) or "no API key and no local server"
     hint = "Run halo login, set a key such as ANTHROPIC_API_KEY, or start Ollama. halo demo works without a key."
     return Finding("models", bool(keys or servers), text, hint, needed=False)
+
+
+def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
+    """Find half-written files in the home and beside edited files; `fix` removes them."""
+    found = sorted(find_litter(home, time.time()))
+    if not found:
+        return [Finding("leftovers", True, "none", needed=False)]
+    gone = remove_litter(found) if fix else []
+    left = [path for path in found if path not in gone]
+    names = ", ".join(map(str, (left or gone)[:NAMED])) + (", …" if len(left or gone) > NAMED else "")
+    if not left:
+        return [Finding("leftovers", True, f"removed {len(gone)} from killed processes: {names}", needed=False)]
+    hint = "They could not be removed; delete them by hand." if fix else "Run halo doctor --fix, or start a new task."
+    return [Finding("leftovers", False, f"{len(left)} from killed processes: {names}", hint, needed=False)]

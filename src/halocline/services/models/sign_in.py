@@ -54,7 +54,7 @@ class SignIn:
         """Wait for the browser, or for a person to paste the address or its code.
 
         Raises:
-            ModelError: nobody signed in within `limit` seconds, or the server issued no key.
+            ModelError: no one signed in within `limit` seconds, or the server issued no key.
             UsageError: the pasted text belongs to no sign-in, or to another one.
         """
         try:

@@ -27,7 +27,7 @@ FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobSta
 class Cut(Value, frozen=True):
     """A point where the loop stopped: a person or a limit interrupted it, the process died, or an error broke it.
 
-    `raised` is the event of that error. The recording goes on at `end`.
+    `raised` is the event of that error. The recording continues at `end`.
     """
 
     begin: int

@@ -29,7 +29,7 @@ class FoldersHere:
         self._folders = tuple(dict.fromkeys(os.fspath(folder) for folder in folders))
 
     def adding(self, *folders: str | os.PathLike[str]) -> "FoldersHere":
-        """Return these folders and more, to be looked at anew."""
+        """Return these folders and more, to be looked at again."""
         return FoldersHere((*self._folders, *folders))
 
     @cached_property

@@ -18,7 +18,7 @@ _ON_A_TERMINAL = (
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Serve one client. Raises UsageError if the SDK is not installed, or there is nobody to talk to."""
+    """Serve one client. Raises UsageError if the SDK is not installed, or there is no one to talk to."""
     if find_spec("acp") is None:
         raise UsageError(
             "The SDK of the Agent Client Protocol is not installed.", "Install it: pip install 'halocline[acp]'"

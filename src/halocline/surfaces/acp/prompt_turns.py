@@ -71,7 +71,7 @@ class PromptTurns:
         return 0
 
     def hand_over(self) -> str:
-        """Note that the turn has ended and its work goes on in the next one, in another task.
+        """Note that the turn has ended and its work continues in the next one, in another task.
 
         Return the name that the next turn has here, if a prompt waits for its end; empty if none does.
         """

@@ -1,4 +1,4 @@
-"""Serves ACP over stdin and stdout. Only messages of the protocol go to stdout, whoever else prints."""
+"""Serves ACP over stdin and stdout. Only messages of the protocol go to stdout, even if something else prints."""
 
 import logging
 

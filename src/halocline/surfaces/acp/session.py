@@ -195,7 +195,7 @@ class Session:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked.
 
         With `keep_empty`, it is not deleted. With `leave_questions`, a turn that waits for an answer does not end: the
-        task asks again when it is opened again. A task that another process runs goes on there.
+        task asks again when it is opened again. A task that another process runs continues there.
         """
         running = [job for job in (self._pump, self._announcing, self._answering, *self._cancelling) if job]
         for job in running:

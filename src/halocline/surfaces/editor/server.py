@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,25 +13,91 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client import Choices, EditorParts, open_client
+from halocline.client import CODE_ACTIONS, Choices, EditorParts, TerminalCommand, make_code_action, open_client
+from halocline.protocol import commands as cmd
 from halocline.protocol.commands import EditorState
+from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject, Value
-from halocline.surfaces.editor.code_actions import CodeActionRequest, run_code_action
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.editor_models import Offered, VsCodeModels
 from halocline.surfaces.editor.editor_problems import EditorProblems
-from halocline.surfaces.editor.editor_terminals import EditorTerminals
-from halocline.surfaces.editor.open_files import OpenFiles
 from halocline.surfaces.editor.page_files import read_page, write_page
 from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
-from halocline.surfaces.editor.peer import Handler, Peer
+from halocline.surfaces.editor.peer import EditorError, Handler, Peer
 from halocline.surfaces.editor.review_threads import ReviewThreads, ThreadReply
 from halocline.surfaces.editor.status import send_status
+from halocline.surfaces.editor_requests import FileRequests
 from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport
 from halocline.surfaces.stdio import open_stdio
+from halocline.surfaces.web import wire
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 from halocline.surfaces.web.static_files import serve_diagram
 from halocline.surfaces.web.uploads import Uploads
+
+
+class CodeActionRequest(Value, frozen=True):
+    """A part of a file, with its text as the editor has it and what the editor says about it. Lines count from 1."""
+
+    name: str
+    folder: str
+    path: str
+    first: int
+    last: int
+    text: str
+    problems: tuple[str, ...] = ()
+
+
+async def run_code_action(tasks: OpenTasks, given: CodeActionRequest) -> str:
+    """Start a task for the action and return its id. Raises UsageError and what `Client.start` does."""
+    if given.name not in CODE_ACTIONS:
+        raise UsageError(f"There is no action {given.name!r}.", "Update the extension or Halocline.")
+    content = make_code_action(given.name, given.path, given.first, given.last, given.text, given.problems)
+    task = await tasks.begin(wire.Begin("", given.folder, (), mode=CODE_ACTIONS[given.name].mode))
+    await tasks.client.pass_on(cmd.SubmitPrompt(task=task, content=content, verbatim=True))
+    return task
+
+
+MOST = 8
+"""Largest number of terminals that are taken from one answer."""
+
+
+class EditorTerminals:
+    """Implements `ports.editor.TerminalSource` by asking the extension."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._requests = FileRequests(EditorError)
+
+    async def latest(self) -> Sequence[TerminalCommand]:
+        if self._requests.are_paused:
+            return ()
+        answer = await self._requests.ask(self._peer.request("terminals/latest", {}), "terminals")
+        try:
+            return msgspec.convert(answer or [], tuple[TerminalCommand, ...])[:MOST]
+        except msgspec.ValidationError:
+            return ()
+
+
+class OpenFiles:
+    """Implements `ports.editor.Editor` by asking the extension."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._requests = FileRequests(EditorError)
+
+    async def read(self, path: str) -> str | None:
+        """Return the text of a file that is open with unsaved changes; None for others."""
+        if self._requests.are_paused:
+            return None
+        text = await self._requests.ask(self._peer.request("file/read", {"path": path}), path)
+        return text if isinstance(text, str) else None
+
+    async def write(self, path: str, text: str) -> bool:
+        """Change and save a file that is open. False for others, which are written on disk."""
+        if self._requests.are_paused:
+            return False
+        return await self._requests.ask(self._peer.request("file/write", {"path": path, "text": text}), path) is True
+
 
 CLOSING_TIME = 5.0
 """Seconds for tasks to write their ends when the editor closes."""

@@ -44,7 +44,7 @@ class SlashMarkdown(Value, frozen=True):
 
 
 class SlashPrompt(Value, frozen=True):
-    """A prompt to write anew: it goes into the composer. The text says why."""
+    """A prompt to rewrite: it goes into the composer. The text says why."""
 
     prompt: str
     text: str

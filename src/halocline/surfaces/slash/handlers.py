@@ -12,7 +12,7 @@ class SlashHandler(Value, frozen=True):
     """Functions of one command. `once`: its completions are slow to find, so a prompt editor looks them up once.
 
     `terminal`: it needs a session in a terminal, which can change to another task or has no menu. `reopens`: it starts
-    a task or opens one anew, which the board does not.
+    a task or opens a new one, which the board does not.
     """
 
     answer: str

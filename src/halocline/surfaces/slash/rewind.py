@@ -1,4 +1,4 @@
-"""`/rewind`: go back to before an earlier prompt, with or without the files, and write it anew."""
+"""`/rewind`: go back to before an earlier prompt, with or without the files, and rewrite it."""
 
 import time
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ GUTTER = 1
 
 
 class Block(Protocol):
-    """Some lines that belong together. `key` names it when the blocks are set anew."""
+    """Some lines that belong together. `key` names it when the blocks are set again."""
 
     @property
     def key(self) -> str: ...

@@ -1,7 +1,7 @@
 """All tasks of the home, and those of other processes as they change.
 
 The list comes from the task index. A task that a process has open is followed in its log. Nothing is joined here: a
-client that joins can answer, and a task that nobody attends would then wait for it.
+client that joins can answer, and a task that no one attends would then wait for it.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """The certificate of `halo web --tls`: yours, or one that is made with `openssl` and kept for the names it is for.
 
-Nobody else vouches for a certificate made here, so a browser warns once. Its fingerprint is printed to be compared.
+No one else vouches for a certificate made here, so a browser warns once. Its fingerprint is printed to be compared.
 """
 
 import hashlib

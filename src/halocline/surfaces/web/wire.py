@@ -152,7 +152,7 @@ class RowGrowth(Value, frozen=True):
 
 
 class ListChange(Value, frozen=True, omit_defaults=False):
-    """A sequence keeps the first items and goes on with others."""
+    """A sequence keeps the first items and continues with others."""
 
     keep: int
     items: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""Asks the user, and handles what comes instead of an answer: an interrupt, a new message, or nobody there.
+"""Asks the user, and handles what comes instead of an answer: an interrupt, a new message, or no one there.
 
 What must stay true: a message that arrives while a question is open answers it. The message is in the log before that
 answer, so no crash loses it, and nothing that was waiting runs.
@@ -40,7 +40,7 @@ class Asking:
     async def ask_approval(
         self, asked: ev.ApprovalRequested, shown: AbstractContextManager[None]
     ) -> ResolveApproval | None:
-        """Return the user's decision, None if nobody can decide; `shown` is active until then. Raises Overtaken."""
+        """Return the user's decision, None if no one can decide; `shown` is active until then. Raises Overtaken."""
         with self._inbox.decision(asked.request) as decision, shown:
             self._emit(asked)
             self._notify("permission_prompt", asked.title)
@@ -54,7 +54,7 @@ class Asking:
         return None
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
-        """Ask the user a question; return None if nobody can answer. Raises Overtaken."""
+        """Ask the user a question; return None if no one can answer. Raises Overtaken."""
         request = f"q{self.next_seq}"
         with self._inbox.answer(request) as answer_of_person:
             self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))

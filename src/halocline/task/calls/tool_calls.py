@@ -7,8 +7,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +16,13 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, fit_parts
 from halocline.policy.gate import find_places, find_scripts
+from halocline.ports.blobs import Blobs
+from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.host import Files
 from halocline.ports.tool import Overtaken, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events import Event, FileChanged
 from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.state.state import State
@@ -30,7 +33,6 @@ from halocline.task.calls.events import Run, call_started, redact_output
 from halocline.task.calls.held_files import Admit
 from halocline.task.calls.pending_approvals import Pending
 from halocline.task.calls.tool_context import ToolContexts
-from halocline.task.calls.written_files import tell_of_writes
 from halocline.task.governor import note_repetition
 from halocline.task.log import LogUnwritable
 from halocline.task.parts import TaskParts
@@ -232,3 +234,12 @@ class ToolCalls:
     def _note_repetition(self, call: ToolCall, text: str) -> tuple[Note, ...]:
         remark = note_repetition(self._state(), call, text)
         return (Note(remark, "repetition"),) if remark else ()
+
+
+def tell_of_writes(facts: Iterable[Event], checkpoints: Checkpoints, blobs: Blobs) -> None:
+    """Report each file that was written, unless its content is no longer stored."""
+    for fact in facts:
+        if isinstance(fact, FileChanged):
+            with suppress(KeyError):
+                before, after = (blob if blob is None else blobs.get(blob) for blob in (fact.before, fact.after))
+                checkpoints.wrote(fact.path, before, after)

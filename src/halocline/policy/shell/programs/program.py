@@ -153,6 +153,8 @@ def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground
     """Return the ground after a `cd`, even to a folder that may not be read."""
     if after is not ground:
         return after
+    if simple.words[0].text == "popd" and not ground.stack:
+        return ground  # it fails, as every command gets a shell without a stack
     operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
     if simple.words[0].text == "popd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
         return ground.with_folders(())

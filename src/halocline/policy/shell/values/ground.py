@@ -179,6 +179,10 @@ class Ground(Circumstances, frozen=True):
         named = [(name, one.quoted) for one in some for name in self.names(one) or ()]
         return [place for name, quoted in named for place in self.places(name, quoted=quoted)]
 
+    def entries(self, word: Word) -> list[Found]:
+        """Return what a word names: a link itself, and not what it leads to."""
+        return [self._classifier().resolve_entry(one) for one in self.targets(word)]
+
     def base(self, word: Word) -> list[Found]:
         """Return the folder whose whole content a pattern like `DIR/*` names."""
         found: list[Found] = []

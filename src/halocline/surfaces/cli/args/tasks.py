@@ -51,7 +51,7 @@ def web_parser() -> Parser:
     add("--tls", action="store_true", help="encrypt, with a certificate that is made for this machine and kept")
     add("--tls-cert", metavar="FILE", default="", help="encrypt with your own certificate (PEM, with its chain)")
     add("--tls-key", metavar="FILE", default="", help="its private key; default: in the same file")
-    add("--install", action="store_true", help="run it as a systemd service of yours, with these arguments, and exit")
+    add("--install", action="store_true", help="run it as your own systemd service, with these arguments, and exit")
     add("--uninstall", action="store_true", help="stop and remove that service, and exit")
     add("--no-open", dest="open", action="store_false", help="do not open a browser")
     add("--browsers", action="store_true", help="list the signed-in browsers and exit")

@@ -27,7 +27,7 @@ PATIENCE = 1.0
 
 @asynccontextmanager
 async def write_debug_log(path: str, client: Client) -> AsyncIterator[Follow]:
-    """Write to a private file, which is begun anew. Raises UsageError if it cannot be written."""
+    """Write to a private file, which is overwritten. Raises UsageError if it cannot be written."""
     followed: list[FollowedTask] = []
     with _open_file(path) as file:
         began = time.monotonic()

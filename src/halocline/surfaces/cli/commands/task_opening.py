@@ -110,9 +110,21 @@ async def _resume_task(client: Client, name: str, workspace: Path, options: Task
     view.recall(past)
     place = client.state(task).workspace
     workspace_of(place)
+    after = _show_closing(client, task, past[-1].seq if past else 0, view)
     if place != str(workspace):
         view.show(ev.Noticed(f"This task works in its own folder: {place}"))
-    return task, past[-1].seq if past else 0
+    return task, after
+
+
+def _show_closing(client: Client, task: str, after: int, view: View) -> int:
+    """Show how a turn that a crash cut short was closed. Returns the last event shown; a running turn shows its own."""
+    state = client.state(task)
+    if state.turn is not None or state.seq == after:
+        return after
+    for event in client.past(task):
+        if event.seq > after:
+            view.show(event)
+    return max(after, state.seq)
 
 
 def _require_folder(client: Client, task: str, past: Sequence[ev.DurableEvent]) -> None:

@@ -55,7 +55,7 @@ def sources_of(client: Client, task: str, words: Menu) -> list[Source]:
 class Composer:
     """Asks for the prompts of one task. Pasted content and file lists are kept between prompts.
 
-    It goes on with the text and the pasted content of the composer `before` it, that of another task.
+    It continues with the text and the pasted content of the composer `before` it, that of another task.
     """
 
     def __init__(self, client: Client, task: str, before: "Composer | None" = None) -> None:

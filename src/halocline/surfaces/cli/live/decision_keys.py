@@ -54,7 +54,7 @@ class DecisionKeys:
                 self._held, self._held_at = key, now
 
     def note_key(self, now: float) -> None:
-        """Begin the silence anew, after every key. One for the composer leaves the card."""
+        """Begin the silence again, after every key. One for the composer leaves the card."""
         self._last = now
         self.is_chosen = self.is_chosen and self._is_taken
         self._is_taken = False

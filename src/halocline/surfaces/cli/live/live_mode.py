@@ -1,9 +1,12 @@
 """A conversation on the live screen: rows above, the composer and the status bar below, for as long as it lasts."""
 
 import asyncio
+import io
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
+
+from rich.console import Console
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -28,7 +31,6 @@ from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
-from halocline.surfaces.cli.live.printer import build_console
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.output.theme import ThemeChoice
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, View, show_answer
@@ -214,3 +216,23 @@ class LiveMode(View):
         self._session.note_key()
         if card := self._session.card:
             card.note_key()
+
+
+class RowFile(io.StringIO):
+    """A file for a console: passes on what is written."""
+
+    def __init__(self, print_above: Callable[[str], None]) -> None:
+        super().__init__()
+        self._print_above = print_above
+
+    def write(self, text: str) -> int:
+        self._print_above(text)
+        return len(text)
+
+    def isatty(self) -> bool:
+        return True
+
+
+def build_console(print_above: Callable[[str], None]) -> Console:
+    """Build a console that has the terminal's size and colors."""
+    return Console(file=RowFile(print_above), force_terminal=True, highlight=False)

@@ -14,7 +14,7 @@ class ShortenedRows:
         self._rows: list[r.Row] = []
 
     def note(self, row: r.Row) -> None:
-        """Keep a row that was printed, if a part of it was left out. A prompt begins anew."""
+        """Keep a row that was printed, if a part of it was left out. A prompt begins a new list."""
         if isinstance(row, r.PromptRow) and not row.steering:
             self._rows = []
         if is_shortened(row):

@@ -41,7 +41,12 @@ def task_line(info: TaskInfo, query: TaskQuery) -> str:
 def describe_former(tasks: Iterable[TaskInfo]) -> list[str]:
     """Say where the folders of tasks were before they were renamed, a line for each."""
     moves = {(one.former, one.workspace): None for one in tasks if one.former}
-    return [f"The folder {clean(now)} was {clean(former)} then: its tasks are here." for former, now in moves]
+    return [f"The folder {_show_place(former)} is called {_show_place(now)} now." for former, now in moves]
+
+
+def _show_place(path: str) -> str:
+    """Return a path in one line: a name must not look like a line of ours."""
+    return clean(path).replace("\n", "␊")
 
 
 def mark_words(snippet: str) -> str:

@@ -1,6 +1,6 @@
 """A task picked from a list, where a command needs one and none was named.
 
-A terminal that can draw gets a list with keys, another one numbered lines; where nobody can be asked, the tasks are
+A terminal that can draw gets a list with keys, another one numbered lines; where no one can be asked, the tasks are
 named in the error.
 """
 
@@ -67,7 +67,7 @@ def _is_of_folder(info: TaskInfo, folder: str) -> bool:
 
 
 def _pick_one(client: Client, tasks: Sequence[TaskInfo], unasked: str, *, plain: bool = False) -> str:
-    """Ask; where nobody can be asked, raise UsageError with the list."""
+    """Ask; where no one can be asked, raise UsageError with the list."""
     if not on_terminal():
         listed = [f"{one.task}  {clean(one.name or one.title)[:80]}" for one in tasks[:LISTED]]
         raise UsageError(unasked, "\n      ".join(listed))

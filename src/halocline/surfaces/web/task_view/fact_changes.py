@@ -11,7 +11,7 @@ from halocline.surfaces.web.task_view.facts import TaskFacts
 def list_changes(old: TaskFacts | None, new: TaskFacts) -> tuple[bytes, bytes]:
     """Return the changed facts as a JSON object, and those that are sequences by their new items.
 
-    A sequence keeps the items before `keep`, and goes on with `items`. Without an old state, all facts are changed.
+    A sequence keeps the items before `keep`, and continues with `items`. Without an old state, all facts are changed.
     """
     facts: dict[str, Any] = {}
     lists: dict[str, Any] = {}

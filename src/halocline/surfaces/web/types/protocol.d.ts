@@ -726,7 +726,7 @@ export interface LinePairs {
   pairs: Array<[string, string]>
 }
 
-/** A sequence keeps the first items and goes on with others. */
+/** A sequence keeps the first items and continues with others. */
 export interface ListChange {
   keep: number
   items: Array<any>

@@ -79,7 +79,7 @@ function chosenAlone(composer, key) {
   return true
 }
 
-/** What was being written about a request that another client decided goes on in the message field. */
+/** What was being written about a request that another client decided moves to the message field. */
 function keepWords({ request }, other) {
   const { note, text } = draftOf(request)
   const words = [note, text].filter(Boolean).join('\n')

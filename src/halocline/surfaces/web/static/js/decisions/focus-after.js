@@ -1,4 +1,4 @@
-// Once something is decided, its buttons are gone: the keyboard goes on in the message field.
+// Once something is decided, its buttons are gone: the focus moves to the message field.
 import { useLayoutEffect } from '../lib/ui.js'
 
 /** Focus the message field when what had the focus in `box` is gone. A browser says nothing of a button that it disables. */

@@ -1,4 +1,4 @@
-// Connect a provider: its key, and the address of a server of yours. A key is sent once and never shown.
+// Connect a provider: its key, and the address of your own server. A key is sent once and never shown.
 import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'

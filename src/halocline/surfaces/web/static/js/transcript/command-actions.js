@@ -14,7 +14,7 @@ export function CommandFoot({ row, task, runs }) {
       <button
         class="button small"
         onClick=${() => task.send('leave_running', own).catch(complain)}
-        title=${row.own ? 'Continue as a background job' : 'Continue as a background job; the agent goes on too'}
+        title=${row.own ? 'Continue as a background job' : 'Continue as a background job; the agent continues, too'}
       >
         Run in background
       </button>

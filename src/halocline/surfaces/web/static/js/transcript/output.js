@@ -37,7 +37,7 @@ function marked(text, wanted) {
   return [...parts, shown(text.slice(at))]
 }
 
-/** `head`: show the first lines. `live`: it still grows, and only its latest lines are here: of how many, nobody counts
+/** `head`: show the first lines. `live`: it still grows, and only its latest lines are here: how many there are is not counted
  *  before the end. `fetch` returns all of it if a part is missing. */
 export function Output({ text: given, head = false, live = false, fetch = null }) {
   const [whole, setWhole] = useState(false)

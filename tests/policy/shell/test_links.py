@@ -1,0 +1,39 @@
+"""What removes a link is about the link; what goes through a link is about the place to which it leads."""
+
+import pytest
+from tests.policy.test_shell_judge import YOLO, judged
+
+from halocline.protocol.permission_rules import Effect
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    folder, outside = tmp_path / "w", tmp_path / "outside"
+    for one in (folder / ".git" / "hooks", folder / "d", outside / "d", tmp_path / "home"):
+        one.mkdir(parents=True)
+    (outside / "f").write_text("x\n")
+    for name, target in {"to_file": outside / "f", "to_folder": outside / "d", "broken": "/nonexistent"}.items():
+        (folder / name).symlink_to(target)
+    (folder / "to_hooks").symlink_to(".git/hooks")
+    (folder / "to_git").symlink_to(".git")
+    return folder
+
+
+@pytest.mark.parametrize("link", ["to_file", "to_folder", "broken", "to_hooks", "to_git"])
+@pytest.mark.parametrize("command", ["rm {}", "rm -rf {}", "unlink {}", "rm -- ./{}", "rm d/../{}"])
+def test_removing_a_link_deletes_the_link_whatever_it_leads_to(workspace, command, link):
+    decision = judged(workspace, command.format(link), YOLO)
+    assert decision.verdict == "allow"
+    (part,) = judged(workspace, command.format(link)).parts
+    assert (part.effect, part.targets) == (Effect.DESTRUCTIVE, (link,))
+    assert decision.changes == (str(workspace / link),)
+
+
+@pytest.mark.parametrize("command", ["rm -rf {}/", "rm -rf {}/.", "rm -rf {}/*", "rm -rf {}/../.git", "mv {}/ x"])
+def test_what_goes_through_a_link_is_judged_where_it_leads(workspace, command):
+    assert judged(workspace, command.format("to_git"), YOLO).verdict == "deny"
+
+
+@pytest.mark.parametrize("command", ["shred to_file", "truncate -s 0 to_file", "rm to_folder/x"])
+def test_what_changes_the_target_of_a_link_is_outside_with_it(workspace, command):
+    assert "outside" in judged(workspace, command).reason
