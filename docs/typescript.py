@@ -11,8 +11,8 @@ from halocline.protocol import commands
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.handler import Handler
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
-from halocline.surfaces.web.task_view.facts import TaskFacts
 from halocline.surfaces.web.row_trimming import PageRow
+from halocline.surfaces.web.task_view.facts import TaskFacts
 
 _PLAIN: dict[type[inspect.Type], str] = {
     inspect.AnyType: "any",

@@ -111,7 +111,7 @@ async def test_a_file_in_the_place_of_a_store_is_put_aside(bench: Bench) -> None
     shadow = await bench.begun()
     await shadow.close()
     store = bench.repository
-    store.rename(bench.store / "elsewhere")
+    store.rename(bench.store.with_name("elsewhere"))
     store.write_bytes(GARBAGE)
     again = bench.shadow("t2")
     assert await again.list() == ()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 
 from msgspec.structs import replace
 
@@ -59,7 +60,9 @@ class StoreAccess:
             return
         patience = self.limits.patience if seconds is None else seconds
         try:
-            renamed.take_along(self.path, left, self.workspace, patience, (runner or self._runner).check)
+            renamed.take_along(
+                self.path, left, self.workspace, patience, (runner or self._runner).check, _is_unfinished
+            )
         except LockHeld as error:
             raise TakesLong(str(error), "") from None
         self._is_placed = True
@@ -126,14 +129,13 @@ class StoreAccess:
 
     def _mend(self, git: Git, runner: Runner) -> str:
         """Undo an interrupted restore, here and in the other stores that it was changing."""
-        from halocline.checkpoints.recovery.recovery import mend_restore, others_of  # restores seldom die
-
-        for other, workspace in others_of(self.path):
+        recovery = _load_recovery()
+        for other, workspace in recovery.others_of(self.path):
             now = time.monotonic()
             # The holder of that lock does the same for us, so neither waits for the other.
             with suppress(TimeoutError, OSError), lock.hold_lock(other.with_suffix(".lock"), now, runner.check) as held:
-                mend_restore(Git(self._program, other, workspace, now + self.limits.patience, runner, held))
-        return mend_restore(git)
+                recovery.mend_restore(Git(self._program, other, workspace, now + self.limits.patience, runner, held))
+        return str(recovery.mend_restore(git))
 
     def bind_git(self, seconds: float, runner: Runner, held: int | None) -> Git:
         """A git for the store, with a deadline in `seconds`; `held` is the descriptor of the lock, if it is held."""
@@ -141,3 +143,14 @@ class StoreAccess:
         return Git(
             self._program, self.path, self.workspace, deadline, runner, held, trees=self._trees, tracked=self._tracked
         )
+
+
+def _is_unfinished(store: Path) -> bool:
+    """True if a restore of several folders with this store was interrupted."""
+    return os.path.lexists(store / JOURNAL) and any(_load_recovery().others_of(store))
+
+
+def _load_recovery() -> ModuleType:
+    from halocline.checkpoints.recovery import recovery  # restores seldom die
+
+    return recovery

@@ -38,8 +38,17 @@ def find_left_store(store: Path, workspace: Path) -> Path | None:
     return next((one for one in others if _find_user(one, workspace) != mark), None)
 
 
-def take_along(store: Path, left: Path, workspace: Path, seconds: float, check: Callable[[], None]) -> None:
+def take_along(
+    store: Path,
+    left: Path,
+    workspace: Path,
+    seconds: float,
+    check: Callable[[], None],
+    is_unfinished: Callable[[Path], bool],
+) -> None:
     """Give the store that a renamed workspace has `left` the name that belongs to its path now.
+
+    `is_unfinished` tells if a restore of several folders with a store was interrupted.
 
     Raises:
         LockHeld: another process uses one of the stores all the time.
@@ -52,12 +61,15 @@ def take_along(store: Path, left: Path, workspace: Path, seconds: float, check: 
         if find_left_store(store, workspace) != left:  # another process was faster
             return
         former = layout.read_workspace(left)
-        _require_no_others(left, former, workspace)
+        if is_unfinished(left):
+            raise _explain_unfinished(former, workspace)
         taken = _copy_store(left, store) if _find_user(left, workspace) in layout.read_marks(left) else left
         if layout.is_prepared(store):
             store.rename(aside)
-        elif store.exists():
+        elif store.is_dir():
             _move_objects(store, taken)
+        elif store.exists():
+            layout.put_aside(store, time.time())
         layout.redirect_alternate(taken, former, workspace)
         layout.note_mark(taken, read_mark(workspace), alone=taken != left)
         taken.rename(store)
@@ -118,9 +130,5 @@ def _list_marked(folder: Path, mark: str) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _require_no_others(store: Path, former: str, workspace: Path) -> None:
-    from halocline.checkpoints.recovery.journal import read_journal
-
-    journal = read_journal(store)
-    if journal and journal.parts:
-        raise UsageError(*_UNFINISHED.format(old=former, new=workspace).split(". ", 1))
+def _explain_unfinished(former: str, workspace: Path) -> UsageError:
+    return UsageError(*_UNFINISHED.format(old=former, new=workspace).split(". ", 1))
