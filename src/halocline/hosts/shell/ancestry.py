@@ -23,7 +23,7 @@ MARK = "HALOCLINE_COMMAND"
 """A variable in every command of a task: the mark of its processes, then the home of the task's Halocline."""
 _LOCK = compile_later(r"(/.*)/tasks/[^/]+/lock\Z", re.DOTALL)
 _KEEPER = compile_later(
-    "".join(rf"[/\\]{re.escape(part)}" for part in Path(__file__).with_name("keeper.py").parts[-4:]).encode()
+    "".join(rf"[/\\]{re.escape(part)}" for part in (Path(__file__).parents[1] / "keeper.py").parts[-3:]).encode()
     + rb"[\0 ]\d+[\0 \n]*\Z"
 )
 """The command line of a keeper, of any installation. It comes from the file, so a move cannot make it stale."""

@@ -42,6 +42,7 @@ class Scrollback:
         if self._is_plain:
             lines = "".join(f"{reveal(line)}\n" for line in draw_lines(body))
             self.console.file.write("\n" + lines if apart else lines)
+            self.console.file.flush()
         else:
             self.console.print(Safe(body, apart=apart))
         self.group = group
