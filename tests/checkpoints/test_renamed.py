@@ -1,4 +1,5 @@
 import asyncio
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, git, seen
 from tests.checkpoints.test_borrowing import committed
+from tests.checkpoints.test_together import sync_all
 
 from halocline.checkpoints.recovery.journal import Journal, write_journal
 from halocline.checkpoints.repository.access import place_store
@@ -14,6 +16,7 @@ from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store.lock import hold_lock
 from halocline.files.folder_mark import read_mark
 from halocline.protocol.errors import HaloclineError
+from halocline.testing.power import Disk
 
 
 @pytest.fixture(autouse=True)
@@ -187,6 +190,28 @@ async def test_a_new_folder_at_the_old_place_takes_nothing_from_the_renamed_one(
     assert {"t3/1", "t3/2"} <= {*await listed(bench)}
     await old.shadow("t2").restore("1")
     assert ((old.workspace / "a.txt").read_text(), (bench.workspace / "a.txt").read_text()) == ("two", "three")
+
+
+def test_a_store_that_is_copied_survives_a_power_cut(bench: Bench, tmp_path: Path) -> None:
+    old = renamed(asyncio.run(worked(bench)), "old")
+    bench.workspace.mkdir()
+    asyncio.run(worked(bench, "t3"))
+    if child := os.fork():
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    else:
+        code = 1
+        try:
+            disk = Disk(old.store)
+            disk.install()
+            sync_all(old.store)
+            asyncio.run(listed(old))
+            disk.cut(tmp_path / "cut")
+            code = 0
+        finally:
+            os._exit(code)
+    taken = place_store(tmp_path / "cut", old.workspace)
+    assert (taken / "HEAD").exists()
+    assert asyncio.run(listed(replace(old, store=tmp_path / "cut"))) == ["t1/1", "t1/2", "t3/1", "t3/2"]
 
 
 async def test_what_is_left_of_a_copy_that_was_cut_short_is_no_store(bench: Bench) -> None:

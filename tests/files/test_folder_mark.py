@@ -47,13 +47,12 @@ def test_what_is_no_folder_has_no_mark(tmp_path: Path) -> None:
 
 def test_a_folder_is_renamed_only_if_it_is_no_longer_where_it_was(folder: Path, tmp_path: Path) -> None:
     mark, place = read_mark(folder), str(folder)
-    assert not is_renamed(place, mark, mark)
+    assert not is_renamed(place, mark)
     folder.rename(tmp_path / "new")
-    assert is_renamed(place, mark, mark)
+    assert is_renamed(place, mark)
     folder.symlink_to(tmp_path / "new")
-    assert is_renamed(place, mark, mark)
+    assert is_renamed(place, mark)
     folder.unlink()
     folder.mkdir()
-    assert is_renamed(place, mark, mark)
-    assert not is_renamed(place, mark, read_mark(folder))
-    assert not is_renamed(place, "", "")
+    assert is_renamed(place, mark)
+    assert not is_renamed(place, "")

@@ -74,6 +74,15 @@ def sync_file_system(file: int) -> None:
         raise OSError(ctypes.get_errno(), "the file system could not be synced")
 
 
+def sync_below(folder: Path) -> None:
+    """Sync a folder and everything below it, with whatever else is on its file system. Raises OSError."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        sync_file_system(file)
+    finally:
+        os.close(file)
+
+
 def write_whole(path: os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
     """Replace the file's content, durably. Raises OSError: the file is unchanged, or its new name may not last."""
     folder, name = os.path.split(os.fspath(path))

@@ -28,12 +28,12 @@ def read_mark(folder: str | os.PathLike[str]) -> str:
         os.close(fd)
 
 
-def is_renamed(place: str, mark: str, mark_here: str) -> bool:
-    """Return True if the folder with this mark, once at `place`, is the one with `mark_here`, no longer there.
+def is_renamed(place: str, mark: str) -> bool:
+    """Return True if the folder with this mark, once at `place`, is no longer there.
 
     A link that leads from there to it does not count as the folder.
     """
-    return bool(mark) and mark == mark_here and (read_mark(place) != mark or os.path.realpath(place) != place)
+    return bool(mark) and (read_mark(place) != mark or os.path.realpath(place) != place)
 
 
 def _read_birth(fd: int, found: os.stat_result) -> str:

@@ -50,7 +50,7 @@ class StoreAccess:
         """Stop what other threads do here, and refuse everything else that needs the lock."""
         self._runner.stop()
 
-    def place(self, seconds: float | None = None, runner: Runner | None = None) -> None:
+    def take_left_store(self, seconds: float | None = None, runner: Runner | None = None) -> None:
         """Take along the store of a folder that was renamed, once. Raises TakesLong and UsageError."""
         if self._is_placed or (left := renamed.find_left_store(self.path, self.workspace)) is None:
             self._is_placed = True
@@ -69,7 +69,7 @@ class StoreAccess:
 
     def opened(self) -> AbstractContextManager[Git]:
         """Hold the lock of the store, for a request by a person. Raises UsageError if there is no store."""
-        self.place()
+        self.take_left_store()
         if not self.path.exists():
             raise UsageError(f"There are no checkpoints of {self.workspace}.")
         return self.lock_store(self.limits.patience)
@@ -80,7 +80,7 @@ class StoreAccess:
 
         Raises UsageError if there is no store.
         """
-        self.place()
+        self.take_left_store()
         if not self.path.exists() or os.access(self.path.parent, os.W_OK):
             with self.opened() as git:
                 yield git
@@ -100,7 +100,7 @@ class StoreAccess:
         """
         runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.place(seconds, runner)
+        self.take_left_store(seconds, runner)
         try:
             with lock.hold_lock(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
                 if not self.path.exists() and not self.workspace.is_dir():

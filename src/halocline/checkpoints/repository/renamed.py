@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from halocline.checkpoints.store import layout, lock
+from halocline.files.durable import sync_below, sync_path
 from halocline.files.folder_mark import read_mark
 from halocline.protocol.errors import UsageError
 
@@ -72,7 +73,10 @@ def take_along(
             layout.put_aside(store, time.time())
         layout.redirect_alternate(taken, former, workspace)
         layout.note_mark(taken, read_mark(workspace), alone=taken != left)
+        if taken != left:
+            sync_below(taken)
         taken.rename(store)
+        sync_path(store.parent)
         layout.note_workspace(store, workspace)
 
 

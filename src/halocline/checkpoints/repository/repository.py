@@ -185,7 +185,7 @@ class Repository(StoreAccess):
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all, oldest first, without those saved after restores."""
-        self.place()
+        self.take_left_store()
         if not self.path.exists():
             return ()
         if os.path.lexists(self.path / JOURNAL) or not self.path.is_dir():

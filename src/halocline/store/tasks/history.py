@@ -58,7 +58,7 @@ def newest_of(folder: Path, workspace: str) -> Iterator[TaskInfo]:
     for info in newest_first(folder):
         if info.parent or not (info.workspace == workspace or here.has(info.folder_mark)):
             continue
-        placed = here.place_logged(info, folder / info.task / codec.LOG_NAME)
+        placed = here.locate_logged(info, folder / info.task / codec.LOG_NAME)
         if placed.workspace == workspace:
             yield placed
 
@@ -66,7 +66,7 @@ def newest_of(folder: Path, workspace: str) -> Iterator[TaskInfo]:
 def task_info(folder: Path, task: str, here: FoldersHere = NOWHERE) -> TaskInfo | None:
     """Return one task by its full id; None if it cannot be read."""
     info = _read_info(folder / task)
-    return here.place_logged(info, folder / task / codec.LOG_NAME) if info else None
+    return here.locate_logged(info, folder / task / codec.LOG_NAME) if info else None
 
 
 def find_task(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:

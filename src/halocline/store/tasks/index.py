@@ -234,7 +234,7 @@ def _folder_size(folder: Path) -> int:
 def _choose_tasks(database: sqlite3.Connection, query: TaskQuery, here: FoldersHere) -> list[TaskInfo]:
     """Return the matching tasks in the requested order."""
     rows = database.execute("SELECT id, info FROM tasks")
-    infos = {number: info for number, raw in rows if fits_query(info := here.place(_info.decode(raw)), query)}
+    infos = {number: info for number, raw in rows if fits_query(info := here.locate(_info.decode(raw)), query)}
     if not (words := _WORD.findall(query.words)):
         return order_tasks(list(infos.values()), query)
     exact = _match_words(database, words)

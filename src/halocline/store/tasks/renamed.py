@@ -44,18 +44,18 @@ class FoldersHere:
     def find(self, workspace: str, mark: str) -> str:
         """Return the folder here to which a workspace with this mark was renamed; the workspace itself if to none."""
         here = self._by_mark.get(mark, "") if mark else ""
-        return here if here not in ("", workspace) and is_renamed(workspace, mark, mark) else workspace
+        return here if here not in ("", workspace) and is_renamed(workspace, mark) else workspace
 
-    def place(self, info: TaskInfo) -> TaskInfo:
+    def locate(self, info: TaskInfo) -> TaskInfo:
         """Return a task with its folder as it is now, and as `former` where that was."""
         now = self.find(info.workspace, info.folder_mark)
         return info if now == info.workspace else replace(info, workspace=now, former=info.workspace)
 
-    def place_logged(self, info: TaskInfo, log: Path) -> TaskInfo:
+    def locate_logged(self, info: TaskInfo, log: Path) -> TaskInfo:
         """Do the same for a task of which only the start was read: its log may say that the folder moved before."""
         if info.folder_mark and read_mark(info.workspace) != info.folder_mark and (moved := _find_last_move(log)):
             info = replace(info, workspace=moved)
-        return self.place(info)
+        return self.locate(info)
 
 
 NOWHERE = FoldersHere()
