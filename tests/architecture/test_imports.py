@@ -132,7 +132,7 @@ UNUSED = (
     "halocline.providers.text_tools.leaked_calls",
     "halocline.providers.text_tools.model",
     "halocline.testing",
-    "halocline.surfaces.row_kinds",
+    "halocline.surfaces.rows.kinds",
     "halocline.task.calls.argument_repair",
     "halocline.task.hooks.hooks",
     "halocline.hosts.hooks",

@@ -15,8 +15,8 @@ from halocline.services.replay.replay import run_replay
 from halocline.store.paths import Home
 from halocline.store.tasks.index import TaskIndex
 from halocline.store.tasks.recording import Recording
-from halocline.surfaces.row_kinds import CallRow, TurnEndRow
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
+from halocline.surfaces.rows.kinds import CallRow, TurnEndRow
 from halocline.task.log import read_log
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
 from halocline.task.governor import GO_ON
 from halocline.testing.model_server import ModelServer
 

@@ -19,8 +19,8 @@ from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.scripted.script import load_turns
 from halocline.store.blobs import DiskBlobs
 from halocline.surfaces.acp.replay import list_standing
-from halocline.surfaces.row_kinds import ReplyRow, ThoughtRow
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
+from halocline.surfaces.rows.kinds import ReplyRow, ThoughtRow
 
 STEP = """
 [[turn]]

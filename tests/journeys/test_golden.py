@@ -10,8 +10,8 @@ from tests.journeys.repair import PROJECT, PROMPT, TURNS
 from halocline.protocol import codec, events as ev
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import loose_ends
-from halocline.surfaces.export import to_markdown
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.export.markdown import to_markdown
+from halocline.surfaces.rows.fold import rows_of
 from halocline.task.log import Log
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -17,8 +17,8 @@ from halocline.surfaces.acp.prompts import read_prompt
 from halocline.surfaces.cli.input.pasting import Chips
 from halocline.surfaces.cli.output.cards import prompt_card
 from halocline.surfaces.cli.session.prompt_source import prompt_text
-from halocline.surfaces.row_kinds import NoticeRow, PromptRow
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
+from halocline.surfaces.rows.kinds import NoticeRow, PromptRow
 
 OURS = {"environment", "rules", "instructions", "memory", "todos", "mode", "diagnostics"}
 """Sources of notes that Halocline adds by itself."""

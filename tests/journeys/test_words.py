@@ -11,8 +11,8 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.surfaces import row_kinds as r
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.fold import rows_of
 
 DONE = Turn(text="done")
 ATTENDED = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)

@@ -4,8 +4,8 @@ from hypothesis import given, strategies as st
 
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
-from halocline.surfaces import row_kinds as r
-from halocline.surfaces.export import fence_code, inline_code, to_markdown
+from halocline.surfaces.export.markdown import fence_code, inline_code, to_markdown
+from halocline.surfaces.rows import kinds as r
 
 
 @given(st.text(alphabet="`~ab\n ", max_size=60))

@@ -5,8 +5,8 @@ from hypothesis import given, strategies as st
 
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
-from halocline.surfaces import row_kinds as r
-from halocline.surfaces.export_html import to_html
+from halocline.surfaces.export.html import to_html
+from halocline.surfaces.rows import kinds as r
 
 VOID = {"meta", "br", "hr"}
 

@@ -6,7 +6,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
 from halocline.protocol.secrets.secret import Secret
 from halocline.store.secrets.store import SecretStore
-from halocline.surfaces.exporting import Form, export_task
+from halocline.surfaces.export.task import Form, export_task
 
 KEY = "quite-an-ordinary-word-7"
 """A key that only its value gives away."""

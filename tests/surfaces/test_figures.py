@@ -9,7 +9,7 @@ from halocline.surfaces.figures import (
     format_duration,
     format_money,
 )
-from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
+from halocline.surfaces.rows.kinds import RetryRow, TurnEndRow
 
 
 @pytest.mark.parametrize(

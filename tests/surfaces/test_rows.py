@@ -18,11 +18,11 @@ from halocline.protocol.messages import (
     ToolResult,
     Usage,
 )
-from halocline.surfaces import row_kinds as r
-from halocline.surfaces.call_rows import LIVE_OUTPUT, propose_call
 from halocline.surfaces.figures import describe_compaction
-from halocline.surfaces.rows import AT_ONCE, fold_event, rows_of, transcript_of
-from halocline.surfaces.transcript import Transcript, is_settled
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.calls import LIVE_OUTPUT, propose_call
+from halocline.surfaces.rows.fold import AT_ONCE, fold_event, rows_of, transcript_of
+from halocline.surfaces.rows.transcript import Transcript, is_settled
 from halocline.task.log import read_log
 from halocline.tools.toolset import every_tool
 

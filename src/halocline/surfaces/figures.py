@@ -8,7 +8,7 @@ from halocline.protocol.events.hooks import HookDecision, HookStatus
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.permission_rules import CommandPart, Effect, Grade
-from halocline.surfaces.row_kinds import (
+from halocline.surfaces.rows.kinds import (
     Approval,
     CompactionRow,
     HookRow,

@@ -8,8 +8,8 @@ from tests.surfaces.tui.conftest import OpenBoard
 from halocline.protocol.kinds import Diff, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.protocol.queries.tasks import TaskInfo
-from halocline.surfaces import row_kinds as r
-from halocline.surfaces.transcript import Transcript
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.transcript import Transcript
 from halocline.surfaces.tui.drawing import Pen
 from halocline.surfaces.tui.hunks import Hunk, HunkBlock
 from halocline.surfaces.tui.row_blocks import NoteBlock, RowBlocks

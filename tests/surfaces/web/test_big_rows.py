@@ -3,7 +3,7 @@
 import json
 
 from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
-from halocline.surfaces.row_kinds import Approval, CallRow, ReplyRow
+from halocline.surfaces.rows.kinds import Approval, CallRow, ReplyRow
 from halocline.surfaces.web.row_trimming import LARGEST, encode_row
 
 LONG = "echo begin\n" + "true\n" * LARGEST + "rm -r build\n" + "true\n" * LARGEST

@@ -9,7 +9,7 @@ from tests.tables import for_each
 
 import halocline
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.row_kinds import ErrorRow
+from halocline.surfaces.rows.kinds import ErrorRow
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.page_words import PLACES, tell_page, tell_row
 

@@ -15,8 +15,8 @@ from tests.surfaces.web.task_copy import TaskCopy
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
-from halocline.surfaces.call_rows import LIVE_OUTPUT
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.calls import LIVE_OUTPUT
+from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.web.task_view.view import MOST_ROWS, PageView, TaskView
 from halocline.surfaces.web.task_watch import EventBatch
 from halocline.surfaces.web.wire import Watch

@@ -19,7 +19,7 @@ from halocline.surfaces.acp.content import ReadImage, ToolContent, list_result_c
 from halocline.surfaces.acp.diffs import split_hunks
 from halocline.surfaces.acp.permissions import explain_always
 from halocline.surfaces.figures import name_grade
-from halocline.surfaces.row_words import UNSTARTED, describe_unstarted, name_unstarted
+from halocline.surfaces.rows.words import UNSTARTED, describe_unstarted, name_unstarted
 from halocline.surfaces.sanitize import reveal
 
 CallUpdate = schema.ToolCallStart | schema.ToolCallProgress

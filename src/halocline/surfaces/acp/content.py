@@ -7,7 +7,7 @@ from acp import schema
 
 from halocline.protocol.messages import PASTED, Image, Note, ResultPart, Text, UserPart
 from halocline.surfaces.figures import describe_compaction
-from halocline.surfaces.row_kinds import CompactionRow
+from halocline.surfaces.rows.kinds import CompactionRow
 
 ToolContent = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
 Block = schema.TextContentBlock | schema.ImageContentBlock | schema.EmbeddedResourceContentBlock

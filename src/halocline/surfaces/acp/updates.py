@@ -12,8 +12,8 @@ from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
-from halocline.surfaces.row_kinds import CompactionRow
-from halocline.surfaces.row_words import NOT_GIVEN
+from halocline.surfaces.rows.kinds import CompactionRow
+from halocline.surfaces.rows.words import NOT_GIVEN
 
 Update = (
     schema.UserMessageChunk

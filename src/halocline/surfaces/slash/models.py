@@ -6,7 +6,7 @@ from halocline.client import Client, OfferedModel
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import format_count, format_money, model_name
-from halocline.surfaces.row_words import describe_effort
+from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 DEFAULT = "default"

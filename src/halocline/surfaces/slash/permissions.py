@@ -8,7 +8,7 @@ from halocline.client import Client, GivenGrant, PolicyService, list_grants
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Scope
 from halocline.protocol.permission_rules import Rule
-from halocline.surfaces.row_words import brief_grant
+from halocline.surfaces.rows.words import brief_grant
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.slash.modes import answer_approvals

@@ -12,7 +12,7 @@ from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.queries.usage import ContextReport
 from halocline.protocol.state.state import State
 from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, model_name
-from halocline.surfaces.row_words import describe_effort
+from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halocline.client import Client, Fork
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
-from halocline.surfaces.exporting import Form, export_task
+from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.figures import format_age
 from halocline.surfaces.slash.context import ANEW, LeaveTask, SlashAnswer, SlashContext
 

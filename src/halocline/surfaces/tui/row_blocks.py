@@ -9,13 +9,13 @@ from rich.text import Text
 from textual.strip import Strip
 
 from halocline.protocol.kinds import Diff
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.live.activity import wrap_tail
 from halocline.surfaces.cli.output.call_cards import WHOLE, indent_cards
 from halocline.surfaces.cli.output.cards import message_card
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.markdown_blocks import Blocks
-from halocline.surfaces.transcript import Transcript
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.transcript import Transcript
 from halocline.surfaces.tui import row_cards
 from halocline.surfaces.tui.drawing import Pen
 

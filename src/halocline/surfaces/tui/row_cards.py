@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from halocline.protocol.kinds import CallStatus, ToolKind
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output import call_cards, cards
 from halocline.surfaces.cli.output.approval_card import approval_card, decision_line
 from halocline.surfaces.cli.output.markdown import Prose
@@ -17,6 +16,7 @@ from halocline.surfaces.cli.output.replies import DRAWN, PLAIN_FROM_HERE, cut_at
 from halocline.surfaces.cli.output.screen import SAID, TOLD_BY_OTHER_ROWS
 from halocline.surfaces.cli.output.theme import Gutter, Wide, line, marked, wrapped
 from halocline.surfaces.figures import describe_lane
+from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
 
 LIVE_LINES = 6

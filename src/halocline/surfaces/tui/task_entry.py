@@ -13,7 +13,7 @@ from halocline.surfaces.cli.live.activity import Fragments, cut_line
 from halocline.surfaces.cli.live.status_bar import LITTLE_LEFT, context_left, shorten_folder
 from halocline.surfaces.cli.output.task_line import STATUSES
 from halocline.surfaces.figures import format_age, format_money, model_name
-from halocline.surfaces.row_words import UNSTARTED, find_subject
+from halocline.surfaces.rows.words import UNSTARTED, find_subject
 from halocline.surfaces.sanitize import clean
 
 NARROW = 100

@@ -12,7 +12,7 @@ from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.input.approval_prompt import ALLOWING
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.input.text_editor import run_editor
-from halocline.surfaces.row_kinds import Approval, CallRow
+from halocline.surfaces.rows.kinds import Approval, CallRow
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.tui.block_view import BlockView
 from halocline.surfaces.tui.card_menu import READ_ON, CardMenu

@@ -13,7 +13,7 @@ from halocline.client import read_branch
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.input.choice_lines import draw_choices
 from halocline.surfaces.cli.live.activity import Fragments
-from halocline.surfaces.row_kinds import CallRow, Lane
+from halocline.surfaces.rows.kinds import CallRow, Lane
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.dispatch import find_own_command
 from halocline.surfaces.tui.block_view import BlockView

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from halocline.surfaces.row_kinds import ErrorRow
+from halocline.surfaces.rows.kinds import ErrorRow
 from halocline.surfaces.web.row_trimming import PageRow
 
 PLACES = {

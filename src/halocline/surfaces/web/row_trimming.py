@@ -8,7 +8,7 @@ from typing import Any
 from halocline.protocol import json_input, json_output
 from halocline.protocol.events import EditPreviewed
 from halocline.protocol.values import Tagged
-from halocline.surfaces.row_kinds import CallRow, ReplyRow, Row, ThoughtRow
+from halocline.surfaces.rows.kinds import CallRow, ReplyRow, Row, ThoughtRow
 
 LARGEST = 64 * 1024
 """Bytes up to which a row is sent whole."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.exporting import Form, export_task
+from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.open_tasks import OpenTasks
 

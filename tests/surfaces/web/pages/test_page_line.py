@@ -9,8 +9,8 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen, Server
 
-from halocline.surfaces.row_kinds import PromptRow, Row
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
+from halocline.surfaces.rows.kinds import PromptRow, Row
 from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

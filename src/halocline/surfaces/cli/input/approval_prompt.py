@@ -16,7 +16,7 @@ from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.menu import Menu, number_options
 from halocline.surfaces.cli.output.approval_card import is_cut
 from halocline.surfaces.grants import describe_grant
-from halocline.surfaces.row_kinds import CallRow
+from halocline.surfaces.rows.kinds import CallRow
 from halocline.surfaces.slash.context import is_own_question, is_yes_no
 
 Write = Callable[[], Awaitable[Prompt | None]]

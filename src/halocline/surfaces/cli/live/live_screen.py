@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.surfaces.cli.output import cards
 from halocline.surfaces.cli.output.screen import Screen
-from halocline.surfaces.rows import fold_event
+from halocline.surfaces.rows.fold import fold_event
 
 
 class LiveScreen(Screen):

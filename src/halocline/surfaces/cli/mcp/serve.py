@@ -26,9 +26,9 @@ from halocline.protocol.messages import Text
 from halocline.protocol.state.final_answer import final_text
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
-from halocline.surfaces.export import to_markdown
+from halocline.surfaces.export.markdown import to_markdown
 from halocline.surfaces.figures import format_plural
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.rows.fold import rows_of
 
 MOST_TASKS = 50
 LONGEST = 100_000

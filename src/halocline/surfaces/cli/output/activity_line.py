@@ -8,13 +8,13 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import COMMAND_TOOL, Todo, ToolKind
 from halocline.protocol.state.todo_markdown import at_work, count_done
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT
 from halocline.surfaces.cli.output.call_cards import summarize_looks
 from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.figures import describe_lane, format_plural
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.transcript import Transcript
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.transcript import Transcript
 
 STOP_HOOK_HINT = "/hooks stop"
 KEPT, MOST_LINES = 2000, 4

@@ -6,12 +6,12 @@ from rich.console import Group, RenderableType
 
 from halocline.protocol.kinds import Choice
 from halocline.protocol.permission_rules import CommandPart, Effect, Grade
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.call_cards import DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
 from halocline.surfaces.cli.output.diff_view import diff_view
 from halocline.surfaces.cli.output.theme import Wide, marked, wrapped
 from halocline.surfaces.figures import EFFECTS, GRADES, name_grade, sort_parts
 from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import reveal
 
 _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effect.NETWORK: "warn"}

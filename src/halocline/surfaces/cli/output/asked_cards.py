@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.surfaces.cli.output import cards
 from halocline.surfaces.cli.output.approval_card import approval_card
-from halocline.surfaces.row_kinds import CallRow, QuestionRow
+from halocline.surfaces.rows.kinds import CallRow, QuestionRow
 
 Print = Callable[[RenderableType, str], None]
 

@@ -7,12 +7,12 @@ from rich.text import Text
 
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli import output
 from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
 from halocline.surfaces.cli.output.theme import Wide, draw_end, line, marked, wrapped
 from halocline.surfaces.figures import describe_lane, format_plural
 from halocline.surfaces.grants import CHANGES
+from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
 
 OUTPUT_LINES = 12

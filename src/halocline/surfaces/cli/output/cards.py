@@ -11,8 +11,9 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import TodoStatus
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.todo_markdown import count_done
-from halocline.surfaces import figures, row_kinds as r
+from halocline.surfaces import figures
 from halocline.surfaces.cli.output.theme import draw_end, line, marked, wrapped
+from halocline.surfaces.rows import kinds as r
 from halocline.surfaces.sanitize import clean
 
 PROMPT_LINES, PROMPT_LETTERS = 20, 8_000

@@ -12,7 +12,6 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
 from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.state.state import State
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.output import call_cards, cards
 from halocline.surfaces.cli.output.activity_line import ActivityLine
@@ -27,8 +26,9 @@ from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.theme import Wide
 from halocline.surfaces.cli.output.view import Foreign
-from halocline.surfaces.rows import fold_event, transcript_of
-from halocline.surfaces.transcript import Transcript, forget_settled, is_settled, select_last_words
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.fold import fold_event, transcript_of
+from halocline.surfaces.rows.transcript import Transcript, forget_settled, is_settled, select_last_words
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is shown by the row of the to-do list or question."""

@@ -1,8 +1,8 @@
 """Rows that were printed shortened, to print them in full when the person asks."""
 
 from halocline.protocol.kinds import ToolKind
-from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.call_cards import DIFF_LINES, OUTPUT_LINES
+from halocline.surfaces.rows import kinds as r
 
 MOST_KEPT = 20
 

@@ -1,7 +1,7 @@
 """A streaming reply: deltas in, finished rows out."""
 
 from halocline.surfaces.cli.output.markdown_blocks import Blocks
-from halocline.surfaces.row_kinds import ReplyRow, ThoughtRow
+from halocline.surfaces.rows.kinds import ReplyRow, ThoughtRow
 
 Said = ThoughtRow | ReplyRow
 

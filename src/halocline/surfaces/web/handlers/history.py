@@ -16,8 +16,8 @@ from halocline.client import (
     preview_restore,
 )
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.row_kinds import Row
-from halocline.surfaces.rows import transcript_of
+from halocline.surfaces.rows.fold import transcript_of
+from halocline.surfaces.rows.kinds import Row
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.terminal_text import plain_output
-from halocline.surfaces.row_kinds import CallRow
-from halocline.surfaces.rows import fold_event
-from halocline.surfaces.transcript import KEPT_ROWS, Transcript, change_call, count_settled, drop_transient
+from halocline.surfaces.rows.fold import fold_event
+from halocline.surfaces.rows.kinds import CallRow
+from halocline.surfaces.rows.transcript import KEPT_ROWS, Transcript, change_call, count_settled, drop_transient
 from halocline.surfaces.web.row_trimming import PageRow, PreviewRow, waits_for_approval
 
 

@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from halocline.protocol import json_output
-from halocline.surfaces.call_rows import LIVE_OUTPUT
-from halocline.surfaces.row_kinds import CallRow, NoticeRow, ReplyRow, RestoredRow, ThoughtRow
-from halocline.surfaces.transcript import list_gaps
+from halocline.surfaces.rows.calls import LIVE_OUTPUT
+from halocline.surfaces.rows.kinds import CallRow, NoticeRow, ReplyRow, RestoredRow, ThoughtRow
+from halocline.surfaces.rows.transcript import list_gaps
 from halocline.surfaces.web.page_words import tell_row
 from halocline.surfaces.web.row_trimming import PageRow, encode_row
 from halocline.surfaces.web.wire import RowGrowth

@@ -7,7 +7,7 @@ from halocline.client import Choices, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_raw
-from halocline.surfaces.exporting import Form, export_task
+from halocline.surfaces.export.task import Form, export_task
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -9,8 +9,9 @@ from typing import Any
 
 from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
-from halocline.surfaces import figures, row_kinds as r
-from halocline.surfaces.row_words import describe_decision
+from halocline.surfaces import figures
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.words import describe_decision
 
 SHORT = 12
 """Characters shown of a checkpoint's name."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import Value
-from halocline.surfaces import row_kinds as r
+from halocline.surfaces.rows import kinds as r
 
 
 class Totals(Value, frozen=True):

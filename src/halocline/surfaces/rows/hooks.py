@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import HookDecision, HookStatus
-from halocline.surfaces.call_rows import LIVE_OUTPUT
-from halocline.surfaces.row_kinds import HookRow, Row
-from halocline.surfaces.transcript import Transcript, add_rows
+from halocline.surfaces.rows.calls import LIVE_OUTPUT
+from halocline.surfaces.rows.kinds import HookRow, Row
+from halocline.surfaces.rows.transcript import Transcript, add_rows
 
 LONG_HOOK = 1.0
 """Seconds above which a hook gets a row."""

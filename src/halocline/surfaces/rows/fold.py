@@ -15,9 +15,9 @@ from halocline.protocol.kinds import Mode, SandboxStanding
 from halocline.protocol.left_out import describe_left_out
 from halocline.protocol.messages import StopReason, Text, Thinking, ToolCall
 from halocline.protocol.state.file_knowledge import list_names
-from halocline.surfaces import call_rows, row_kinds as r, row_words
-from halocline.surfaces.hook_rows import end_hook, show_hook
-from halocline.surfaces.transcript import (
+from halocline.surfaces.rows import calls as call_rows, kinds as r, words as row_words
+from halocline.surfaces.rows.hooks import end_hook, show_hook
+from halocline.surfaces.rows.transcript import (
     Rewinds,
     Totals,
     Transcript,

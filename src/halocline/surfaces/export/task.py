@@ -10,9 +10,9 @@ from halocline.protocol.secrets.redaction import redacted_event
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces import figures
-from halocline.surfaces.export import to_markdown
-from halocline.surfaces.export_html import to_html
-from halocline.surfaces.rows import rows_of
+from halocline.surfaces.export.html import to_html
+from halocline.surfaces.export.markdown import to_markdown
+from halocline.surfaces.rows.fold import rows_of
 
 
 class Form(StrEnum):

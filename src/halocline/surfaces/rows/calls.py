@@ -10,9 +10,9 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentProgresse
 from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import Image, ToolCall
 from halocline.protocol.values import JsonObject
-from halocline.surfaces import row_words
-from halocline.surfaces.row_kinds import Approval, CallRow, Lane
-from halocline.surfaces.transcript import Transcript, add_rows, add_usage, change_call
+from halocline.surfaces.rows import words as row_words
+from halocline.surfaces.rows.kinds import Approval, CallRow, Lane
+from halocline.surfaces.rows.transcript import Transcript, add_rows, add_usage, change_call
 
 LIVE_OUTPUT = 16_384
 """Most characters that a row keeps of a running call's output."""

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.todo_markdown import BOXES
-from halocline.surfaces import figures, row_kinds as r
-from halocline.surfaces.row_words import describe_decision
+from halocline.surfaces import figures
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.words import describe_decision
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:

@@ -20,7 +20,7 @@ from halocline.protocol.messages import (
     UserPart,
 )
 from halocline.protocol.state.todo_markdown import at_work, count_done
-from halocline.surfaces.row_kinds import Approval, NoticeRow, PromptRow, Remedy
+from halocline.surfaces.rows.kinds import Approval, NoticeRow, PromptRow, Remedy
 
 NOT_GIVEN = "not_given"
 """Source of a note on a mention whose content the model does not get: it says why."""

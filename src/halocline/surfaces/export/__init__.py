@@ -1,0 +1,1 @@
+"""Writes a task as a document: Markdown, a page, or its events."""
