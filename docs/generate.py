@@ -35,7 +35,6 @@ from halocline.store.settings.project import RIGHTS, ProjectRight
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.args.command_line import build_parser
-from halocline.surfaces.cli.args.run import APPROVALS, APPROVALS_TEXT
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.surfaces.cli.live.keys import KEYS
@@ -142,7 +141,6 @@ def variables() -> str:
     rows += [(f"`{name}`", f"The setting `{setting}`.") for name, setting in VARIABLES.items()]
     rows.append((f"`{MARK}`", "Set by Halocline for each command, to find its processes when it is stopped."))
     rows.append((f"`{PERMISSIONS}`", PERMISSIONS_TEXT))
-    rows.append((f"`{APPROVALS}`", APPROVALS_TEXT))
     rows.append(("`NO_COLOR`", "If set to any value, no color in the terminal."))
     rows += [(f"`{name}`, `{name.lower()}`", text) for name, text in PROXY_VARIABLES.items()]
     rows += [(f"`{name}`", text) for name, text in CLOUD_VARIABLES.items()]

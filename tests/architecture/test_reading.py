@@ -40,7 +40,6 @@ OPENING = {
     **named("services", "imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),
     **named("context", "templates", OWN),
-    "runtime/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
     **named("git", "view", WRITES),
     **named("hosts", "keeper", OWN),
     **named("hosts/shell", "ancestry readiness", OWN),
@@ -101,7 +100,6 @@ LISTING = {
     **named("context", "file_walk", STEERS),
     **named("context/user_files", "skills", STEERS),
     **named("context/instructions", "named_files", STEERS),
-    "runtime/approval_folder.py": "decisions of programs of the person, in a folder of ours that no tool reaches",
 }
 OPENS = {"add", "commit", "hash-object", "stash", "apply", "checkout", "status"}
 """Commands of git that read the workspace to keep what it holds, or what it is called."""

@@ -1,14 +1,12 @@
 """What each surface shows of each grade of an approval, and what Enter does there; that of the page: its own tests."""
 
-import asyncio
-import json
 import time
 from pathlib import Path
 
 import pytest
 from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, prompt
 from tests.surfaces.acp.test_acp import flags
-from tests.surfaces.cli.halo_process import Halo, ended, shell
+from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.live.conftest import Open, open_terminal
 from tests.surfaces.graded_calls import COMMANDS, NAMED, WORDS, fill_folder
 from tests.surfaces.tui.conftest import Begin, OpenBoard, begin, halo, open_board
@@ -159,22 +157,3 @@ def test_a_form_of_an_mcp_client_says_the_grade_and_offers_no_first_where_it_is_
     first, *_ = [one["title"] for one in form.requested_schema["properties"]["decision"]["oneOf"]]
     assert f"({WORDS[grade]}: why)" in form.message if WORDS[grade] else "(why)" in form.message
     assert first == ("No" if grade.is_grave else "Yes, once")
-
-
-@pytest.mark.slow
-@pytest.mark.process
-@EACH_GRADE
-async def test_another_program_that_approves_reads_the_grade(halo: Halo, grade: Grade):
-    fill_folder(halo.folder)
-    desk = halo.home / "approvals" / "desk"
-    for place in (halo.home, halo.home / "approvals", desk):
-        place.mkdir(mode=0o700, exist_ok=True)
-    script = halo.script({"call": [shell(COMMANDS[grade])]}, DONE)
-    process = await halo.start("run", "--approvals", "desk", "-m", script, "go")
-    async with asyncio.timeout(30):
-        while not (found := [*desk.glob("*.request.json")]):
-            await asyncio.sleep(0.05)
-    request = json.loads(found[0].read_text())
-    process.terminate()
-    await ended(process)
-    assert request["grade"] == grade

@@ -54,13 +54,6 @@ if TYPE_CHECKING:
         PullRequestPlan as PullRequestPlan,
         PushPlan as PushPlan,
     )
-    from halocline.runtime.approval_folder import (
-        ApprovalFolder as ApprovalFolder,
-        FolderAnswer as FolderAnswer,
-        FolderRequest as FolderRequest,
-        make_approval_request as make_approval_request,
-        make_question_request as make_question_request,
-    )
     from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
     from halocline.runtime.history.edit_conflicts import (
         ConflictingEdits as ConflictingEdits,
@@ -230,7 +223,6 @@ _PLACES = {
     "ports.editor_models": "EditorModel EditorModelFailure ReplyPart",
     "ports.hooks": "Hook",
     "ports.revisions": "Committed PullRequestPlan PushPlan",
-    "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
     "runtime.parts.editor_parts": "EditorParts",
     "runtime.event_batches": "MOST_BATCHED batch_events",
     "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",

@@ -105,8 +105,6 @@ class Home(Value, frozen=True):
     """The user's agents for all folders."""
     blobs = _Entry("blobs")
     checkpoints = _Entry("checkpoints")
-    approvals = _Entry("approvals")
-    """Folders through which the user's other programs answer approvals and questions."""
     edits = _Entry("edits")
     """Journals of running changes to several files."""
     importing = _Entry("importing")

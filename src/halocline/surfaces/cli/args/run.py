@@ -10,8 +10,6 @@ from halocline.surfaces.cli.command_table import COMMANDS
 OUTPUT_FORMATS = ("text", "json", "stream-json")
 INPUT_FORMATS = ("text", "stream-json")
 INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
-APPROVALS = "HALOCLINE_APPROVALS"
-APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
 TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, trusting the project's code and the task's"
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 ADD_DIR = "also work in this folder; repeatable"
@@ -66,7 +64,6 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--mode", choices=("plan", "act"), help="plan: read only; act: may also make changes")
     add("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
     add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
-    add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
     add("--allowed-tools", "--allowedTools", action="append", metavar="TOOLS", help=ALLOWED_TOOLS)
     add("--disallowed-tools", "--disallowedTools", action="append", metavar="TOOLS", help="refuse these calls")
     add("--trust-project-code", action="append_const", dest="allowed_tools", const="project_code", help=TRUST_CODE)

@@ -1,10 +1,7 @@
 """`halo [prompt]`: start or resume a task as the flags say, and run its conversation."""
 
 import argparse
-import os
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,7 +12,6 @@ from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import commands, live, pickers, session, stream_input
-from halocline.surfaces.cli.args.run import APPROVALS
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.commands import task_opening
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -29,9 +25,6 @@ from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.prompt_source import prompt_text, take_terminal
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
 
-if TYPE_CHECKING:
-    from halocline.surfaces.cli.input.approver import Approver
-
 
 def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
@@ -44,7 +37,6 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
     is_for_person = arguments.command == "" and is_for_a_person(arguments)
     piped_text = take_terminal(arguments.prompt) if is_for_person else None
     view = _make_view(arguments, attended=is_attended(arguments))
-    folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
         task_opening.refuse_ephemeral(arguments)
         task_opening.enter_worktree(arguments)
@@ -61,10 +53,9 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         if arguments.images:
             arguments.images = session.images.read_images(arguments.images)
         arguments.unattended = not view.asks
-        client = open_client(choices_of(arguments), "approver" if folder else "cli", folder=workspace)
+        client = open_client(choices_of(arguments), "cli", folder=workspace)
         if arguments.resume == "":
             arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
-        approver = open_approver(client, folder) if folder else None
         view.show_foreign(Foreign(*client.shows_foreign))
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
             client.words(workspace).check(prompt, public.SlashPlace.TERMINAL if view.asks else public.SlashPlace.RUN)
@@ -75,7 +66,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
 
             return event_loop.run_loop(join_task(client, busy, view, prompt, piped))
         return event_loop.run_loop(
-            _run_conversation(client, arguments, workspace, prompt, piped, schema, view, approver, stays=stays)
+            _run_conversation(client, arguments, workspace, prompt, piped, schema, view, stays=stays)
         )
     except (HaloclineError, ExceptionGroup) as error:
         view.fail(explain_error(error))
@@ -88,15 +79,8 @@ def is_attended(arguments: argparse.Namespace) -> bool:
 
 
 def is_for_a_person(arguments: argparse.Namespace) -> bool:
-    """True if neither output nor approvals are for a program."""
-    return arguments.output_format in (None, "text") and not (arguments.print or arguments.approvals)
-
-
-def open_approver(client: Client, folder: str) -> "Approver":
-    """Open the approval folder. Raises UsageError."""
-    from halocline.surfaces.cli.input.approver import Approver
-
-    return Approver(public.ApprovalFolder.open(client.home, folder))
+    """True if the output is not for a program."""
+    return arguments.output_format in (None, "text") and not arguments.print
 
 
 def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
@@ -133,23 +117,20 @@ async def _run_conversation(
     piped: tuple[UserPart, ...],
     schema: JsonObject | None,
     view: View,
-    approver: "Approver | None",
     *,
     stays: bool,
 ) -> int:
-    can_ask = view.asks or approver is not None
-    options = replace(options_of(arguments, attended=can_ask), asks_again=can_ask and not prompt)
+    options = replace(options_of(arguments, attended=view.asks), asks_again=view.asks and not prompt)
     ended: tuple[str, ...] = ()
     try:
-        async with view, approver or nullcontext(), task_opening.open_debug_log(arguments, client) as follow:
+        async with view, task_opening.open_debug_log(arguments, client) as follow:
             task, after = await task_opening.open_task(client, arguments, workspace, options, view)
             if follow:
                 follow(task, after)
             kept = commands.piped_input.keep_large_input(client, task, piped) if piped else ()
             along = (*kept, *await _attach_images(client, arguments, task))
-            conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
+            conversation = Conversation(client, task, view, schema, along, stays=stays)
             try:
-                conversation.attend()
                 first = find_first_prompt(client.state(task), prompt, needed=not (stays or along))
                 code = await conversation.run(first, after)
             except UsageError:

@@ -23,7 +23,6 @@ from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
 
 if TYPE_CHECKING:
-    from halocline.surfaces.cli.input.approver import Approver
     from halocline.surfaces.cli.session.user_shell import OwnCommand
     from halocline.surfaces.slash.context import LeaveTask
 
@@ -43,14 +42,10 @@ class Conversation:
         along: tuple[UserPart, ...] = (),
         *,
         stays: bool,
-        approver: "Approver | None" = None,
     ) -> None:
         self._client = client
         self.task = task
         self._view = view
-        self._asks = view.asks or approver is not None
-        self._approver = approver
-        self._asked: Approver | View = approver or view
         self._schema = schema
         self._along = along
         self._stays = stays
@@ -70,14 +65,7 @@ class Conversation:
 
     def switch_to(self, task: str) -> "Conversation":
         """Begin the conversation of another task in the same view. Raises UsageError."""
-        other = Conversation(self._client, task, self._view, self._schema, stays=self._stays, approver=self._approver)
-        other.attend()
-        return other
-
-    def attend(self) -> None:
-        """Let the approver serve this task. Raises UsageError when the task can reach its folder."""
-        if self._approver:
-            self._approver.attend(self._client.state(self.task))
+        return Conversation(self._client, task, self._view, self._schema, stays=self._stays)
 
     @property
     def goes_on(self) -> bool:
@@ -121,9 +109,9 @@ class Conversation:
             self._show(event)
             self._key.follow(event)
             match event:
-                case ev.ApprovalRequested(request=request) if self._asks:
+                case ev.ApprovalRequested(request=request) if self._view.asks:
                     await self._wait.wait_for(self._decide(event), event.seq, partial(decides_request, request))
-                case ev.QuestionAsked(request=request) if self._asks:
+                case ev.QuestionAsked(request=request) if self._view.asks:
                     await self._wait.wait_for(self._answer(event), event.seq, partial(answers_request, request))
                 case ev.HandedOver() if event.seq > opened:
                     self.handed_over = event
@@ -244,13 +232,13 @@ class Conversation:
         return typed.text
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
-        decision = await self._asked.ask_approval(event, self._client, self.task)
+        decision = await self._view.ask_approval(event, self._client, self.task)
         self._client.send(decision.resolve(self.task, event.request))
         if decision.stop:
             self._interrupt()
 
     async def _answer(self, event: ev.QuestionAsked) -> None:
-        answer = await self._asked.ask_question(event)
+        answer = await self._view.ask_question(event)
         while (
             self._view.asks
             and answer

@@ -59,6 +59,6 @@ def _refuse_other_input(arguments: argparse.Namespace) -> None:
     """Raise UsageError for what would come or answer beside the messages on standard input."""
     if arguments.output_format not in (None, "stream-json"):
         raise UsageError("--input-format stream-json needs --output-format stream-json.", "Change it, or leave it out.")
-    beside = {"a prompt": arguments.prompt, "--image": arguments.images, "--approvals": arguments.approvals}
+    beside = {"a prompt": arguments.prompt, "--image": arguments.images}
     if given := [name for name, value in beside.items() if value]:
         raise UsageError(f"--input-format stream-json does not go with {given[0]}.", "Send it on standard input.")
