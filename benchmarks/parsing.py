@@ -16,7 +16,7 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.messages import Text, UserMessage
 from halocline.providers.anthropic import stream as anthropic_stream
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.gemini import stream as gemini_stream
 from halocline.providers.http import Translator
@@ -90,7 +90,7 @@ def _reader_of(family: str) -> Callable[[bytes], int]:
 
 def _record_message(family: str, data: bytes) -> Iterator[ModelEvent]:
     _, understands = FAMILIES[family]
-    translator, parser = understands(_REQUEST, Endpoint(find_vendor_row(family), "bench")), EventParser()
+    translator, parser = understands(_REQUEST, Endpoint(VENDORS[family], "bench")), EventParser()
     for at in range(0, len(data), _PIECE):
         for payload in parser.feed(data[at : at + _PIECE]):
             yield from translator.feed(payload)

@@ -41,7 +41,6 @@ UNUSED = (
     *(f"halocline.surfaces.cli.session.{name}" for name in ("images", "notes", "user_shell")),
     "rich",
     "prompt_toolkit",
-    "textual",
     "pygments",
     "markdown_it",
     "halocline.providers.anthropic.request",

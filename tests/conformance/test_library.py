@@ -69,9 +69,9 @@ async def asked(
 def test_opening_a_model_imports_nothing_of_the_library() -> None:
     probe = (
         "import sys; from halocline.providers.sdk.model import Library\n"
-        "from halocline.providers.catalog.vendors import find_vendor_row\n"
+        "from halocline.providers.catalog.vendors import VENDORS\n"
         "from halocline.providers.endpoint import Endpoint\n"
-        "Library(Endpoint(find_vendor_row('azure-chat'), 'm'), None)\n"
+        "Library(Endpoint(VENDORS['azure-chat'], 'm'), None)\n"
         "print([name for name in ('pydantic_ai', 'openai', 'anthropic', 'boto3', 'httpx2') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

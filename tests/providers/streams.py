@@ -7,7 +7,7 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
 from halocline.protocol.messages import AssistantMessage, Message, Text, UserMessage
 from halocline.providers.catalog.models import ModelInfo, Prices
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import Translator
 from halocline.providers.sse import EventParser
@@ -40,9 +40,7 @@ class MemoryBlobs:
 def endpoint(
     provider: str = "anthropic", model: str = "test-model", base_url: str = "", key: str = "sk-secret"
 ) -> Endpoint:
-    return Endpoint(
-        find_vendor_row(provider), model, key=key, base_url=base_url, known=KNOWN.get(f"{provider}/{model}")
-    )
+    return Endpoint(VENDORS[provider], model, key=key, base_url=base_url, known=KNOWN.get(f"{provider}/{model}"))
 
 
 def request(*messages: Message, **fields: object) -> Request:

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.providers.auth.accounts import ACCOUNTS, account_of, key_holder, secret_name, shape_problem
-from halocline.providers.catalog.vendors import VENDORS, find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 
 LONG = "abcdefgh12345678"
 
@@ -12,8 +12,8 @@ def test_every_account_is_that_of_a_provider_that_takes_keys():
 
 
 def test_vendors_that_read_the_same_variable_share_a_key():
-    assert key_holder(find_vendor_row("openai-responses")).name == "openai"
-    assert account_of(find_vendor_row("openai-responses")) is account_of(find_vendor_row("openai"))
+    assert key_holder(VENDORS["openai-responses"]).name == "openai"
+    assert account_of(VENDORS["openai-responses"]) is account_of(VENDORS["openai"])
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_vendors_that_read_the_same_variable_share_a_key():
     ],
 )
 def test_a_key_is_kept_for_one_server(provider, url, name):
-    assert secret_name(find_vendor_row(provider), url) == name
+    assert secret_name(VENDORS[provider], url) == name
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def test_a_key_is_kept_for_one_server(provider, url, name):
     ],
 )
 def test_what_is_no_key_is_refused_without_being_repeated(key, provider, said):
-    text, hint = shape_problem(key, find_vendor_row(provider), elsewhere=False)
+    text, hint = shape_problem(key, VENDORS[provider], elsewhere=False)
     assert said in text
     assert LONG not in text + hint
 
 
 @pytest.mark.parametrize("provider", ACCOUNTS)
 def test_a_key_of_the_right_shape_is_taken(provider):
-    assert shape_problem(f"{ACCOUNTS[provider].prefix}{LONG}", find_vendor_row(provider), elsewhere=False) is None
+    assert shape_problem(f"{ACCOUNTS[provider].prefix}{LONG}", VENDORS[provider], elsewhere=False) is None
 
 
 def test_another_server_may_take_any_word_for_a_key():
-    assert shape_problem("dummy", find_vendor_row("anthropic"), elsewhere=True) is None
+    assert shape_problem("dummy", VENDORS["anthropic"], elsewhere=True) is None

@@ -7,7 +7,7 @@ from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, req
 
 from halocline.ports.model import Request
 from halocline.providers.anthropic import request as anthropic
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.gemini import request as gemini
 from halocline.providers.openai_chat import request as openai_chat
@@ -151,7 +151,7 @@ def test_who_does_not_know_the_cache_s_key_is_not_sent_it(provider: str) -> None
 @pytest.mark.parametrize(("family", "path"), [(OpenAIChat, "/chat/completions"), (OpenAIResponses, "/responses")])
 async def test_key_and_form_arrive_at_the_vendor_s_own_server(family: Any, path: str) -> None:
     async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
-        own = msgspec.structs.replace(find_vendor_row("openai"), base_url=server.url("openai"))
+        own = msgspec.structs.replace(VENDORS["openai"], base_url=server.url("openai"))
         model = family(Endpoint(own, "gpt-5.6", key="sk-secret"), MemoryBlobs())
         for _ in range(2):
             await collected(model, request(HELLO, cache_key="a-task", output_schema=SCHEMA))

@@ -228,8 +228,8 @@ def test_without_the_library_the_error_says_what_to_install() -> None:
     probe = (
         "import sys; sys.modules['azure.identity'] = None; sys.modules['azure'] = None\n"
         "from halocline.providers.auth.entra import make_entra_tokens\n"
-        "from halocline.providers.catalog.vendors import find_vendor_row\n"
-        "try: make_entra_tokens(find_vendor_row('azure'), None)\n"
+        "from halocline.providers.catalog.vendors import VENDORS\n"
+        "try: make_entra_tokens(VENDORS['azure'], None)\n"
         "except Exception as error: print(type(error).__name__, error, error.hint)"
     )
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

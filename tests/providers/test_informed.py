@@ -11,7 +11,7 @@ from halocline.protocol.events import AssistantMessageCompleted, TextDelta, Usag
 from halocline.protocol.messages import AssistantMessage, Text, Usage
 from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.catalog.vendor import Vendor
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.wrappers.model_info_probe import PATIENCE, Informed, wants_to_know
 
@@ -108,7 +108,7 @@ async def test_a_server_that_hangs_costs_one_short_wait_and_is_let_go() -> None:
 
 def test_only_what_is_missing_is_asked_and_only_where_it_can_be() -> None:
     known = ModelInfo(window=5, prices=Prices(1, 2))
-    assert wants_to_know(Endpoint(find_vendor_row("openrouter"), "new"))
-    assert wants_to_know(Endpoint(find_vendor_row("ollama"), "m"))
-    assert not wants_to_know(Endpoint(find_vendor_row("openrouter"), "m", known=known))
-    assert not wants_to_know(Endpoint(find_vendor_row("anthropic"), "new"))
+    assert wants_to_know(Endpoint(VENDORS["openrouter"], "new"))
+    assert wants_to_know(Endpoint(VENDORS["ollama"], "m"))
+    assert not wants_to_know(Endpoint(VENDORS["openrouter"], "m", known=known))
+    assert not wants_to_know(Endpoint(VENDORS["anthropic"], "new"))

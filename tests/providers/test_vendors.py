@@ -4,24 +4,13 @@ from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
-from halocline.providers.catalog.vendors import VENDORS, find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.server_probe import QUESTIONS
 
 CATALOGUE = Catalogue(BUNDLED)
 HOSTED = [row for row in VENDORS.values() if row.key_variable]
 BY_NAME = {"ids": lambda row: row.name}
-
-
-def test_an_unknown_provider_is_told_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="'nobody'") as caught:
-        find_vendor_row("nobody")
-    assert "anthropic" in caught.value.hint
-    assert "ollama" in caught.value.hint
-
-
-def test_a_provider_may_be_named_as_the_catalogue_names_it() -> None:
-    assert (find_vendor_row("google").name, find_vendor_row("togetherai").name) == ("gemini", "together")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +43,7 @@ def test_the_default_model_is_a_known_one_that_calls_tools(row: Vendor) -> None:
 
 def test_the_key_and_the_address_come_from_the_usual_variables() -> None:
     environ = {"OPENAI_API_KEY": " sk-1\n", "OPENAI_BASE_URL": "http://there/v1/"}
-    found = build_endpoint(find_vendor_row("openai"), "gpt-5.6", environ)
+    found = build_endpoint(VENDORS["openai"], "gpt-5.6", environ)
     assert (found.name, found.key, found.url) == ("openai/gpt-5.6", "sk-1", "http://there/v1")
 
 
@@ -70,13 +59,13 @@ def test_the_key_and_the_address_come_from_the_usual_variables() -> None:
     ],
 )
 def test_the_address_decides_what_is_spoken_there(provider: str, base_url: str, family: str) -> None:
-    assert build_endpoint(find_vendor_row(provider), "m", {}, key="sk-1", base_url=base_url).family == family
+    assert build_endpoint(VENDORS[provider], "m", {}, key="sk-1", base_url=base_url).family == family
 
 
 def test_what_is_given_goes_before_the_variables() -> None:
     environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://there/v1"}
-    found = build_endpoint(find_vendor_row("openai"), "", environ, key="sk-2", base_url="http://here/v1")
-    assert (found.model, found.key, found.url) == (find_vendor_row("openai").default_model, "sk-2", "http://here/v1")
+    found = build_endpoint(VENDORS["openai"], "", environ, key="sk-2", base_url="http://here/v1")
+    assert (found.model, found.key, found.url) == (VENDORS["openai"].default_model, "sk-2", "http://here/v1")
 
 
 @pytest.mark.parametrize(
@@ -88,24 +77,22 @@ def test_what_is_given_goes_before_the_variables() -> None:
     ],
 )
 async def test_azure_is_where_its_variable_says_and_takes_the_key_in_its_own_header(variable: str, url: str) -> None:
-    at = build_endpoint(
-        find_vendor_row("azure"), "mine", {"AZURE_OPENAI_ENDPOINT": variable, "AZURE_OPENAI_API_KEY": "k-1"}
-    )
+    at = build_endpoint(VENDORS["azure"], "mine", {"AZURE_OPENAI_ENDPOINT": variable, "AZURE_OPENAI_API_KEY": "k-1"})
     headers = await at.request_headers("authorization", "Bearer ")
     assert (at.url, headers["api-key"], "authorization" in headers) == (url, "k-1", False)
 
 
 @pytest.mark.parametrize("name", ["sap-ai-core", "openai", "azure", "gemini"])
 async def test_a_document_that_gives_tokens_is_sent_to_nobody(name: str) -> None:
-    at = Endpoint(find_vendor_row(name), "m", key='{"refresh": "r-1", "clientsecret": "s-1"}', base_url="https://x/v1")
+    at = Endpoint(VENDORS[name], "m", key='{"refresh": "r-1", "clientsecret": "s-1"}', base_url="https://x/v1")
     assert not any("-1" in value for value in (await at.request_headers("authorization", "Bearer ")).values())
 
 
 @pytest.mark.parametrize("name", ["azure", "litellm", "openai-compatible"])
 def test_a_vendor_that_is_nowhere_in_particular_must_be_told_where(name: str) -> None:
     with pytest.raises(UsageError) as caught:
-        build_endpoint(find_vendor_row(name), "m", {}, key="k")
-    assert find_vendor_row(name).base_url_variable in caught.value.hint
+        build_endpoint(VENDORS[name], "m", {}, key="k")
+    assert VENDORS[name].base_url_variable in caught.value.hint
 
 
 def test_variables_in_an_address_and_in_headers_are_filled_in() -> None:
@@ -124,5 +111,5 @@ def test_neither_the_key_nor_headers_show_in_a_repr() -> None:
 
 
 def test_an_endpoint_of_a_local_vendor_is_free_as_long_as_nothing_else_is_known() -> None:
-    assert Endpoint(find_vendor_row("ollama"), "m").info.prices is not None
-    assert Endpoint(find_vendor_row("openai"), "m").info.prices is None
+    assert Endpoint(VENDORS["ollama"], "m").info.prices is not None
+    assert Endpoint(VENDORS["openai"], "m").info.prices is None

@@ -19,7 +19,7 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.vscode.failures import translate_failure
 from halocline.providers.vscode.request import Reply, encode_message
@@ -82,6 +82,6 @@ def test_a_call_whose_id_was_used_before_gets_its_own() -> None:
     ],
 )
 def test_a_failure_says_what_to_do(code: str, message: str, kind: ModelErrorKind, says: str) -> None:
-    at = Endpoint(find_vendor_row("vscode"), "tests/quick")
+    at = Endpoint(VENDORS["vscode"], "tests/quick")
     error = translate_failure(EditorModelFailure(code, message), at)
     assert (error.kind, says in error.text, bool(error.hint)) == (kind, True, True), error.text

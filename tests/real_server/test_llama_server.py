@@ -17,7 +17,7 @@ from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.messages import AssistantMessage, Message, StopReason, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 from halocline.providers.anthropic.request import Anthropic
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.server_probe import ask_server
@@ -195,13 +195,13 @@ async def test_two_replies_at_once_do_not_mix(nonsense: Path) -> None:
 
 async def test_the_models_that_the_server_offers_are_found(nonsense: Path) -> None:
     async with llama_server(nonsense) as server:
-        local = msgspec.structs.replace(find_vendor_row("llamacpp"), base_url=f"{server.url}/v1")
+        local = msgspec.structs.replace(VENDORS["llamacpp"], base_url=f"{server.url}/v1")
         assert await local_models(local) == ["nonsense"]
 
 
 async def test_nothing_is_offered_where_the_server_is_gone(nonsense: Path) -> None:
     async with llama_server(nonsense) as server:
-        local = msgspec.structs.replace(find_vendor_row("llamacpp"), base_url=f"{server.url}/v1")
+        local = msgspec.structs.replace(VENDORS["llamacpp"], base_url=f"{server.url}/v1")
     assert await local_models(local) == []
 
 

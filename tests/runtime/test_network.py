@@ -5,7 +5,7 @@ import pytest
 
 from halocline.net.network import Network
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.network import choose_network
@@ -17,7 +17,7 @@ LOCAL = (10.0, 3600.0, 900.0)
 
 
 def chosen(provider: str = "openai", base_url: str = "", env: dict[str, str] | None = None, **settings: Any) -> Network:
-    return choose_network(Endpoint(find_vendor_row(provider), "x", base_url=base_url), Settings(**settings), env or {})
+    return choose_network(Endpoint(VENDORS[provider], "x", base_url=base_url), Settings(**settings), env or {})
 
 
 def times(way: Network) -> tuple[float, float, float]:
@@ -49,7 +49,7 @@ def test_times_are_set_for_all_and_for_one_provider() -> None:
 def test_a_flag_wins_over_the_times_of_a_provider() -> None:
     settings = Settings(timeouts={"ollama": Timeouts(connect=1, first_byte=2, stall=3)})
     flagged = Choices(first_byte_timeout=9).over(settings)
-    assert times(choose_network(Endpoint(find_vendor_row("ollama"), "x"), flagged, {})) == (1, 9, 3)
+    assert times(choose_network(Endpoint(VENDORS["ollama"], "x"), flagged, {})) == (1, 9, 3)
 
 
 def test_the_proxy_and_the_certificates_come_from_settings_and_environment() -> None:

@@ -4,11 +4,11 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from halocline.protocol.errors import ModelError, UsageError
-from halocline.providers.catalog.vendors import find_vendor_row
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.services.models.sign_in import SignIn
 
-AT = Endpoint(find_vendor_row("openrouter"), "")
+AT = Endpoint(VENDORS["openrouter"], "")
 
 
 def typing(*lines: str):

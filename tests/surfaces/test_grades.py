@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, prompt
 from tests.surfaces.acp.test_acp import flags
+from tests.surfaces.cli.conftest import halo
 from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.live.conftest import Open, open_terminal
 from tests.surfaces.graded_calls import COMMANDS, NAMED, WORDS, fill_folder
-from tests.surfaces.tui.conftest import Begin, OpenBoard, begin, halo, open_board
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Grant, ToolKind
@@ -20,7 +20,7 @@ from halocline.surfaces.cli.mcp.serve_forms import form_of
 from halocline.surfaces.figures import GRADES
 from halocline.testing.model_server import ModelServer
 
-__all__ = ["begin", "halo", "open_board", "open_terminal"]
+__all__ = ["halo", "open_terminal"]
 
 EACH_GRADE = pytest.mark.parametrize("grade", Grade)
 DONE = {"text": "Done it."}
@@ -94,30 +94,6 @@ def test_plain_lines_say_the_grade_and_enter_does_nothing(halo: Halo, grade: Gra
     terminal.expect_exact("Done it.")
     assert (halo.folder / "made").exists()
     terminal.close(force=True)
-
-
-@pytest.mark.slow
-@pytest.mark.process
-@EACH_GRADE
-async def test_the_board_says_the_grade_and_enter_does_nothing_where_it_is_grave(
-    halo: Halo, begin: Begin, open_board: OpenBoard, grade: Grade
-):
-    fill_folder(halo.folder)
-    begin({"call": [shell(COMMANDS[grade])]}, DONE)
-    async with open_board() as board:
-        await board.sees("needs you (1)")
-        await board.presses("enter")
-        await board.sees("allow once", WORDS[grade], NAMED[grade])
-        assert ("❯ n" in board.text) is not grade.is_grave
-        await board.decides("enter")
-        if not grade.is_grave:
-            await board.sees("Reason (optional):")
-            return
-        assert "Reason" not in board.text
-        assert not is_decided(halo)
-        await board.decides("y")
-        await board.sees("Done it.")
-    assert (halo.folder / "made").exists()
 
 
 @pytest.mark.process

@@ -1,6 +1,5 @@
 """The table of vendors: a vendor that speaks a known API family is a row. Rows take precedence over the catalog."""
 
-from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.azure_vendors import AZURE
 from halocline.providers.catalog.file import EDITOR
 from halocline.providers.catalog.vendor import Vendor
@@ -284,10 +283,3 @@ _ROWS = (
     Vendor("scripted", "The scripted model", "scripted", local=True),
 )
 VENDORS = {row.name: row for row in _ROWS}
-
-
-def find_vendor_row(name: str) -> Vendor:
-    """Find the row by its own name or its catalog name. Raises UsageError for an unknown one."""
-    if row := VENDORS.get(name) or next((row for row in VENDORS.values() if row.catalogue == name), None):
-        return row
-    raise UsageError(f"There is no provider {name!r}.", f"Known providers: {', '.join(VENDORS)}.")

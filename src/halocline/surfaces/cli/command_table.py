@@ -28,7 +28,7 @@ COMMANDS = {
     "acp": Command("serve an editor that speaks the Agent Client Protocol", ".acp.command", "args.run"),
     "editor": Command("serve the extension of an editor, such as that for VS Code", ".editor.command", "args.tasks"),
     "attach": Command("join a task that another process is running", "commands.tasks.attach", "args.tasks"),
-    "board": Command("show all tasks on a full screen, and answer those that wait", ".tui.command", "args.tasks"),
+    "board": Command("list all tasks, and open those that need you", "commands.board", "args.tasks"),
     "tasks": Command("list, search, show, rename, tag or delete tasks", "commands.tasks.manage", "args.tasks"),
     "fork": Command("start a new task from any point of a task", "commands.tasks.fork", "args.tasks"),
     "replay": Command("re-run a recorded task without a model", "commands.tasks.replay", "args.tasks"),

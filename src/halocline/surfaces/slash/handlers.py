@@ -11,23 +11,21 @@ from halocline.protocol.values import Value
 class SlashHandler(Value, frozen=True):
     """Functions of one command. `once`: its completions are slow to find, so a prompt editor looks them up once.
 
-    `terminal`: it needs a session in a terminal, which can change to another task or has no menu. `reopens`: it starts
-    a task or opens a new one, which the board does not.
+    `terminal`: it needs a session in a terminal, which can change to another task or has no menu.
     """
 
     answer: str
     completions: str = ""
     once: bool = False
     terminal: bool = False
-    reopens: bool = False
 
 
 HANDLERS = {
     "help": SlashHandler("lists:answer_help", terminal=True),
     "quit": SlashHandler("tasks:answer_quit", terminal=True),
-    "clear": SlashHandler("tasks:answer_clear", terminal=True, reopens=True),
+    "clear": SlashHandler("tasks:answer_clear", terminal=True),
     "resume": SlashHandler("tasks:answer_resume", "tasks:complete_resume", terminal=True),
-    "add-dir": SlashHandler("tasks:answer_add_dir", terminal=True, reopens=True),
+    "add-dir": SlashHandler("tasks:answer_add_dir", terminal=True),
     "export": SlashHandler("tasks:answer_export"),
     "fork": SlashHandler("tasks:answer_fork", terminal=True),
     "rewind": SlashHandler("rewind:answer_rewind", terminal=True),
@@ -58,8 +56,3 @@ HANDLERS = {
     "skills": SlashHandler("lists:answer_skills"),
 }
 """By name, without aliases."""
-
-
-def is_offered_on_board(name: str) -> bool:
-    """True for a command that works in an opened task of the board."""
-    return name not in HANDLERS or not HANDLERS[name].reopens

@@ -69,7 +69,7 @@ def attach_parser() -> Parser:
 
 
 def board_parser() -> Parser:
-    about = "Show the tasks of all terminals and processes on a full screen, and answer those that wait."
+    about = "List the tasks of all terminals and processes, and open them to answer or to watch."
     return Parser(prog="halo board", description=about)
 
 

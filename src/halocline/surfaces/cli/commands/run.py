@@ -136,8 +136,8 @@ async def _run_conversation(
             except UsageError:
                 await task_opening.forget_empty(client, task)
                 raise
-            code, task = await follow_switches(conversation, code, client, options, view)
-            last, ended = describe_last(client, task), client.running(task)
+            code, conversation = await follow_switches(conversation, code, client, options, view)
+            last, ended = describe_last(client, conversation.task), client.running(conversation.task)
     finally:
         await close_client(client)
         if ended:

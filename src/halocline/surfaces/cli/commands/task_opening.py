@@ -105,7 +105,7 @@ async def _start_task(client: Client, name: str, workspace: Path, options: TaskO
 
 async def _resume_task(client: Client, name: str, workspace: Path, options: TaskOptions, view: View) -> tuple[str, int]:
     past = client.past(name)
-    _require_folder(client, name, past)
+    require_folder(client, name, past)
     task = await client.resume(name, options)
     view.recall(past)
     place = client.state(task).workspace
@@ -127,7 +127,7 @@ def _show_closing(client: Client, task: str, after: int, view: View) -> int:
     return max(after, state.seq)
 
 
-def _require_folder(client: Client, task: str, past: Sequence[ev.DurableEvent]) -> None:
+def require_folder(client: Client, task: str, past: Sequence[ev.DurableEvent]) -> None:
     """Raise UsageError when the task's folder does not exist."""
     place = info.workspace if (info := client.tasks.info(task)) else ""
     match past:

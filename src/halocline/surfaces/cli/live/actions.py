@@ -172,6 +172,14 @@ class LiveActions:
         else:
             self._session.confirm_quit()
 
+    @property
+    def can_go_back(self) -> bool:
+        """True if the board opened the task, and nothing is typed."""
+        return self._session.go_back is not None and not self._composer.text and self._composer.request is None
+
+    def go_to_board(self) -> None:
+        self._session.quit()
+
     def cycle_modes(self) -> None:
         """Shift-Tab: the next mode, with what it allows: it may ask less."""
         if state := self._session.state:

@@ -34,11 +34,13 @@ ESCAPE_TIMEOUT = 0.05
 class LiveApplication:
     """Runs the application. `before_frame` is called before each frame that no key asked for.
 
-    `typed_before` is what was typed before the screen was there.
+    `typed_before` is what was typed before the screen was there. With `full_screen`, it draws on the terminal's other
+    screen, and leaves nothing behind.
     """
 
-    def __init__(self, before_frame: Callable[[], None]) -> None:
+    def __init__(self, before_frame: Callable[[], None], *, full_screen: bool = False) -> None:
         self._before_frame = before_frame
+        self._full_screen = full_screen
         self._app: Application[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -71,6 +73,7 @@ class LiveApplication:
             style=self._renderer.style,
             key_bindings=keys,
             erase_when_done=True,
+            full_screen=self._full_screen,
             editing_mode=EditingMode.EMACS,
             color_depth=colors,
             include_default_pygments_style=False,
@@ -78,7 +81,8 @@ class LiveApplication:
             input=Vt100Input(cast(TextIO, sys.stdin)),
             output=self._output,
         )
-        app.renderer = self._renderer
+        if not self._full_screen:
+            app.renderer = self._renderer
         app.ttimeoutlen = app.timeoutlen = ESCAPE_TIMEOUT
         app.key_processor.before_key_press += lambda processor: on_key()
         app.key_processor.after_key_press += lambda processor: after_key()
@@ -186,7 +190,7 @@ class LiveApplication:
         was_own = time.monotonic() - self._continued_at < JUST_CONTINUED
         if self._app and not self._app._running_in_terminal and not was_own:
             self._terminal.make_raw()
-            self._renderer.reset()
+            self._app.renderer.reset()
             self.redraw()
 
     def _end(self, running: asyncio.Task[None]) -> None:

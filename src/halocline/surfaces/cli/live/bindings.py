@@ -29,7 +29,8 @@ def bind_keys(actions: LiveActions, session: LiveSession, composer: LiveComposer
 def _bind_actions(actions: LiveActions, composer: LiveComposer) -> KeyBindings:
     keys = KeyBindings()
     is_empty = Condition(lambda: not composer.text and composer.request is None)
-    filters = {"show_keys": is_empty & ~is_searching}
+    can_go_back = Condition(lambda: actions.can_go_back)
+    filters = {"show_keys": is_empty & ~is_searching, "go_to_board": can_go_back & ~is_searching}
     for row in KEYS:
         for combination in row.keys:
             _bind(keys, combination, getattr(actions, row.action), filters.get(row.action, ~is_searching))

@@ -22,6 +22,7 @@ KEYS: Sequence[KeyRow] = (
     KeyRow("rewind", (), "Esc Esc", "with nothing typed: go back to an earlier prompt"),
     KeyRow("cancel", (("c-c",),), "Ctrl-C", "clear the text, stop the turn, or twice to quit"),
     KeyRow("quit", (("c-d",),), "Ctrl-D", "with nothing typed: quit"),
+    KeyRow("go_to_board", (("left",),), "←", "with nothing typed: back to `halo board`, if it opened the task"),
     KeyRow("cycle_modes", (("s-tab",),), "Shift-Tab", "next mode: ask, plan, accept-edits, auto"),
     KeyRow("recall", (("up",),), "↑", "edit the last queued prompt, or recall an earlier one"),
     KeyRow("search", (), "Ctrl-R", "search earlier prompts"),

@@ -1,6 +1,6 @@
 """The layout of the live screen: lines above the composer, the composer, lines below it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from prompt_toolkit.application import get_app
@@ -91,13 +91,13 @@ class LivePanes:
         return [("class:prompt", self._mark())] if line == wraps == 0 else [("", "  ")]
 
     def _lines_below(self) -> StyleAndTextTuples:
-        return _join_lines(self._below(_columns(), max(1, _rows() - 3)))
+        return join_lines(self._below(_columns(), max(1, _rows() - 3)))
 
     def _lines_above(self) -> StyleAndTextTuples:
         """Lines above, in the rows that the others leave."""
         below = len(self._below(_columns(), max(1, _rows() - 3)))
         typed = self.typed.preferred_height(_columns(), _rows()).preferred
-        return _join_lines(self._above(_columns(), max(0, _rows() - below - typed - 1)))
+        return join_lines(self._above(_columns(), max(0, _rows() - below - typed - 1)))
 
 
 def _lines_window(lines: Callable[[], StyleAndTextTuples]) -> ConditionalContainer:
@@ -106,7 +106,8 @@ def _lines_window(lines: Callable[[], StyleAndTextTuples]) -> ConditionalContain
     return ConditionalContainer(window, Condition(lambda: bool(lines())))
 
 
-def _join_lines(lines: list[Fragments]) -> StyleAndTextTuples:
+def join_lines(lines: Sequence[Fragments]) -> StyleAndTextTuples:
+    """Join lines into one formatted text."""
     joined: StyleAndTextTuples = []
     for at, line in enumerate(lines):
         joined += [("", "\n")] * bool(at)

@@ -26,6 +26,7 @@ PLAN_HINTS: Sequence[str] = (
 PLAN_CARD_HINT = "Or type what to change"
 QUEUE_HINTS: Sequence[str] = ("Enter queues · Ctrl-S sends now · Esc stops", "Enter queues · Esc stops")
 """Hints in an empty composer, from long to short. `next`: the mode that Shift-Tab goes to."""
+BOARD_HINT = " · ← board"
 MOST_COMPLETIONS = 8
 LABEL_WIDTH = 40
 NARROW = 90
@@ -85,7 +86,8 @@ class PaneLines:
         else:
             hints = PLAN_HINTS if state and state.plan.mode is Mode.PLAN else PROMPT_HINTS
         upcoming = find_next_step(state).name if state else PLANNING
-        texts = (hint.format(next=upcoming) for hint in hints)
+        back = BOARD_HINT if self._session.go_back else ""
+        texts = (hint.format(next=upcoming) + back for hint in hints)
         return next((text for text in texts if len(text) <= self._width - 3), "")
 
     def _tail_lines(self, width: int, rows: int) -> list[Fragments]:

@@ -51,6 +51,8 @@ class LiveSession:
         self.is_stopping = False
         self.waiting = 0
         self.move_to_background: Callable[[], object] | None = None
+        self.go_back: Callable[[], object] | None = None
+        """Leaves the task to the board that opened it."""
         self._prompted: asyncio.Future[Prompt | None] | None = None
         self._quit_until = 0.0
         self._own_switches = 0
@@ -158,9 +160,9 @@ class LiveSession:
         signal.raise_signal(signal.SIGINT)
 
     def confirm_quit(self) -> None:
-        """Quit if this was asked for a moment ago; else say how."""
+        """Quit if this was asked for a moment ago; else say how. From the board nothing would be lost."""
         now = time.monotonic()
-        if now > self._quit_until:
+        if now > self._quit_until and not self.go_back:
             self._quit_until, self.notice = now + QUIT_WINDOW, QUIT_HINT
             asyncio.get_running_loop().call_later(QUIT_WINDOW, self._forget_notice, QUIT_HINT)
             return
@@ -169,6 +171,8 @@ class LiveSession:
     def quit(self) -> None:
         if self._prompted:
             self.send_prompt(None)
+        elif self.go_back:
+            self.go_back()
         else:
             os.kill(os.getpid(), signal.SIGTERM)
 

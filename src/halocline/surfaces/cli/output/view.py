@@ -107,6 +107,10 @@ class View(Protocol):
         """Treat a line typed from now on as the next prompt, because the person ended the turn."""
         return
 
+    def offer_board(self, go_back: Callable[[], object]) -> None:
+        """Let the person leave this task to the board, where it continues."""
+        return
+
     def offer_background(self, leave: Callable[[], object] | None) -> None:
         """Set the action of Ctrl-B, such as moving a command to the background; None disables the key."""
         return

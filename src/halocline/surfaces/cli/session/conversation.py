@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Conversation:
     """One task in one view. With `stays` it asks for further prompts until the person quits; answers match the schema.
 
-    `along` is sent with the first prompt.
+    `along` is sent with the first prompt. Opened from the board, it can be left while its turn runs.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Conversation:
         along: tuple[UserPart, ...] = (),
         *,
         stays: bool,
+        on_board: bool = False,
     ) -> None:
         self._client = client
         self.task = task
@@ -49,6 +50,7 @@ class Conversation:
         self._schema = schema
         self._along = along
         self._stays = stays
+        self._on_board = on_board
         self._running = False
         self._interrupted = False
         self._leaving = self._answering = False
@@ -65,7 +67,12 @@ class Conversation:
 
     def switch_to(self, task: str) -> "Conversation":
         """Begin the conversation of another task in the same view. Raises UsageError."""
-        return Conversation(self._client, task, self._view, self._schema, stays=self._stays)
+        return Conversation(self._client, task, self._view, self._schema, stays=self._stays, on_board=self._on_board)
+
+    @property
+    def is_leaving(self) -> bool:
+        """True after a signal ended the conversation."""
+        return self._leaving
 
     @property
     def goes_on(self) -> bool:
@@ -80,6 +87,8 @@ class Conversation:
         started, opened = time.monotonic(), self._client.state(self.task).seq
         self._view.follow_task(self._client, self.task)
         self._view.expect_form(self._schema)
+        if self._on_board:
+            self._view.offer_board(self._go_back)
         self._view.offer_prompt(find_offer(self._client.state(self.task)))
         with handle_signals(self._on_signal, self._view.on_signal):
             try:
@@ -281,6 +290,10 @@ class Conversation:
             return
         self._client.abandon(self.task, leave_questions=True)
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
+
+    def _go_back(self) -> None:
+        """Leave the task to the board, as it is."""
+        self._give_up()
 
     def _give_up(self) -> None:
         if self._main is not None:

@@ -7,8 +7,8 @@ from halocline.surfaces.cli.session.conversation import Conversation
 
 async def follow_switches(
     conversation: Conversation, code: int, client: Client, options: TaskOptions, view: View
-) -> tuple[int, str]:
-    """Run the conversations that follow one which ended with `code`. Returns the last exit code and task."""
+) -> tuple[int, Conversation]:
+    """Run the conversations that follow one which ended with `code`. Returns the last one and its exit code."""
     while conversation.goes_on:
         from halocline.surfaces.cli.session.task_switch import goes_on_elsewhere, open_next_task
 
@@ -17,4 +17,4 @@ async def follow_switches(
         then = await open_next_task(client, conversation, options, view)
         conversation = conversation.switch_to(then.task)
         code = await conversation.run(then.prompt, then.after, typed=False)
-    return code, conversation.task
+    return code, conversation

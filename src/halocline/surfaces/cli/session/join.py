@@ -33,7 +33,8 @@ async def _take_part(
     if view.asks:
         conversation = Conversation(client, task, view, None, along, stays=True)
         code = await conversation.run(prompt, after)
-        return await follow_switches(conversation, code, client, TaskOptions(attended=True), view)
+        code, conversation = await follow_switches(conversation, code, client, TaskOptions(attended=True), view)
+        return code, conversation.task
     async for event in client.events(task, after):
         view.show(event)
     return ExitCode.FINISHED, task

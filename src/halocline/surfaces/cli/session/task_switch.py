@@ -46,7 +46,7 @@ async def open_next_task(client: Client, conversation: Conversation, options: Ta
             raise
         view.say(f"{error.text} {error.hint}".rstrip())
         return Next(task, client.state(task).seq)
-    kept = await _let_go(client, task)
+    kept = await let_go(client, task)
     view.begin_anew()
     if leaves.to == ANEW:
         view.say(f"New task. To return to the previous one: /resume {task}" if kept else "New task.")
@@ -64,7 +64,7 @@ async def _open_next(client: Client, task: str, handed: ev.HandedOver | None, to
         return await _start_successor(client, task, handed, options)
     if to == ANEW:
         return await _start_new(client, task, options)
-    return await _open_old(client, to, options)
+    return await open_past_task(client, to, options)
 
 
 async def _start_successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
@@ -79,11 +79,12 @@ async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:
     return Next(name)
 
 
-async def _open_old(client: Client, task: str, options: TaskOptions) -> Next:
-    """Open a past task; join it if another process has it open, and show its running turn."""
+async def open_past_task(client: Client, task: str, options: TaskOptions) -> Next:
+    """Open a past task; join it if another process has it open. Of one that is open, the running turn is shown."""
     opening = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
-    if client.tasks.writer(task):
-        await client.join(task, opening)
+    if client.is_open(task) or client.tasks.writer(task):
+        if not client.is_open(task):
+            await client.join(task, opening)
         past = client.past(task)
         before = before_the_turn(past)
         return Next(task, before, past=tuple(past[:before]))
@@ -117,7 +118,7 @@ def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
     )
 
 
-async def _let_go(client: Client, task: str) -> bool:
+async def let_go(client: Client, task: str) -> bool:
     """Close a task, and delete it if it is empty. Returns True if it still exists."""
     state = client.state(task)
     empty = state.is_empty and not client.is_attached(task)

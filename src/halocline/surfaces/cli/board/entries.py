@@ -49,7 +49,7 @@ class TaskEntry(Value, frozen=True):
     @property
     def title(self) -> str:
         name = self.info.name or self.info.title or (self.state.title if self.state else "")
-        return " ".join(clean(name).split()) or "(no prompt yet)"
+        return ("↳ " if self.info.parent else "") + (" ".join(clean(name).split()) or "(no prompt yet)")
 
     @property
     def changed_at(self) -> float:
@@ -100,9 +100,14 @@ def _one_line(text: str) -> str:
 
 
 def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:
-    """Sort tasks into their groups, the latest first."""
+    """Sort tasks into their groups, the latest first, each before its sub-agents."""
     newest = sorted(entries, key=lambda entry: entry.changed_at, reverse=True)
-    return {group: [entry for entry in newest if entry.group is group] for group in Group}
+    below = {entry.info.task: [one for one in newest if one.info.parent == entry.info.task] for entry in newest}
+    tops = [entry for entry in newest if not entry.info.parent]
+    return {
+        group: [one for entry in tops if entry.group is group for one in (entry, *below[entry.info.task])]
+        for group in Group
+    }
 
 
 def draw_entry(entry: TaskEntry, width: int, now: float) -> list[Fragments]:

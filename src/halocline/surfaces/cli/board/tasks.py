@@ -1,4 +1,4 @@
-"""All tasks of the home, and those of other processes as they change.
+"""All tasks of the home, and those of other processes as they change, with the sub-agents that work.
 
 The list comes from the task index. A task that a process has open is followed in its log. Nothing is joined here: a
 client that joins can answer, and a task that no one attends would then wait for it.
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from halocline.client import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable
-from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.prompt import PromptState
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
-from halocline.surfaces.tui.task_entry import TaskEntry
+from halocline.surfaces.cli.board.entries import TaskEntry
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the list of tasks."""
@@ -69,7 +69,11 @@ class BoardTasks:
             self._on_change()
 
     def _look(self) -> tuple[list[TaskInfo], dict[str, str]]:
-        return self._client.tasks.search(), self._client.tasks.list_open()
+        tasks = self._client.tasks
+        parents = [task for task, state in [*self._states.items()] if state.subagents.running and task in self._open]
+        working = {one.child for task in parents for one in self._states[task].subagents.running}
+        children = [info for task in parents for info in tasks.search(TaskQuery(parent=task))]
+        return [*tasks.search(), *(info for info in children if info.task in working)], tasks.list_open()
 
     async def _follow(self, task: str) -> None:
         """Keep the state of a task that a process has open."""

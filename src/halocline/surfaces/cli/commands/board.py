@@ -1,0 +1,109 @@
+"""`halo board`: all tasks in a list. Each opens on the live screen, and continues while the list is shown again."""
+
+import argparse
+import asyncio
+from contextlib import suppress
+
+from halocline.client import Choices, Client, TaskOptions, open_client
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.surfaces import event_loop
+from halocline.surfaces.cli import live
+from halocline.surfaces.cli.board.task_list import TaskList
+from halocline.surfaces.cli.board.tasks import LOOK_EVERY, BoardTasks
+from halocline.surfaces.cli.commands.task_opening import require_folder
+from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal
+from halocline.surfaces.cli.session.closing import CLOSING_TIME
+from halocline.surfaces.cli.session.conversation import Conversation
+from halocline.surfaces.cli.session.following_tasks import follow_switches
+from halocline.surfaces.cli.session.task_switch import let_go, open_past_task
+
+INSTEAD = "List the tasks: halo tasks list --all. Answer one: halo attach"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Show the board. Raises UsageError where it cannot be drawn."""
+    if not on_terminal():
+        raise UsageError("halo board needs a terminal.", INSTEAD)
+    if not can_draw():
+        raise UsageError("This terminal cannot show a full screen (TERM is dumb).", INSTEAD)
+    return event_loop.run_loop(Board(open_client(Choices())).run())
+
+
+class Board:
+    """The list and the tasks that were opened from it, which stay open while they work or wait for the person."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._visited: set[str] = set()
+        self._shown = False
+        """True while a task is shown in place of the list."""
+        self._opening = asyncio.Lock()
+        self._tasks = BoardTasks(client, lambda: self._list.request_frame())
+        theme = client.terminal_settings.theme
+        self._list = TaskList(theme, self._tasks.list_entries, self._count_own_turns)
+
+    async def run(self) -> int:
+        """Serve the list and its tasks until the person leaves. Returns the exit code."""
+        jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
+        try:
+            while not self._list.signal and (task := await self._list.pick()):
+                try:
+                    if not await asyncio.create_task(self._open_task(task)):
+                        return ExitCode.INTERRUPTED
+                except HaloclineError as error:
+                    self._list.notice = f"{error.text} {error.hint}".rstrip()
+        finally:
+            for job in jobs:
+                job.cancel()
+            await asyncio.gather(*jobs, return_exceptions=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_TIME):
+                    await self._client.close(leave_questions=True)
+        return ExitCode.INTERRUPTED if self._list.signal else ExitCode.FINISHED
+
+    async def _open_task(self, task: str) -> bool:
+        """Open a task on the live screen until the person goes back. False when a signal ended it."""
+        client, options = self._client, TaskOptions(attended=True)
+        async with self._opening:
+            if not client.is_open(task):
+                require_folder(client, task, client.past(task))
+            opened = await open_past_task(client, task, options)
+            self._shown = True
+        self._visited.add(task)
+        try:
+            async with live.live_mode.LiveMode() as view:
+                view.recall(opened.past)
+                conversation = Conversation(client, task, view, stays=True, on_board=True)
+                code = await conversation.run("", opened.after)
+                _, conversation = await follow_switches(conversation, code, client, options, view)
+                self._visited.add(conversation.task)
+        finally:
+            self._shown = False
+        return not conversation.is_leaving
+
+    def _count_own_turns(self) -> int:
+        """Count the turns that run in this process. What only waits is asked again by the next one."""
+        own = [self._client.state(task) for task in self._list_own() if not self._client.is_attached(task)]
+        return sum(state.turn is not None and not state.is_asking for state in own)
+
+    def _list_own(self) -> list[str]:
+        self._visited = {task for task in self._visited if self._client.is_open(task)}
+        return [*self._visited]
+
+    async def _tidy(self) -> None:
+        """While the list is shown, close the visited tasks that neither work nor wait for the person."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            for task in self._list_own():
+                async with self._opening:
+                    if not self._shown and self._is_spare(task):
+                        with suppress(HaloclineError):  # it broke, and its log says why
+                            await let_go(self._client, task)
+
+    def _is_spare(self, task: str) -> bool:
+        client = self._client
+        if not client.is_open(task) or client.is_attached(task):
+            return client.is_open(task)
+        state = client.state(task)
+        return not (state.turn or state.is_asking or client.running(task))

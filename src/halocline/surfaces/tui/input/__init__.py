@@ -1,1 +1,0 @@
-"""Typed text in an opened task of the board."""
