@@ -48,7 +48,7 @@ def draw(text: str) -> None:
     """Draw a reply on standard output, as line mode does."""
     from rich.console import Console
 
-    from halocline.surfaces.cli.output.screen import Screen
+    from halocline.surfaces.terminal.drawing.screen import Screen
 
     screen = Screen(Console(highlight=False, width=100, height=25))
     for start in range(0, len(text), DELTA):

@@ -33,7 +33,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.task.log_reading import read_log
 
 if TYPE_CHECKING:
-    from halocline.surfaces.cli.input.completion import Known
+    from halocline.surfaces.terminal.composing.completion import Known
 
 STAGES = (200, 1_000, LONG)
 _WINDOW = 100
@@ -140,7 +140,7 @@ def measure_menu() -> Iterator[Row]:
     """CPU time for a key behind an @ in a large folder, of which the list holds the first files."""
     from halocline.hosts.ripgrep import Ripgrep
     from halocline.runtime.mentions.suggestions import MOST_FILES, Mentionable
-    from halocline.surfaces.cli.input.completion import Known
+    from halocline.surfaces.terminal.composing.completion import Known
 
     with tempfile.TemporaryDirectory(prefix="halocline-growth-") as place:
         for path in menu.paths(_FILES):

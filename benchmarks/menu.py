@@ -38,7 +38,7 @@ def paths(number: int = FILES) -> tuple[str, ...]:
 def figures(rounds: int) -> list[Figure]:
     """The slowest of eight beginnings, and making the list ready."""
     from halocline.runtime.mentions.suggestions import Mentionable
-    from halocline.surfaces.cli.input.completion import Known
+    from halocline.surfaces.terminal.composing.completion import Known
 
     found = Mentionable(paths())
     ready = median(_timed(lambda: Known(found)) for _ in range(rounds))

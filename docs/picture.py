@@ -15,7 +15,7 @@ from rich.terminal_theme import TerminalTheme
 from halocline.client import open_client
 from halocline.protocol.events import CheckpointTaken, ToolCallEnded
 from halocline.runtime.assembly.assembly import Choices
-from halocline.surfaces.cli.output.screen import Screen
+from halocline.surfaces.terminal.drawing.screen import Screen
 
 WHERE = Path(__file__).parent / "images" / "demo.svg"
 WIDTH = 92

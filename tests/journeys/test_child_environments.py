@@ -20,8 +20,8 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.secrets.keyring import SystemKeyring
 from halocline.surfaces.cli.commands.memory import _edit_file
-from halocline.surfaces.cli.input.clipboard import read_image
 from halocline.surfaces.page_opener import open_page
+from halocline.surfaces.terminal.composing.clipboard import read_image
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)

@@ -14,11 +14,11 @@ from halocline.runtime.prompts.attachments import attach_file, attach_image
 from halocline.runtime.prompts.code_actions import make_code_action
 from halocline.store.blobs import DiskBlobs
 from halocline.surfaces.acp.prompts import read_prompt
-from halocline.surfaces.cli.input.pasting import Chips
-from halocline.surfaces.cli.output.cards import prompt_card
 from halocline.surfaces.cli.session.prompt_source import prompt_text
 from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.rows.kinds import NoticeRow, PromptRow
+from halocline.surfaces.terminal.composing.pasting import Chips
+from halocline.surfaces.terminal.drawing.cards import prompt_card
 
 OURS = {"environment", "rules", "instructions", "memory", "todos", "mode", "diagnostics"}
 """Sources of notes that Halocline adds by itself."""

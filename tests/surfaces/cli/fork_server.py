@@ -36,8 +36,8 @@ except SystemExit:
 _OF_OTHER_RUNS = (
     "halocline.client.client",
     "halocline.surfaces.web.command",
-    "halocline.surfaces.cli.input.completion",
-    "halocline.surfaces.cli.input.composer",
+    "halocline.surfaces.terminal.composing.completion",
+    "halocline.surfaces.cli.plain.composer",
     "halocline.surfaces.cli.live.live_mode",
     "halocline.surfaces.cli.live.live_screen",
     "halocline.surfaces.cli.live.session",

@@ -18,11 +18,11 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.store.paths import Home
-from halocline.surfaces.cli.input.approval_prompt import Asker, Decision
-from halocline.surfaces.cli.input.key_menu import KeyMenu
-from halocline.surfaces.cli.input.keys import BEAT, Keyboard, type_keys
-from halocline.surfaces.cli.input.line_input import Prompt
-from halocline.surfaces.cli.output.screen import Screen
+from halocline.surfaces.cli.plain.key_menu import KeyMenu
+from halocline.surfaces.cli.plain.keyboard import BEAT, Keyboard
+from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
+from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
+from halocline.surfaces.terminal.drawing.screen import Screen
 
 ARGUMENTS = {"command": "pytest -q", "requires_approval": True}
 COMMAND = ev.ApprovalRequested(
@@ -338,9 +338,9 @@ from pathlib import Path
 from halocline.runtime.assembly.assembly import Choices
 from halocline.client import open_client
 from halocline.runtime.controller import TaskOptions
-from halocline.surfaces.cli.input.composer import Composer
-from halocline.surfaces.cli.input.keys import Keyboard
-from halocline.surfaces.cli.input.line_input import read_line
+from halocline.surfaces.cli.plain.composer import Composer
+from halocline.surfaces.cli.plain.keyboard import Keyboard
+from halocline.surfaces.cli.plain.line_input import read_line
 
 async def main():
     stopped = asyncio.Event()

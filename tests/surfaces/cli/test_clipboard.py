@@ -3,9 +3,9 @@ import sys
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, list_programs, read_image
 from halocline.surfaces.clipboard import list_programs as list_text_programs, make_code, write_text
 from halocline.surfaces.slash.copy import find_last_code
+from halocline.surfaces.terminal.composing.clipboard import MAC, SCRIPT, WAYLAND, X11, list_programs, read_image
 
 pytestmark = pytest.mark.process
 

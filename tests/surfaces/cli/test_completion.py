@@ -6,7 +6,7 @@ from prompt_toolkit.document import Document
 
 from halocline.protocol.errors import UsageError
 from halocline.runtime.mentions.suggestions import Mentionable
-from halocline.surfaces.cli.input.completion import Choice, Known, Mentions, build_completer, is_begun
+from halocline.surfaces.terminal.composing.completion import Choice, Known, Mentions, build_completer, is_begun
 
 FOUND = Mentionable(
     files=(

@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console, Group
 
 from halocline.protocol.kinds import Diff
-from halocline.surfaces.cli.output.diff_view import Line, diff_view, find_marks, parse_diff
-from halocline.surfaces.cli.output.side_by_side import Pair, pair_lines
-from halocline.surfaces.cli.output.theme import THEME
+from halocline.surfaces.terminal.drawing.diff_view import Line, diff_view, find_marks, parse_diff
+from halocline.surfaces.terminal.drawing.side_by_side import Pair, pair_lines
+from halocline.surfaces.terminal.drawing.theme import THEME
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
 

@@ -18,7 +18,7 @@ from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import StopReason, Text
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.surfaces.cli.input.keys import SILENCE
+from halocline.surfaces.cli.plain.keyboard import SILENCE
 
 HI = {"text": "Hello."}
 WAITS = {"call": [shell("echo began > began; while [ ! -e go ]; do sleep 0.05; done")]}

@@ -16,7 +16,7 @@ from tests.surfaces.cli.halo_process import Halo, call, shell
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.commands.tasks.manage import SHOWN_STEPS
-from halocline.surfaces.cli.input.keys import ALONE, SILENCE
+from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE
 
 HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}

@@ -17,7 +17,7 @@ from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.surfaces.cli.input.keys import ALONE, SILENCE, Keyboard
+from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE, Keyboard
 
 TYPISTS = 60
 WORDS = ("a", "y", "s", "n", "e", "d", "A", "Y", "an", "as", "no", "yes", "any", "say", "day", "sand", "stay", "always")

@@ -10,7 +10,7 @@ from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
-from halocline.surfaces.cli.input.keys import ALONE, SILENCE
+from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE
 
 SIZES = ((20, 50), (24, 80), (40, 120))
 SCRIPT = (

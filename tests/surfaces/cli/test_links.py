@@ -2,8 +2,8 @@ import io
 
 from rich.console import Console
 
-from halocline.surfaces.cli.output.markdown import Prose
-from halocline.surfaces.cli.output.theme import THEME, Safe
+from halocline.surfaces.terminal.drawing.markdown import Prose
+from halocline.surfaces.terminal.drawing.theme import THEME, Safe
 
 
 def drawn(text: str, *, width: int = 60) -> str:

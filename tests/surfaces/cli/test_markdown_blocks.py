@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.surfaces.cli.output.markdown_blocks import Blocks, CodeRest, split_blocks
+from halocline.surfaces.terminal.drawing.markdown_blocks import Blocks, CodeRest, split_blocks
 
 FLOW = ["", "", " ", "Words.", "more words", "   continued", "# Title", "## Part", "#no", "====", "-", "---", "***"]
 LISTS = ["- item", "  - inner", "1. first", "2) second", "* star"]

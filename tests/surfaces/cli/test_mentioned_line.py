@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from halocline.protocol.events.mentions import Mentioned
-from halocline.surfaces.cli.input.mention_preview import PROBLEM, QUIET, MentionedLine, describe_mentions
+from halocline.surfaces.terminal.composing.mention_preview import PROBLEM, QUIET, MentionedLine, describe_mentions
 
 A = Mentioned("@a.py", "a.py: 14 bytes", 1_234)
 B = Mentioned("@docs/", "docs/: folder", 20_000)

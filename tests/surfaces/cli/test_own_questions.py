@@ -1,7 +1,6 @@
 import pytest
 
-from halocline.surfaces.cli.input.keys import ESCAPE
-from halocline.surfaces.cli.input.menu import find_option, number_options
+from halocline.surfaces.terminal.asking.menu import ESCAPE, find_option, number_options
 
 YES_NO = {**number_options(("Restore the files", "Keep them"), is_yes_no=True), ESCAPE: "back"}
 THREE = {**number_options(("Both", "Only the files", "Cancel")), ESCAPE: "back"}

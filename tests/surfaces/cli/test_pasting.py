@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.protocol.messages import Image, Note
-from halocline.surfaces.cli.input.pasting import Chips, mentions_of
+from halocline.surfaces.terminal.composing.pasting import Chips, mentions_of
 
 LONG = "\n".join(f"line {number}" for number in range(11))
 

@@ -25,10 +25,10 @@ from halocline.protocol.kinds import (
     ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
-from halocline.surfaces.cli.output.activity_line import describe_growth, describe_step
-from halocline.surfaces.cli.output.replies import DRAWN
-from halocline.surfaces.cli.output.screen import Screen
-from halocline.surfaces.cli.output.view import Foreign
+from halocline.surfaces.terminal.drawing.activity_line import describe_growth, describe_step
+from halocline.surfaces.terminal.drawing.call_cards import Foreign
+from halocline.surfaces.terminal.drawing.replies import DRAWN
+from halocline.surfaces.terminal.drawing.screen import Screen
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
 DIFF = Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)

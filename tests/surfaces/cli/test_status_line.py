@@ -4,7 +4,7 @@ import io
 import pytest
 from rich.console import Console
 
-from halocline.surfaces.cli.output.status_line import INTERVAL, Activity, StatusLine
+from halocline.surfaces.terminal.drawing.status_line import INTERVAL, Activity, StatusLine
 
 
 class Clock:

@@ -11,9 +11,9 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.services.models.model_list import OfferedModel
 from halocline.store.permissions.grants import keep_grant
-from halocline.surfaces.cli.input.completion import Choice
-from halocline.surfaces.cli.input.slash_menu import Menu, rank_names
 from halocline.surfaces.slash.models import describe_model
+from halocline.surfaces.terminal.composing.completion import Choice
+from halocline.surfaces.terminal.composing.slash_menu import Menu, rank_names
 
 pytestmark = pytest.mark.process
 

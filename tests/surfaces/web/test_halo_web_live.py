@@ -17,7 +17,7 @@ from tests.surfaces.web.page import Page, page, serving
 from tests.surfaces.web.task_copy import TaskCopy
 from websockets.exceptions import ConnectionClosed
 
-from halocline.surfaces.cli.input.keys import SILENCE
+from halocline.surfaces.cli.plain.keyboard import SILENCE
 from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.web.task_view.view import MOST_ROWS
 from halocline.task.log import read_log

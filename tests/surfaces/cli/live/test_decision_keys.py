@@ -2,8 +2,19 @@ import random
 
 import pytest
 
-from halocline.surfaces.cli.live.calm_clock import BEAT, LONGEST_STEP, CalmClock
-from halocline.surfaces.cli.live.decision_keys import ALONE, DOWN, ENTER, NONE, SILENCE, TAB, UP, DecisionKeys
+from halocline.surfaces.cli.live.decision_keys import (
+    ALONE,
+    BEAT,
+    DOWN,
+    ENTER,
+    LONGEST_STEP,
+    NONE,
+    SILENCE,
+    TAB,
+    UP,
+    CalmClock,
+    DecisionKeys,
+)
 
 APPROVAL = ("y", "a", "s", "n", "t", "e", "\x1b")
 RUNS = 1000

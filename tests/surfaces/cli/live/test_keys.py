@@ -6,7 +6,12 @@ from prompt_toolkit.keys import Keys
 
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.keys import KEYS
-from halocline.surfaces.cli.live.terminal_keys import CTRL_ENTER, has_unambiguous_keys, list_sequences, teach_sequences
+from halocline.surfaces.terminal.application.terminal_keys import (
+    CTRL_ENTER,
+    has_unambiguous_keys,
+    list_sequences,
+    teach_sequences,
+)
 
 TERMINALS = [
     ({"TERM": "xterm-kitty"}, True),

@@ -21,7 +21,7 @@ from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
-from halocline.surfaces.cli.live.terminal_keys import DISABLE, ENABLE
+from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -11,7 +11,7 @@ from halocline.protocol.state.permissions import PermissionsState
 from halocline.protocol.state.plan import PlanState
 from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.state.state import State
-from halocline.surfaces.cli.live.status_bar import fit_facts, shorten_folder, status_facts
+from halocline.surfaces.terminal.application.status_bar import fit_facts, shorten_folder, status_facts
 
 STATE = State(
     workspace="/work/project",

@@ -9,12 +9,12 @@ from halocline.protocol.plan_approval import find_waiting_plan
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.status_bar import LITTLE_LEFT, context_left, shorten_folder
-from halocline.surfaces.cli.output.task_line import STATUSES
 from halocline.surfaces.figures import format_age, format_money, model_name
 from halocline.surfaces.rows.words import UNSTARTED, find_subject
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.terminal.application.status_bar import LITTLE_LEFT, context_left, shorten_folder
+from halocline.surfaces.terminal.drawing.task_line import STATUSES
 
 NARROW = 100
 """Columns below which the facts of a task have a line of their own."""

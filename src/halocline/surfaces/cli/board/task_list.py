@@ -12,11 +12,11 @@ from prompt_toolkit.layout import HSplit, Layout, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 
 from halocline.surfaces.cli.board.entries import Group, TaskEntry, draw_entry, order_entries
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.application import LiveApplication
-from halocline.surfaces.cli.live.layout import build_style, join_lines
 from halocline.surfaces.cli.session.signals import SIGNALS
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.application.layout import build_style, join_lines
 from halocline.surfaces.wrapping import wrap_line
 
 AGES = 20.0

@@ -10,12 +10,12 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live
 from halocline.surfaces.cli.board.task_list import TaskList
 from halocline.surfaces.cli.board.tasks import LOOK_EVERY, BoardTasks
-from halocline.surfaces.cli.commands.task_opening import require_folder
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal
+from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.following_tasks import follow_switches
+from halocline.surfaces.cli.session.task_opening import require_folder
 from halocline.surfaces.cli.session.task_switch import let_go, open_past_task
 
 INSTEAD = "List the tasks: halo tasks list --all. Answer one: halo attach"

@@ -15,12 +15,12 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces import event_loop, restore_plan
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.output.task_line import describe_former
+from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
 from halocline.surfaces.figures import format_age, format_plural, format_time
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.table import entry
+from halocline.surfaces.terminal.drawing.task_line import describe_former
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from halocline.client import Choices, TaskOptions, open_client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.input.plain_questions import on_terminal
-from halocline.surfaces.cli.output.line_mode import LineMode
+from halocline.surfaces.cli.plain.line_mode import LineMode
+from halocline.surfaces.cli.plain.questions import on_terminal
 from halocline.surfaces.cli.session.closing import close_client
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.stderr import print_folded

@@ -8,7 +8,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no
+from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.sanitize import clean, reveal
 

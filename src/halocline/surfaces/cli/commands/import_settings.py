@@ -8,7 +8,7 @@ from itertools import groupby
 from halocline.client import ForeignSetting, SettingsImport
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no
+from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean, reveal
 

@@ -10,7 +10,7 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.task_options import choices_of
-from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal, pick_option
+from halocline.surfaces.cli.plain.questions import can_draw, on_terminal, pick_option
 from halocline.surfaces.cli.stderr import print_folded
 from halocline.surfaces.page_opener import open_page
 

@@ -15,11 +15,11 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import fold_text, print_raw
 from halocline.surfaces.figures import EFFECTS, format_plural
 from halocline.surfaces.sanitize import reveal
+from halocline.surfaces.terminal.drawing.rule_text import describe_conditions
 
 Explain = Callable[[str], public.Explanation]
 

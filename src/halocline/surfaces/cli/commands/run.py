@@ -11,19 +11,19 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import commands, live, pickers, session, stream_input
+from halocline.surfaces.cli import live, pickers, session, stream_input
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.commands import task_opening
 from halocline.surfaces.cli.exit_codes import explain_error
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no, can_draw, on_terminal
-from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
-from halocline.surfaces.cli.output.view import Foreign, View
+from halocline.surfaces.cli.plain.headless import Answer, Json, StreamJson
+from halocline.surfaces.cli.plain.questions import ask_yes_no, can_draw, on_terminal
+from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.cut_short import find_first_prompt
 from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.prompt_source import prompt_text, take_terminal
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
+from halocline.surfaces.terminal.view import View
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -56,7 +56,8 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         client = open_client(choices_of(arguments), "cli", folder=workspace)
         if arguments.resume == "":
             arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
-        view.show_foreign(Foreign(*client.shows_foreign))
+        markdown, collapse = client.shows_foreign
+        view.show_foreign(markdown=markdown, collapse=collapse)
         if not (stays or resumes) and prompt.lstrip().startswith("/"):
             client.words(workspace).check(prompt, public.SlashPlace.TERMINAL if view.asks else public.SlashPlace.RUN)
         if not arguments.trust:
@@ -127,7 +128,7 @@ async def _run_conversation(
             task, after = await task_opening.open_task(client, arguments, workspace, options, view)
             if follow:
                 follow(task, after)
-            kept = commands.piped_input.keep_large_input(client, task, piped) if piped else ()
+            kept = session.piped_input.keep_large_input(client, task, piped) if piped else ()
             along = (*kept, *await _attach_images(client, arguments, task))
             conversation = Conversation(client, task, view, schema, along, stays=stays)
             try:
@@ -171,6 +172,6 @@ def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
         return Answer()
     if attended and arguments.command != "run" and can_draw(screen_reader=arguments.screen_reader):
         return live.live_mode.LiveMode()
-    from halocline.surfaces.cli.output.line_mode import LineMode
+    from halocline.surfaces.cli.plain.line_mode import LineMode
 
     return LineMode(attended=attended)

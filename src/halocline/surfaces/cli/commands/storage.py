@@ -7,11 +7,11 @@ from pathlib import Path
 from halocline.client import PrunePlan, Storage, measure_storage, plan_pruning, prune_storage
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.output.table import entry
+from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.stderr import print_raw
 from halocline.surfaces.figures import format_plural, format_size
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.table import entry
 
 SHOWN = 10
 """Most folders and tasks shown."""

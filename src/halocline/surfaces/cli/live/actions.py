@@ -5,13 +5,13 @@ from collections.abc import Callable, Coroutine
 
 from prompt_toolkit.document import Document
 
-from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
-from halocline.surfaces.cli.input.menu import NO_ANSWER
-from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
 from halocline.surfaces.cli.live.mode_cycle import find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.dispatch import find_own_command
+from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.asking.menu import NO_ANSWER
+from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 
 PICKERS = (
     *("/model", "/effort", "/resume", "/mode", "/approvals", "/mcp", "/permissions"),

@@ -4,12 +4,10 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from halocline.surfaces.cli.input.keys import ESCAPE
-from halocline.surfaces.cli.input.menu import find_option
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.calm_clock import BEAT, CalmClock
-from halocline.surfaces.cli.live.decision_keys import NONE, DecisionKeys
+from halocline.surfaces.cli.live.decision_keys import BEAT, NONE, CalmClock, DecisionKeys
 from halocline.surfaces.sanitize import reveal
+from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.terminal.asking.menu import ESCAPE, find_option
 from halocline.surfaces.wrapping import wrap_line
 
 SAFE_KEYS = ("n",)

@@ -4,6 +4,7 @@ It lives from the first prompt to the exit. While a line is asked for, such as a
 aside and comes back afterwards.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,33 @@ from halocline.client import BLIND, Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import UserPart
-from halocline.surfaces.cli.input import clipboard
-from halocline.surfaces.cli.input.completion import Choice, Mentions, build_completer, is_begun
-from halocline.surfaces.cli.input.line_input import Prompt, expand_quit_word
-from halocline.surfaces.cli.input.mention_preview import MentionedLine
-from halocline.surfaces.cli.input.pasting import Chips, mentions_of
-from halocline.surfaces.cli.input.prompt_history import open_history
-from halocline.surfaces.cli.input.slash_menu import Menu
-from halocline.surfaces.cli.live.line_request import LineRequest
-from halocline.surfaces.cli.session.images import MOST_PICTURES
+from halocline.surfaces.terminal.composing import clipboard
+from halocline.surfaces.terminal.composing.completion import Choice, Mentions, build_completer, is_begun
+from halocline.surfaces.terminal.composing.mention_preview import MentionedLine
+from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES, Chips, mentions_of
+from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
+from halocline.surfaces.terminal.composing.prompt_history import open_history
+from halocline.surfaces.terminal.composing.slash_menu import Menu
+
+
+class LineRequest:
+    """A line asked for in the composer: the label above it, a hint while it is empty, and the text it starts with.
+
+    With `needs_text`, Enter in an empty line does nothing.
+    """
+
+    def __init__(self, label: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> None:
+        self.needs_text = needs_text
+        self.label = label.strip(" ›")
+        self.hint = hint
+        self.initial = initial
+        self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+    def finish(self, text: str | None) -> None:
+        """End the request with a text, or with None to go back."""
+        is_missing = self.needs_text and text is not None and not text.strip()
+        if not self.answer.done() and not is_missing:
+            self.answer.set_result(text)
 
 
 class LiveComposer:

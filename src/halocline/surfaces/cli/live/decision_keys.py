@@ -4,12 +4,18 @@ What must stay true: a key decides only when it is pressed alone, with silence b
 stands in the composer, unless the person went to the card. Every other key belongs to the composer.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 SILENCE = 0.7
 """Seconds without a key, since the card appeared and since the last key, before a key can decide."""
 ALONE = 0.3
 """Seconds without a key after one that decides; within a word, the next key follows sooner."""
+
+BEAT = 0.1
+"""Seconds between two looks at the clock, as long as a card waits."""
+LONGEST_STEP = 0.15
+"""Most seconds that count between two looks."""
 
 NONE = -1
 """Stands for no selected option: Enter chooses nothing then."""
@@ -81,3 +87,23 @@ class DecisionKeys:
         if key == ENTER:
             return self.keys[self.selected]
         return key.lower() if key.lower() in self.keys else self.keys[int(key) - 1]
+
+
+class CalmClock:
+    """Time as a person at the keyboard sees it, looked at every `BEAT` seconds.
+
+    While the program is busy it stands still: keys typed then arrive together afterwards, and the first of them would
+    come after a silence that never was.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen = clock()
+        self._calm = 0.0
+
+    def now(self) -> float:
+        """Return the seconds since the start that count."""
+        seen = self._clock()
+        self._calm += min(seen - self._seen, LONGEST_STEP)
+        self._seen = seen
+        return self._calm

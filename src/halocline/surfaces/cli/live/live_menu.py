@@ -5,15 +5,13 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from halocline.surfaces.cli.input.keys import ESCAPE
-from halocline.surfaces.cli.input.line_input import Prompt
-from halocline.surfaces.cli.input.menu import Options, ShowAgain
-from halocline.surfaces.cli.input.text_editor import run_editor
 from halocline.surfaces.cli.live.card import Card
-from halocline.surfaces.cli.live.composer import LiveComposer
-from halocline.surfaces.cli.live.line_request import LineRequest
+from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
 from halocline.surfaces.cli.live.outside import OutsideSigns
 from halocline.surfaces.cli.live.session import LiveSession
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Options, ShowAgain
+from halocline.surfaces.terminal.asking.text_editor import run_editor
+from halocline.surfaces.terminal.composing.prompt import Prompt
 
 MESSAGE_LABEL = "Your message to the model"
 JUST_NOW = 1.0

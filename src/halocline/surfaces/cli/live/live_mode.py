@@ -15,28 +15,28 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
-from halocline.surfaces.cli.input.approval_prompt import Asker
-from halocline.surfaces.cli.input.decision import Decision
-from halocline.surfaces.cli.input.edit_changes import WaitingEdit
-from halocline.surfaces.cli.input.keys import type_keys
-from halocline.surfaces.cli.input.line_input import Prompt
-from halocline.surfaces.cli.input.plan_prompt import PlanPrompt
 from halocline.surfaces.cli.live.actions import LiveActions
-from halocline.surfaces.cli.live.activity import LiveActivity
-from halocline.surfaces.cli.live.application import LiveApplication
 from halocline.surfaces.cli.live.bindings import bind_keys
 from halocline.surfaces.cli.live.composer import LiveComposer
-from halocline.surfaces.cli.live.layout import LivePanes, build_style
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.output.theme import ThemeChoice
-from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign, View, show_answer
 from halocline.surfaces.cli.session.notes import keep_note
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
+from halocline.surfaces.terminal.application.activity import LiveActivity
+from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.application.layout import LivePanes, build_style
+from halocline.surfaces.terminal.asking.approval_prompt import Asker
+from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
+from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
+from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
+from halocline.surfaces.terminal.drawing.call_cards import Foreign
+from halocline.surfaces.terminal.drawing.theme import ThemeChoice
+from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View, show_answer
 
 
 class LiveMode(View):
@@ -103,8 +103,8 @@ class LiveMode(View):
     def begin_anew(self) -> None:
         self._screen.begin_anew()
 
-    def show_foreign(self, shown: Foreign) -> None:
-        self._screen.foreign = shown
+    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
+        self._screen.foreign = Foreign(markdown, collapse)
 
     def show(self, event: ev.Event) -> None:
         """Show the next event."""

@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.surfaces.cli.output import cards
-from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.rows.fold import fold_event
+from halocline.surfaces.terminal.drawing import cards
+from halocline.surfaces.terminal.drawing.screen import Screen
 
 
 class LiveScreen(Screen):

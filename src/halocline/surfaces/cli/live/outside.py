@@ -4,8 +4,8 @@ import os
 import time
 from collections.abc import Callable
 
-from halocline.surfaces.cli.output.scrollback import LONGEST_NOTICE
 from halocline.surfaces.sanitize import reveal
+from halocline.surfaces.terminal.drawing.scrollback import LONGEST_NOTICE
 
 AWAY = 10.0
 """Seconds without a key after which the person is notified."""

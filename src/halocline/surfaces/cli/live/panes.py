@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 
 from halocline.client import read_branch
 from halocline.protocol.kinds import Mode
-from halocline.surfaces.cli.input.choice_lines import draw_choices
-from halocline.surfaces.cli.live.activity import TAIL_ROWS, Fragments, LiveActivity, cut_line, wrap_tail
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.keys import key_lines
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.cli.live.status_bar import fit_facts, status_facts
 from halocline.surfaces.slash.queue_lines import list_queue_lines
+from halocline.surfaces.terminal.application.activity import TAIL_ROWS, Fragments, LiveActivity, cut_line, wrap_tail
+from halocline.surfaces.terminal.application.choice_lines import draw_choices
+from halocline.surfaces.terminal.application.status_bar import fit_facts, status_facts
 from halocline.surfaces.wrapping import wrap_line
 
 PROMPT_HINTS: Sequence[str] = (

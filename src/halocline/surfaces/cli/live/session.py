@@ -15,10 +15,10 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
-from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import SILENCE
 from halocline.surfaces.cli.live.queued_messages import QueuedMessages
+from halocline.surfaces.terminal.composing.prompt import Prompt
 
 if TYPE_CHECKING:
     from halocline.protocol.state.state import State

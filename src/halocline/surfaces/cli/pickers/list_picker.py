@@ -14,12 +14,12 @@ from prompt_toolkit.keys import Keys
 
 from halocline.protocol.values import Value
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.input.choice_lines import draw_choices
-from halocline.surfaces.cli.input.keys import type_keys
-from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.cli.live.application import LiveApplication
-from halocline.surfaces.cli.live.layout import LivePanes, build_style
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.application.activity import Fragments, cut_line
+from halocline.surfaces.terminal.application.application import LiveApplication
+from halocline.surfaces.terminal.application.choice_lines import draw_choices
+from halocline.surfaces.terminal.application.layout import LivePanes, build_style
+from halocline.surfaces.terminal.composing.prompt import type_keys
 
 FILTER_HINT = "Type to filter"
 KEY_HINT = "↑↓ choose · Enter pick · Esc cancel"

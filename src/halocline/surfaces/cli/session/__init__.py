@@ -6,8 +6,10 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.session import (
+        debug_log as debug_log,
         images as images,
         notes as notes,
+        piped_input as piped_input,
         user_shell as user_shell,
     )
 else:

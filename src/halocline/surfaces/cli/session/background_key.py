@@ -5,7 +5,7 @@ from functools import partial
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import COMMAND_TOOL
-from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.terminal.view import View
 
 BEGUN_AGAIN = ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta | ev.AssistantMessageCompleted | ev.TurnEnded
 """Events that show that no retry is pending any more."""

@@ -15,12 +15,12 @@ from halocline.protocol.values import JsonObject
 from halocline.surfaces import slash
 from halocline.surfaces.cli import session
 from halocline.surfaces.cli.exit_codes import ExitCode, of_run
-from halocline.surfaces.cli.output.view import View, show_answer
 from halocline.surfaces.cli.session.background_key import BackgroundKey
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.cut_short import find_offer
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.waiting import PersonWait, answers_request, begins_turn, decides_request
+from halocline.surfaces.terminal.view import View, show_answer
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.session.user_shell import OwnCommand

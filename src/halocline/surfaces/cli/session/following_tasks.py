@@ -1,8 +1,8 @@
 """The tasks that follow the first one of a run, in the same view: a hand-over, `/clear`, `/resume ID`."""
 
 from halocline.client import Client, TaskOptions
-from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
+from halocline.surfaces.terminal.view import View
 
 
 async def follow_switches(

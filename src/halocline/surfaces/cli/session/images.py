@@ -6,9 +6,8 @@ from pathlib import Path
 from halocline.client import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import UserPart
+from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES
 
-MOST_PICTURES = 20
-"""Most images in one prompt."""
 LARGEST = 50_000_000
 
 Pictures = Sequence[tuple[str, bytes]]

@@ -3,11 +3,11 @@
 from halocline.client import Client, TaskOptions
 from halocline.protocol.messages import UserPart
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.task_switch import before_the_turn
+from halocline.surfaces.terminal.view import View
 
 
 async def join_task(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:

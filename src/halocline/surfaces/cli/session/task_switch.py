@@ -9,10 +9,10 @@ from halocline.client import Client, TaskOptions, format_handover
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.stderr import describe_stopped
 from halocline.surfaces.slash.context import ANEW, LeaveTask
+from halocline.surfaces.terminal.view import View
 
 
 class Next(Value, frozen=True):

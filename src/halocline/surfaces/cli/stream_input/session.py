@@ -16,7 +16,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
-from halocline.surfaces.cli.output.headless import StreamJson, write_line
+from halocline.surfaces.cli.plain.headless import StreamJson, write_line
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.stream_input.lines import InputError, Line, SetModel, TextBlock, User, parse_line

@@ -5,10 +5,10 @@ import argparse
 from halocline.client import Choices, open_client
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live, pickers
-from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal
-from halocline.surfaces.cli.output.line_mode import LineMode
-from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.plain.line_mode import LineMode
+from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
 from halocline.surfaces.cli.session.join import join_task
+from halocline.surfaces.terminal.view import View
 
 
 def command(arguments: argparse.Namespace) -> int:

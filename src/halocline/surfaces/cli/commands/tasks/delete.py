@@ -6,11 +6,11 @@ from halocline.client import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.cli.args.relative_time import parse_since
-from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.output.task_line import task_line
+from halocline.surfaces.cli.plain.questions import ask_yes_no
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.figures import format_size, format_time
+from halocline.surfaces.terminal.drawing.table import entry
+from halocline.surfaces.terminal.drawing.task_line import task_line
 
 
 def delete_tasks(client: Client, arguments: argparse.Namespace) -> None:

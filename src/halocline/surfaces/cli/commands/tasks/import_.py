@@ -14,10 +14,10 @@ from halocline.surfaces import figures
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands import import_mcp, import_settings
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.figures import format_plural, format_time
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.table import entry
 
 COUNTED = {
     TranscriptStatus.GROWN: "of them updated",

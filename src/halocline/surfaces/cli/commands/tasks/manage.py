@@ -20,15 +20,15 @@ from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
-from halocline.surfaces.cli.output.line_mode import LineMode
-from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.output.task_line import STATUSES, describe_former, mark_words, task_line
+from halocline.surfaces.cli.plain.line_mode import LineMode
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
 from halocline.surfaces.figures import format_time
 from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.table import entry
+from halocline.surfaces.terminal.drawing.task_line import STATUSES, describe_former, mark_words, task_line
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 FOUND = 50

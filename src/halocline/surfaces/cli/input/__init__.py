@@ -1,1 +1,0 @@
-"""Input: the prompt editor, keys and approvals."""

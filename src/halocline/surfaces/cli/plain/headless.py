@@ -1,0 +1,219 @@
+"""Views without a person: the final answer for scripts (`-p`), and JSON for programs."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import asdict
+
+from halocline.protocol import codec, events as ev, json_output
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
+from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject, Value
+from halocline.surfaces.cli.exit_codes import of_error, of_state
+from halocline.surfaces.cli.plain.refusals import Refusals, Refused, describe_refusal
+from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
+from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
+
+if TYPE_CHECKING:
+    from halocline.client import Client
+    from halocline.surfaces.terminal.asking.decision import Decision
+    from halocline.surfaces.terminal.composing.prompt import Prompt
+
+
+class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="result"):
+    """The last object of stream-json, and the only one of json.
+
+    `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) of
+    this run. `structured_output` is the answer if it had to match a schema, and does. `refused` are the calls of this
+    run that were not allowed, with rule and reason.
+    """
+
+    task: str
+    stop_reason: str
+    text: str
+    usage: dict[str, int]
+    cost: float | None
+    steps: int
+    duration: float
+    exit_code: int
+    limit: str = ""
+    error: str = ""
+    hint: str = ""
+    structured_output: JsonObject | None = None
+    refused: tuple[Refused, ...] = ()
+
+    @classmethod
+    def of(
+        cls, state: State, seconds: float, raised: ev.ErrorRaised | None, refused: Sequence[Refused] = ()
+    ) -> "Result":
+        """Result of a turn; `raised` is its error, if any."""
+        end = state.last_end
+        return cls(
+            task=state.task,
+            stop_reason=end.reason.value if end else "",
+            text=final_text(state),
+            usage=asdict(state.budget.usage),
+            cost=None if state.budget.cost is None else round(state.budget.cost, 6),
+            steps=state.budget.steps,
+            duration=round(seconds, 3),
+            exit_code=int(of_state(state)),
+            limit=end.limit if end else "",
+            error=raised.text if raised else end.text if end else "",
+            hint=raised.hint if raised else "",
+            structured_output=state.answer.accepted,
+            refused=tuple(refused),
+        )
+
+    @classmethod
+    def broken(cls, task: str, error: HaloclineError, seconds: float) -> "Result":
+        """Result of a run that broke before a turn started or ended."""
+        return cls(
+            task=task,
+            stop_reason=StopReason.ERROR.value,
+            text="",
+            usage=asdict(Usage()),
+            cost=None,
+            steps=0,
+            duration=round(seconds, 3),
+            exit_code=int(of_error(error)),
+            error=error.text,
+            hint=error.hint,
+        )
+
+
+def final_output(state: State) -> str:
+    """Output for a program: the answer's text, or with a schema only its JSON, empty when there is none."""
+    if state.answer.schema is None:
+        return final_text(state)
+    accepted = state.answer.accepted
+    return "" if accepted is None else json_output.encode(accepted).decode()
+
+
+class Silent(View):
+    """Base of views without a person: notices go to standard error, and most else is not shown."""
+
+    asks = False
+    draws = False
+    on_signal: Callable[[int], None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def show(self, event: ev.Event) -> None:
+        match event:
+            case ev.Noticed() | ev.CheckpointFailed():
+                print_message(event.text)
+            case ev.StepRetried():
+                from halocline.surfaces.figures import describe_retry
+
+                print_message(describe_retry(event))
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        print_message(text)
+
+    def show_reply(self, text: str) -> None:
+        print_message(text)
+
+    def copy_text(self, text: str) -> str:
+        return ""
+
+    async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> "Decision":
+        raise RuntimeError("no person to ask")
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        raise RuntimeError("no person to ask")
+
+    async def compose(self, client: "Client", task: str) -> "Prompt | None":
+        return None
+
+
+class Answer(Silent):
+    """`-p`: only the final text on standard output; problems go to standard error."""
+
+    def __init__(self) -> None:
+        self._refusals = Refusals()
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if refused := self._refusals.take(event):
+            print_message(describe_refusal(refused))
+        if isinstance(event, ev.AnswerRefused):
+            print_message("The answer does not match the schema.", " ".join(event.problems))
+        if isinstance(event, ev.ErrorRaised):
+            print_message(event.text, event.hint)
+
+    def result(self, state: State, seconds: float) -> None:
+        if text := final_output(state):
+            print_raw(text, flush=True)
+        end = state.last_end
+        if end and end.limit:
+            print_message(end.text, f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.MAX_TOKENS:
+            print_message("The reply reached the model's output limit.", f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.CANCELLED:
+            print_message("Interrupted.", f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.REFUSAL:
+            print_message(end.text or "The model refused to answer.")
+        elif state.pending.nobody_answered:
+            print_message(UNANSWERED, APPROVE)
+
+
+class Json(Silent):
+    """`--output-format json`: one result object."""
+
+    def __init__(self) -> None:
+        self._task = ""
+        self._raised: ev.ErrorRaised | None = None
+        self._refusals = Refusals()
+        self._began = time.monotonic()
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if isinstance(event, ev.Durable):
+            self._task = event.task
+        self._refusals.take(event)
+        if isinstance(event, ev.ErrorRaised):
+            self._raised = event
+
+    def begin_turn(self) -> None:
+        """Leave out of the next result what the last one reported."""
+        self._raised, self._refusals = None, Refusals()
+
+    def result(self, state: State, seconds: float) -> None:
+        write_line(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
+
+    def fail(self, error: HaloclineError) -> None:
+        write_line(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
+
+
+class StreamJson(Json):
+    """`--output-format stream-json`: the event log, one line per event, and the result object last.
+
+    `with_deltas` also prints events that are not logged, such as pieces of a reply.
+    """
+
+    def __init__(self, *, with_deltas: bool = False) -> None:
+        super().__init__()
+        self._with_deltas = with_deltas
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if self._with_deltas or isinstance(event, ev.Durable):
+            write_line(codec.encode(event))
+
+
+def write_line(line: bytes) -> None:
+    """Print a line of JSON at once; on a terminal with hidden characters shown."""
+    sys.stdout.buffer.write(as_shown(line.decode(), sys.stdout).encode() + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,184 @@
+"""The view for people: prints into the scrollback, and reads keys when a person is there."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+
+from halocline.client import Client
+from halocline.protocol import events as ev
+from halocline.protocol.kinds import Diff
+from halocline.protocol.plan_approval import QUESTION
+from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.state.state import State
+from halocline.surfaces.cli.plain.key_menu import KeyMenu
+from halocline.surfaces.cli.plain.keyboard import Keyboard
+from halocline.surfaces.cli.plain.line_input import edit_line
+from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.clipboard import BY_CODE, make_code
+from halocline.surfaces.slash.queue_lines import list_queue_lines
+from halocline.surfaces.terminal.asking.approval_prompt import Asker
+from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
+from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
+from halocline.surfaces.terminal.composing.prompt import Prompt
+from halocline.surfaces.terminal.drawing.call_cards import Foreign
+from halocline.surfaces.terminal.drawing.screen import Screen
+from halocline.surfaces.terminal.drawing.theme import ThemeChoice
+from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.plain.composer import Composer
+
+MESSAGE_HINT = "Your message to the model. Ctrl-V: paste an image, Ctrl-C: back"
+PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
+"""Columns and lines when output is not a terminal. With both set, rich does not look for one at each row."""
+
+
+class LineMode(View):
+    """A conversation in the terminal's scrollback; `attended`: a person can be asked."""
+
+    def __init__(self, *, attended: bool) -> None:
+        self.asks = attended
+        self.on_signal: Callable[[int], None] | None = None
+        width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
+        console = Console(highlight=False, width=width, height=height)
+        self._theme = ThemeChoice(console)
+        self._screen = Screen(console, can_leave=attended)
+        self.draws = self._screen.is_live
+        self._composer: Composer | None = None
+        self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
+        self._asker = Asker(self._screen, KeyMenu(self._screen, self._keyboard)) if self._keyboard else None
+        self._plans = PlanPrompt(self._asker) if self._asker else None
+        self._offered = ""
+        self._held: tuple[int, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        await self._screen.__aenter__()
+        if self._keyboard:
+            self._keyboard.open()
+            keyboard = self._keyboard
+            self._screen.follow_typing(lambda: keyboard.draft)
+            keyboard.on_suspend = self._screen.erase_status
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Print pending output and restore the terminal."""
+        self._screen.close()
+        if self._keyboard:
+            self._keyboard.close()
+
+    def follow_task(self, client: Client, task: str) -> None:
+        self._theme.begin(client.terminal_settings.theme)
+
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        """Show the state of a resumed conversation: its modes and last messages."""
+        self._screen.recall(past, fold_events(past))
+
+    def begin_anew(self) -> None:
+        self._screen.begin_anew()
+
+    def show_foreign(self, *, markdown: bool, collapse: bool) -> None:
+        self._screen.foreign = Foreign(markdown, collapse)
+
+    def show(self, event: ev.Event) -> None:
+        if isinstance(event, ev.TurnStarted):
+            self._offered = ""
+        self._screen.show(event)
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
+        self._screen.say(text, diffs)
+
+    def choose_theme(self, name: str) -> None:
+        self._theme.choose(name)
+
+    def put_prompt(self, text: str) -> None:
+        if self._keyboard:
+            self._keyboard.type(text)
+
+    def offer_prompt(self, text: str) -> None:
+        self._offered = text
+
+    def show_reply(self, text: str) -> None:
+        self._screen.show_reply(text)
+
+    def copy_text(self, text: str) -> str:
+        code = make_code(text) if sys.stdout.isatty() else ""
+        sys.stdout.write(code)
+        return BY_CODE if code else ""
+
+    def result(self, state: State, seconds: float) -> None:
+        """Print only the hint on missing approvals; the rest is already on the screen."""
+        if state.pending.nobody_answered:
+            print_message(UNANSWERED, APPROVE)
+
+    async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
+        if self._asker is None:
+            raise RuntimeError("no person to ask")
+        decision = await self._asker.ask_approval(
+            event, partial(self._write, client, task, MESSAGE_HINT), await WaitingEdit.load(client, task, event)
+        )
+        await self._quit_if_gone()
+        return decision
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        if self._asker is None:
+            raise RuntimeError("no person to ask")
+        answer = await self._asker.ask_question(event)
+        await self._quit_if_gone()
+        return answer
+
+    async def _quit_if_gone(self) -> None:
+        """Leave as by the signal of a closed terminal, if it is: the end of its input decides nothing."""
+        if self._keyboard and self._keyboard.is_gone:
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.Event().wait()
+
+    def _show_held(self, client: Client, task: str) -> None:
+        """Show what waits for the person, once."""
+        held = client.state(task).queue.held
+        new = tuple(one.id for one in held)
+        if new != self._held and new:
+            self._screen.say("\n".join(list_queue_lines(held, held="not sent: /queue send")))
+        self._held = new
+
+    async def compose(self, client: Client, task: str) -> Prompt | None:
+        self._show_held(client, task)
+        if self._plans and self._plans.is_due(client, task):
+            self._screen.say(QUESTION)
+            if prompt := await self._plans.ask(client, task):
+                return prompt
+        return await self._write(client, task)
+
+    async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
+        from halocline.surfaces.cli.plain.composer import Composer
+
+        if self._keyboard is None:
+            raise RuntimeError("no person to ask")
+        if self._composer is None or self._composer.task != task:
+            self._composer = Composer(client, task, self._composer)
+        with edit_line(self._keyboard):
+            if not hint and (line := self._keyboard.take_line()):
+                return self._composer.take_sent_line(line)
+            offered = "" if hint else self._offered
+            hint = hint or (f"{offered} (Enter sends this)" if offered else "")
+            return await self._composer.ask(self._keyboard.take_draft(), hint, offered)
+
+    def expect_prompt(self) -> None:
+        if self._keyboard:
+            self._keyboard.expect_line()
+
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
+        if self._keyboard:
+            self._keyboard.on_leave = leave

@@ -1,0 +1,1 @@
+"""Draws and reads on a terminal, for the live screen, plain lines and the board."""

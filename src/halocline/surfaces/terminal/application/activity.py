@@ -1,0 +1,85 @@
+"""The agent's activity as lines of the live screen, and the end of the unfinished reply."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.status_line import FRAMES, Activity, StatusLine
+from halocline.surfaces.wrapping import wrap_line
+
+INTERVAL = 0.2
+"""Seconds between two frames of the spinner."""
+TAIL_ROWS = 8
+"""Most rows of the unfinished reply."""
+
+Fragments = list[tuple[str, str]]
+_LINE_STYLES = {"+": "class:good", "-": "class:bad"}
+
+
+class LiveActivity(StatusLine):
+    """The status line as a part of the live screen, which draws it; `redraw` asks for a frame."""
+
+    interval = INTERVAL
+    patience = 0.0
+    stop_hint = "Esc stops"
+
+    def __init__(self, console: Console, redraw: Callable[[], None]) -> None:
+        super().__init__(console)
+        self._is_live = True
+        self._redraw = redraw
+
+    def erase(self) -> None:
+        """Nothing to erase: rows are printed above the screen."""
+
+    def set(self, activity: Activity | None) -> None:
+        """Set the activity. The text being written is shown in lines of its own."""
+        if activity and activity.text == "writing":
+            activity = replace(activity, tail=str)
+        super().set(activity)
+
+    def _draw(self) -> None:
+        self._redraw()
+
+    def lines(self, width: int, rows: int) -> list[Fragments]:
+        """The activity and the newest lines below it, at most this many."""
+        if self._activity is None or rows < 1:
+            return []
+        frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
+        shown: list[Fragments] = [[("class:accent", f"{frame} "), ("class:quiet", self.words(width - 3))]]
+        output = [_output_line(text, width) for text in self._activity.output()]
+        below = [*(self._grown_line(text, width) for text in self._activity.below), *output]
+        return shown + below[-(rows - 1) :][: rows - 1]
+
+    def _tail(self, activity: Activity) -> str:
+        """Nothing where the output of a command stands below."""
+        return "" if activity.output() else super()._tail(activity)
+
+    def _grown_line(self, line: str, width: int) -> Fragments:
+        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
+        return [(_LINE_STYLES.get(line[:1], "class:quiet"), f"    {cut_line(text, width - 5)}")]
+
+
+def _output_line(line: str, width: int) -> Fragments:
+    return [("class:quiet", cut_line(f"  │ {clean(line).expandtabs(4)}", width - 1))]
+
+
+def cut_line(text: str, width: int) -> str:
+    """Cut a text to a number of columns."""
+    return text if cell_len(text) <= width else "".join(chop_cells(text, max(1, width - 1))[:1]) + "…"
+
+
+def wrap_tail(text: str, width: int, rows: int) -> Sequence[str]:
+    """The end of an unfinished text, wrapped to the width.
+
+    A text that outgrows its rows moves up by half of them at a time; moving by one would draw all for each line.
+    """
+    width, rows = max(1, width), max(1, rows)
+    wrapped: list[str] = []
+    for line in clean(text).expandtabs(4).split("\n"):
+        wrapped += wrap_line(line, width)
+    step = max(1, rows // 2)
+    begin = -(-max(0, len(wrapped) - rows) // step) * step
+    return wrapped[begin:]

@@ -1,0 +1,199 @@
+"""The one prompt_toolkit application of a conversation: it owns the terminal until it is stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TextIO, cast
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.application.run_in_terminal import in_terminal
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindingsBase
+from prompt_toolkit.layout import Layout
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import DynamicStyle, Style
+
+from halocline.surfaces.terminal.application.layout import build_style
+from halocline.surfaces.terminal.application.renderer import LiveOutput, LiveRenderer
+from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
+from halocline.surfaces.terminal.application.terminal_state import TerminalState
+
+FRAME = 0.07
+"""Seconds between two frames that no key asked for."""
+JUST_CONTINUED = 0.5
+"""Seconds in which the signal of a continuation is noticed."""
+ESCAPE_TIMEOUT = 0.05
+"""Seconds after Escape in which more bytes make another key of it. Terminals send them together."""
+
+
+class LiveApplication:
+    """Runs the application. `before_frame` is called before each frame that no key asked for.
+
+    `typed_before` is what was typed before the screen was there. With `full_screen`, it draws on the terminal's other
+    screen, and leaves nothing behind.
+    """
+
+    def __init__(self, before_frame: Callable[[], None], *, full_screen: bool = False) -> None:
+        self._before_frame = before_frame
+        self._full_screen = full_screen
+        self._app: Application[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._drawn_at = 0.0
+        self._continued_at = -JUST_CONTINUED
+        self.typed_before = ""
+        self.undo_signs: Callable[[], str] = str
+        """Returns the codes that take back signs such as the title, for an end by a signal."""
+        self._terminal = TerminalState(self._undo_codes)
+        self._has_unambiguous_keys = has_unambiguous_keys()
+        self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
+        self._output.enable_cpr = False
+        self._style: Style = build_style("terminal")
+        self._renderer = LiveRenderer(DynamicStyle(lambda: self._style), self._output)
+
+    async def start(
+        self, layout: Layout, keys: KeyBindingsBase, on_key: Callable[[], None], after_key: Callable[[], None]
+    ) -> None:
+        """Take over the terminal and draw the first frame. The callbacks are called before and after each key."""
+        self._terminal.quieten()
+        self.typed_before = self._terminal.read_typed()
+        if self._has_unambiguous_keys:
+            teach_sequences()
+            self._output.write_raw(ENABLE)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
+        colors = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT
+        app: Application[None] = Application(
+            layout=layout,
+            style=self._renderer.style,
+            key_bindings=keys,
+            erase_when_done=True,
+            full_screen=self._full_screen,
+            editing_mode=EditingMode.EMACS,
+            color_depth=colors,
+            include_default_pygments_style=False,
+            max_render_postpone_time=None,
+            input=Vt100Input(cast(TextIO, sys.stdin)),
+            output=self._output,
+        )
+        if not self._full_screen:
+            app.renderer = self._renderer
+        app.ttimeoutlen = app.timeoutlen = ESCAPE_TIMEOUT
+        app.key_processor.before_key_press += lambda processor: on_key()
+        app.key_processor.after_key_press += lambda processor: after_key()
+        app.after_render += self._note_frame
+        self._app = app
+        self._running = asyncio.create_task(app.run_async(handle_sigint=False, set_exception_handler=False))
+        self._running.add_done_callback(self._end)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGCONT, self._take_back)
+        await asyncio.sleep(0)
+        self._terminal.note_raw()
+
+    def exit(self) -> None:
+        """End the application; `wait` returns then."""
+        if self._app and self._running and not self._running.done():
+            self._app.exit()
+
+    async def wait(self) -> None:
+        """Wait until the application ends."""
+        if self._running:
+            await asyncio.wait([self._running])
+
+    async def stop(self) -> None:
+        """Print the rows that wait, erase the screen and restore the terminal."""
+        if self._timer:
+            self._timer.cancel()
+        if self._running is None or self._app is None:
+            return
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGCONT)
+        running, self._running = self._running, None
+        if not running.done():
+            self._app.exit()
+        await asyncio.wait([running])
+        self._write_key_mode(DISABLE)
+        self._terminal.restore()
+        if not running.cancelled() and (error := running.exception()) and not isinstance(error, EOFError):
+            raise error
+
+    def print_above(self, text: str) -> None:
+        """Print rows above the screen, with the next frame."""
+        self._renderer.print_above(text)
+        self.request_frame()
+
+    def write_signal(self, codes: str) -> None:
+        """Write escape codes that move nothing, such as a title or a bell."""
+        self._output.write_raw(codes)
+        self._output.flush()
+
+    def choose_style(self, style: Style) -> None:
+        """Draw with these styles from now on."""
+        self._style = style
+        self.request_frame()
+
+    def request_frame(self) -> None:
+        """Draw a frame soon, at most every `FRAME` seconds."""
+        if self._timer is None and self._running is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time(), self._drawn_at + FRAME), self._draw)
+
+    def redraw(self) -> None:
+        """Draw at once."""
+        if self._app:
+            self._app.invalidate()
+
+    def end_by(self, number: int) -> None:
+        """End the program by a signal that nothing else handles."""
+        self._terminal.end_by(number)
+
+    async def suspend(self) -> None:
+        """Stop the program until the shell continues it, with the terminal as it was."""
+        if self._app and not self._app._running_in_terminal:
+            async with self.release_terminal():
+                os.kill(os.getpid(), signal.SIGTSTP)
+                self._continued_at = time.monotonic()
+
+    @asynccontextmanager
+    async def release_terminal(self) -> AsyncIterator[None]:
+        """Release the terminal to another program, as it was before the screen."""
+        async with in_terminal():
+            self._write_key_mode(DISABLE)
+            try:
+                yield
+            finally:
+                self._write_key_mode(ENABLE)
+
+    def _undo_codes(self) -> str:
+        return (DISABLE if self._has_unambiguous_keys and self._running else "") + self.undo_signs()
+
+    def _write_key_mode(self, mode: str) -> None:
+        if self._has_unambiguous_keys:
+            self.write_signal(mode)
+
+    def _draw(self) -> None:
+        self._timer = None
+        self._before_frame()
+        self.redraw()
+
+    def _note_frame(self, app: Application[None]) -> None:
+        self._drawn_at = asyncio.get_running_loop().time()
+
+    def _take_back(self) -> None:
+        """The program continues after it was stopped from outside: set the modes again and draw everything.
+
+        After a stop of its own, `suspend` has drawn it already, and a second screen would leave parts of the first.
+        """
+        was_own = time.monotonic() - self._continued_at < JUST_CONTINUED
+        if self._app and not self._app._running_in_terminal and not was_own:
+            self._terminal.make_raw()
+            self._app.renderer.reset()
+            self.redraw()
+
+    def _end(self, running: asyncio.Task[None]) -> None:
+        """A closed terminal, or an error of the screen, ends the conversation; `stop` raises the error."""
+        if not running.cancelled() and (error := running.exception()) and self._running is not None:
+            os.kill(os.getpid(), signal.SIGHUP if isinstance(error, EOFError) else signal.SIGTERM)

@@ -1,0 +1,123 @@
+"""The layout of the live screen: lines above the composer, the composer, lines below it."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout import ConditionalContainer, Dimension, HSplit, Layout, Window
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
+from prompt_toolkit.layout.processors import AfterInput, BeforeInput, ConditionalProcessor
+from prompt_toolkit.styles import Style
+
+from halocline.surfaces.terminal.application.activity import Fragments
+from halocline.surfaces.terminal.drawing.theme import PLAIN
+
+_STYLES = {
+    "accent": "fg:ansicyan",
+    "prompt": "fg:ansicyan bold",
+    "quiet": "fg:ansibrightblack",
+    "title": "bold",
+    "good": "fg:ansigreen",
+    "bad": "fg:ansired",
+    "warn": "fg:ansiyellow",
+    "loud": "bg:ansired fg:ansiwhite bold",
+    "search": "nobold",
+    "incsearch": "nobold underline",
+    "incsearch.current": "nobold underline",
+}
+_CHANGED_STYLES = {
+    "color-blind": {"good": "fg:ansibrightblue", "bad": "fg:ansiyellow", "warn": "fg:ansimagenta"},
+    "high-contrast": {
+        "accent": "bold",
+        "quiet": "",
+        "good": "fg:ansigreen bold",
+        "bad": "fg:ansired bold",
+        "warn": "bold",
+    },
+    PLAIN: {
+        **dict.fromkeys(("accent", "prompt", "good", "warn"), "bold"),
+        **dict.fromkeys(("quiet", "bad"), ""),
+        "loud": "reverse bold",
+    },
+}
+MOST_TYPED_ROWS = 10
+"""Most rows of the text being typed; a longer one scrolls."""
+
+
+@cache
+def build_style(theme: str) -> Style:
+    """Build the styles of a theme, which are those of the rows above the screen."""
+    return Style.from_dict({**_STYLES, **_CHANGED_STYLES.get(theme, {})})
+
+
+Lines = Callable[[int, int], list[Fragments]]
+"""Lines for a width, at most so many."""
+
+
+class LivePanes:
+    """The parts of the screen: lines above and below the composer, its mark, and the hint shown while it is empty."""
+
+    def __init__(self, buffer: Buffer, above: Lines, below: Lines, mark: Callable[[], str], hint: Callable[[], str]):
+        self._above = above
+        self._below = below
+        self._mark = mark
+        self._search = SearchBufferControl(
+            Buffer(multiline=False), input_processors=[BeforeInput("Search prompts: ", style="class:accent")]
+        )
+        is_empty = Condition(lambda: not buffer.text) & ~is_searching
+        self.typed = Window(
+            BufferControl(
+                buffer,
+                search_buffer_control=self._search,
+                preview_search=True,
+                input_processors=[ConditionalProcessor(AfterInput(hint, style="class:quiet"), is_empty)],
+            ),
+            height=lambda: Dimension(min=1, max=min(MOST_TYPED_ROWS, max(1, _rows() // 3))),
+            wrap_lines=True,
+            dont_extend_height=True,
+            get_line_prefix=self._prefix,
+        )
+
+    def build_layout(self) -> Layout:
+        """Build the layout, with the composer in focus."""
+        search = ConditionalContainer(Window(self._search, height=1), is_searching)
+        split = HSplit([_lines_window(self._lines_above), self.typed, search, _lines_window(self._lines_below)])
+        return Layout(split, focused_element=self.typed)
+
+    def _prefix(self, line: int, wraps: int) -> StyleAndTextTuples:
+        return [("class:prompt", self._mark())] if line == wraps == 0 else [("", "  ")]
+
+    def _lines_below(self) -> StyleAndTextTuples:
+        return join_lines(self._below(_columns(), max(1, _rows() - 3)))
+
+    def _lines_above(self) -> StyleAndTextTuples:
+        """Lines above, in the rows that the others leave."""
+        below = len(self._below(_columns(), max(1, _rows() - 3)))
+        typed = self.typed.preferred_height(_columns(), _rows()).preferred
+        return join_lines(self._above(_columns(), max(0, _rows() - below - typed - 1)))
+
+
+def _lines_window(lines: Callable[[], StyleAndTextTuples]) -> ConditionalContainer:
+    control = FormattedTextControl(lines)
+    window = Window(control, dont_extend_height=True, wrap_lines=False)
+    return ConditionalContainer(window, Condition(lambda: bool(lines())))
+
+
+def join_lines(lines: Sequence[Fragments]) -> StyleAndTextTuples:
+    """Join lines into one formatted text."""
+    joined: StyleAndTextTuples = []
+    for at, line in enumerate(lines):
+        joined += [("", "\n")] * bool(at)
+        joined += line
+    return joined
+
+
+def _columns() -> int:
+    return get_app().output.get_size().columns
+
+
+def _rows() -> int:
+    return get_app().output.get_size().rows

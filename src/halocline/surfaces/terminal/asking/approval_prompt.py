@@ -1,0 +1,192 @@
+"""Approvals and answers on a terminal: by a single key press, after everything was shown."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
+from halocline.protocol.plan_approval import CHOICES, QUESTION, STAY
+from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.rows.kinds import CallRow
+from halocline.surfaces.slash.context import is_own_question, is_yes_no
+from halocline.surfaces.terminal.asking.decision import Decision
+from halocline.surfaces.terminal.asking.edit_changes import HUNK_KEYS, EditChanges, WaitingEdit
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Menu, number_options
+from halocline.surfaces.terminal.composing.prompt import Prompt
+from halocline.surfaces.terminal.drawing.approval_card import is_cut
+
+Write = Callable[[], Awaitable[Prompt | None]]
+MOST_OPTIONS = 9
+ALLOWING = ("y", "a", "s", "h", "e")
+"""Keys that allow a call, or lead to that."""
+CHANGING = ("h", "e")
+"""Keys that change an edit before it is allowed."""
+_PLAN_KEYS = ("n", "y", "e", "a")
+"""Keys of the answers to a plan: stay, then the approval modes to go on in."""
+_WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
+
+
+class AskedScreen(Protocol):
+    """Shows what is asked. `again`: although it was shown; `whole`: with the full diff."""
+
+    def show_approval(self, event: ApprovalRequested, *, again: bool = False, whole: bool = False) -> CallRow: ...
+
+    def show_question(self, event: QuestionAsked, *, again: bool = False) -> None: ...
+
+    def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None: ...
+
+
+class Asker:
+    """Asks below the card on the screen."""
+
+    def __init__(self, screen: AskedScreen, menu: Menu) -> None:
+        self._screen = screen
+        self._menu = menu
+        self._changes = EditChanges(screen, menu)
+
+    async def ask_approval(self, event: ApprovalRequested, write: Write, edit: WaitingEdit | None = None) -> Decision:
+        """Show the call and wait for a key. Nothing is allowed before all of it was shown.
+
+        The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed.
+        Where it is grave, nothing is selected at first, and to reject is the first option.
+        """
+        row = self._screen.show_approval(event)
+        self._menu.call_person(f"needs your approval: {event.title}")
+        options, message = _list_options(event, row, edit), None
+        while True:
+            show_again = partial(self._screen.show_approval, event, again=True, whole=True)
+            selected = None if event.grade.is_grave else ""
+            key = await self._menu.choose(row.title, options, show_again, selected=selected)
+            if key == "d" or (key in ALLOWING and "d" in options):
+                row = self._screen.show_approval(event, again=True, whole=True)
+                del options["d"]
+            elif edit and key in CHANGING:
+                if decision := await self._changes.ask(key, edit):
+                    return _with_message(message, decision)
+            elif key == "t":
+                message = await write() or message
+                options |= _WITH_MESSAGE if message else {}
+                self._screen.say(f"Your message: {message.text.strip()}" if message else "No message.")
+            elif key == "n" and message:
+                return _with_message(message, Decision(Choice.REJECT_ONCE))
+            elif decision := await self._read_decision(key, row, event):
+                return _with_message(message, decision)
+
+    async def ask_question(self, event: QuestionAsked) -> str | None:
+        """Show the question and wait for a number or text; None to stop the turn, or if the person went back."""
+        if is_own_question(event):
+            return await self._ask_own(event)
+        self._screen.show_question(event)
+        self._menu.call_person(f"asks: {event.question}")
+        while event.options:
+            numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
+            options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
+            show_again = partial(self._screen.show_question, event, again=True)
+            key = await self._menu.choose("", options, show_again, on_card=frozenset(numbers))
+            if key == ESCAPE:
+                return None
+            if key != "t":
+                return event.options[int(key) - 1]
+            if (answer := await self._menu.ask_line("› ", needs_text=True)) and answer.strip():
+                return answer
+        while (answer := await self._menu.ask_line("› ", "Type an answer. Ctrl-C: stop", needs_text=True)) is not None:
+            if answer.strip():
+                return answer
+        return None
+
+    async def _ask_own(self, event: QuestionAsked) -> str | None:
+        """Ask a question of Halocline's own, and print the answer: no event shows it."""
+        show = partial(self._screen.show_question, replace(event, options=()), again=True)
+        show()
+        options = number_options(event.options, is_yes_no=is_yes_no(event))
+        key = await self._menu.choose("", {**options, ESCAPE: "back"}, show, takes_words=True)
+        answer = options.get(key)
+        self._screen.say(f"→ {answer or 'back'}")
+        return answer
+
+    async def ask_about_plan(self) -> str:
+        """Ask how to go on with a plan. Returns one of the answers in `plan_approval`."""
+        answers = dict(zip(_PLAN_KEYS, (STAY, *CHOICES), strict=True))
+        return answers.get(await self._menu.choose(QUESTION, answers, lambda: None), STAY)
+
+    async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
+        """Turn a key into a decision; None when the person went back."""
+        match key:
+            case "y":
+                return Decision(Choice.ALLOW_ONCE)
+            case "a":
+                return Decision(Choice.ALLOW_ALWAYS)
+            case "s":
+                return await self._choose_grant(event)
+            case "n":
+                reason = await self._menu.ask_line("Reason (optional): ")
+                return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
+            case "e":
+                return await self._edit_command(row)
+            case _:
+                return Decision(Choice.REJECT_ONCE, stop=True)
+
+    async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
+        """Ask for the extent of a permission; None when the person went back."""
+        rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
+        shown = {number: f"always allow {describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()}
+        show_again = partial(self._screen.show_approval, event, again=True)
+        key = await self._menu.choose(event.title, {**shown, ESCAPE: "back"}, show_again)
+        rule = rules.get(key)
+        return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
+
+    async def _edit_command(self, row: CallRow) -> Decision | None:
+        command = _command_of(row)
+        edited = await self._menu.ask_line("$ ", initial=command)
+        if edited is None or not edited.strip():
+            return None
+        if edited == command:
+            return Decision(Choice.ALLOW_ONCE)
+        return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
+
+
+def _with_message(message: Prompt | None, decision: Decision) -> Decision:
+    """Add the message to the decision, unless that stops the turn and so reaches no model."""
+    if message is None or decision.stop:
+        return decision
+    note = "\n\n".join(filter(None, [message.text.strip(), decision.note]))
+    return decision._replace(note=note, content=message.parts)
+
+
+def _command_of(row: CallRow) -> str:
+    return row.approval.detail if row.approval and row.approval.detail else row.title
+
+
+def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | None) -> dict[str, str]:
+    """List the keys with their labels."""
+    reject = {"n": "reject, with a reason"}
+    options = {**(reject if event.grade.is_grave else {}), "y": "allow once"}
+    if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
+        options["a"] = f"always allow {describe_grant(event.grant)}"
+        options["s"] = "more permission options"
+    options |= reject
+    options["t"] = "add a message to your decision"
+    if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
+        options["e"] = "edit the command"
+    if edit and 1 < len(edit.hunks) <= len(HUNK_KEYS):
+        options["h"] = f"choose among its {len(edit.hunks)} changes"
+    if edit:
+        options["e"] = "change it in your editor first"
+    if is_cut(row):
+        options["d"] = "show the full diff"
+    return {**options, ESCAPE: "reject and stop"}
+
+
+def _grant_choices(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
+    """Extents of a permission: its scope, and True for the wider grant."""
+    wider = [(scope, True) for scope in Scope] if event.wider else []
+    return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
+
+
+def _grant_of(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:
+    grant = event.wider if rule[1] else event.grant
+    assert grant is not None
+    return grant, rule[0]

@@ -1,0 +1,62 @@
+"""The menu below a card: options that keys choose, lines to type, and files to edit."""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+ESCAPE = "\x1b"
+Options = Mapping[str, str]
+"""The label of each key."""
+ShowAgain = Callable[[], object]
+NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stays."
+"""Said when a line is sent that is no answer to a question of Halocline's own."""
+_YES_NO = ("y", "n")
+_WORDS = {"yes": "y", "no": "n"}
+
+
+def number_options(labels: Sequence[str], *, is_yes_no: bool = False) -> dict[str, str]:
+    """Return the options of a question of Halocline's own by their keys: numbers, or y and n."""
+    keys = _YES_NO if is_yes_no else tuple(map(str, range(1, len(labels) + 1)))
+    return dict(zip(keys, labels, strict=True))
+
+
+def find_option(text: str, options: Options) -> str | None:
+    """Return the option that a typed line names by its key, number or label, or by yes or no; None if there is none."""
+    word, keys = text.strip().casefold(), [*options]
+    if word in options:
+        return word
+    if word.isdecimal() and 0 < int(word) <= len(keys):
+        return keys[int(word) - 1]
+    if _WORDS.get(word) in options:
+        return _WORDS[word]
+    return next((key for key, label in options.items() if label.casefold() == word), None)
+
+
+class Menu(Protocol):
+    """Lets a person choose by keys, and type a line."""
+
+    def call_person(self, text: str) -> None:
+        """Notify a person who may be elsewhere, as nothing was typed for a while."""
+
+    async def choose(
+        self,
+        title: str,
+        options: Options,
+        show_again: ShowAgain,
+        on_card: Container[str] = (),
+        selected: str | None = "",
+        *,
+        takes_words: bool = False,
+    ) -> str:
+        """Return the key of an option. `title` names the card above, which lists the options `on_card`.
+
+        `selected` is the option that is selected at first, in place of a safe one; with None, nothing is, so that Enter
+        does nothing. `show_again` prints the card again after the program was suspended. With `takes_words`, a typed
+        line chooses too (`find_option`), and no other line may be sent anywhere meanwhile.
+        """
+
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        """Read a line; None when the person went back. `needs_text`: an empty line is asked for again."""
+
+    async def edit_files(self, paths: Sequence[Path]) -> None:
+        """Open files in the person's editor and wait for its end. Raises UsageError if there is none."""

@@ -1,0 +1,1 @@
+"""Helps to type a prompt: completion, history, pasting, mentions."""

@@ -1,0 +1,140 @@
+"""The status line of a screen follows the events: what the agent does now, and how the plan stands."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import COMMAND_TOOL, Todo, ToolKind
+from halocline.protocol.state.todo_markdown import at_work, count_done
+from halocline.surfaces.figures import describe_lane, format_plural
+from halocline.surfaces.rows import kinds as r
+from halocline.surfaces.rows.transcript import Transcript
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.call_cards import summarize_looks
+from halocline.surfaces.terminal.drawing.status_line import Activity, StatusLine
+
+LEAVE_HINT = "Ctrl-B runs it in the background"
+ASK_NOW_HINT = "Ctrl-B retries now"
+STOP_HOOK_HINT = "/hooks stop"
+KEPT, MOST_LINES = 2000, 4
+"""Most characters kept of a running command's output, and most lines shown of it."""
+LONGEST_STEP = 40
+"""Most characters of the current to-do item."""
+
+
+class ActivityLine:
+    """Sets the status line for each event. `can_leave` mentions Ctrl-B."""
+
+    def __init__(self, status: StatusLine, *, can_leave: bool) -> None:
+        self._status = status
+        self._can_leave = can_leave
+        self._output = ""
+        self._previewed = ""
+        self._own: Activity | None = None
+        self._hook = ""
+
+    def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+        """Update the line for an event; `looks` are finished reads that are not printed yet."""
+        if not self._status.is_live:
+            return
+        show = partial(self._show, transcript=transcript, looks=looks)
+        match event:
+            case ev.TurnStarted() | ev.StepStarted():
+                show("waiting for the model")
+            case ev.StepRetried() if event.model or not event.wait:
+                show("waiting for the model")
+            case ev.StepRetried():
+                self._count_down(event.wait)
+            case ev.ToolCallDelta() if event.call != self._previewed:
+                show(f"preparing {event.name}")
+            case ev.EditPreviewed():
+                self._preview_edit(event)
+            case ev.ToolCallStarted():
+                title, executes = _first_line(event.title), event.kind is ToolKind.EXECUTE
+                text = f"running {title}" if executes else title
+                self._show_command(text, can_leave=event.name == COMMAND_TOOL, is_command=executes)
+            case ev.ToolCallProgressed():
+                self._output = (self._output + event.text)[-KEPT:]
+            case ev.HookProgressed():
+                self._show_hook(event)
+            case ev.HookRan(run=run) if run:
+                show("working")
+            case ev.OwnCommandStarted() if self._status.activity is None:
+                self._own = self._show_command(f"running {_first_line(event.command)}")
+            case ev.OwnCommandEnded() if self._status.activity is self._own:
+                self._status.set(None)
+            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
+                self._show_lanes(transcript.call(event.call))
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
+                self._status.set(None)
+            case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
+                show("working")
+
+    def _show(self, what: str, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+        """Show an activity after the finished reads, and the progress of the plan."""
+        done = f"{summarize_looks(looks, limit=3)} · " if looks else ""
+        self._status.set(Activity(done + what + describe_step(transcript.todos)))
+
+    def _show_command(self, text: str, *, can_leave: bool = True, is_command: bool = True) -> Activity:
+        """Show a command with the last line of its output."""
+        self._output = ""
+        hint = LEAVE_HINT if self._can_leave and can_leave else ""
+        activity = Activity(text, self._last_output, hint=hint, is_command=is_command, output=self._last_lines)
+        self._status.set(activity)
+        return activity
+
+    def _show_hook(self, event: ev.HookProgressed) -> None:
+        """Show a hook that takes long, with the last line of its output."""
+        if self._hook != event.run:
+            self._hook, self._output = event.run, ""
+            hint = STOP_HOOK_HINT if self._can_leave else ""
+            self._status.set(Activity(f"hook {event.hook} runs", self._last_output, hint=hint, output=self._last_lines))
+        self._output = (self._output + event.text)[-KEPT:]
+
+    def _count_down(self, wait: float) -> None:
+        hint = ASK_NOW_HINT if self._can_leave else ""
+        self._status.set(Activity("retrying in", until=time.monotonic() + wait, hint=hint))
+
+    def _show_lanes(self, row: r.CallRow | None) -> None:
+        """Show the number of running sub-agents, and below it what each one does."""
+        working = [lane for lane in row.lanes if not lane.end] if row else []
+        if row and working:
+            below = [f"· {lane.name}: {describe_lane(lane)}" for lane in working]
+            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} running"
+            self._status.set(Activity(text, below=below))
+
+    def _preview_edit(self, event: ev.EditPreviewed) -> None:
+        """Show an edit while it is being written, until its result is printed."""
+        self._previewed = event.call
+        name = clean(event.path) or "an edit"
+        self._status.set(Activity(f"writing {name}", partial(describe_growth, event), below=event.lines))
+
+    def _last_output(self) -> str:
+        return self._last_lines()[-1] if self._output.strip() else ""
+
+    def _last_lines(self) -> Sequence[str]:
+        """The newest lines; of one that a command wrote again and again, such as its progress, what it wrote last."""
+        lines = self._output.rstrip().split("\n")[-MOST_LINES:]
+        return [line.rstrip("\r").rpartition("\r")[2] for line in lines] if self._output.strip() else []
+
+
+def _first_line(text: str) -> str:
+    return clean(text).split("\n", 1)[0]
+
+
+def describe_step(todos: Sequence[Todo]) -> str:
+    """` · 2/5 Fix the parser`: progress of the plan and its current item; empty when nothing is open."""
+    current = at_work(todos)
+    if current is None:
+        return ""
+    text = " ".join(current.text.split())
+    return f" · {count_done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
+
+
+def describe_growth(event: ev.EditPreviewed) -> str:
+    """`edit 2 at line 41 · +3 −1`."""
+    place = f"edit {event.number}" if event.number else ""
+    place += f" at line {event.line}" if event.line else ""
+    return " · ".join(filter(None, [place, f"+{event.added} −{event.removed}"]))

@@ -1,0 +1,74 @@
+"""Prints replies as formatted Markdown; the rest of a very long reply is printed as plain text."""
+
+import re
+
+from rich.text import Text
+
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal import drawing
+from halocline.surfaces.terminal.drawing.markdown_blocks import CodeRest, split_blocks
+from halocline.surfaces.terminal.drawing.scrollback import Scrollback
+from halocline.surfaces.terminal.drawing.theme import Gutter, line
+
+DRAWN = 24_000
+"""Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""
+PLAIN_FROM_HERE = "long reply: the rest is plain text"
+_ADDRESS = re.compile(r"\s*https?://\S+\s*")
+_MARGIN = Text("  ", end="")
+
+
+class Replies:
+    """Prints one reply after another, counting formatted characters."""
+
+    def __init__(self, out: Scrollback) -> None:
+        self._out = out
+        self._drawn = 0
+        self._code_blocks = 0
+
+    def begin(self) -> None:
+        """Start another reply."""
+        self._drawn = 0
+
+    def print(self, text: str) -> None:
+        """Print more of a reply: formatted up to the limit, then as plain text."""
+        if isinstance(text, CodeRest):
+            self.print_code(text, is_first=False)
+            return
+        drawn, rest = cut_at_line(text, DRAWN - self._drawn)
+        self._draw(drawn)
+        if rest:
+            if self._drawn <= DRAWN:
+                self._out.print(line(PLAIN_FROM_HERE, "quiet"))
+            self._out.print_plain(rest)
+        self._drawn += len(text)
+
+    def print_code(self, text: str, *, is_first: bool) -> None:
+        """Print lines of a code block that is still being written, below those printed before."""
+        if is_first:
+            self._code_blocks += 1
+        group = f"code {self._code_blocks}"
+        fence, *lines = text.split("\n")
+        if self._drawn > DRAWN:
+            self._out.print_plain("\n".join(lines[:-1]))
+            return
+        while lines and not lines[0].strip():
+            self._out.print(Text(), group)
+            lines = lines[1:]
+        if lines[:-1]:
+            self._out.print(Gutter(drawing.markdown.Prose("\n".join([fence, *lines])), _MARGIN, _MARGIN), group)
+        self._drawn += len(text)
+
+    def _draw(self, text: str) -> None:
+        for block in split_blocks(text):
+            if _ADDRESS.fullmatch(block):
+                self._out.print_whole(clean(block.strip()))
+            else:
+                self._out.print(Gutter(drawing.markdown.Prose(block), _MARGIN, _MARGIN))
+
+
+def cut_at_line(text: str, most: int) -> tuple[str, str]:
+    """Split off whole lines at the start, of at most this many characters."""
+    if len(text) <= most:
+        return text, ""
+    at = text.rfind("\n", 0, max(0, most)) + 1
+    return text[:at], text[at:]

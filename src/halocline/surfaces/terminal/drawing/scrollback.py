@@ -1,0 +1,82 @@
+"""Prints permanent output above the status line, with consistent spacing."""
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from halocline.surfaces.sanitize import clean, reveal
+from halocline.surfaces.terminal.drawing.plain_text import draw_lines
+from halocline.surfaces.terminal.drawing.status_line import StatusLine
+from halocline.surfaces.terminal.drawing.theme import THEME, Safe
+
+LONGEST_NOTICE = 120
+"""Most characters of a notification."""
+PIECE = 1 << 20
+"""Characters sanitized at a time, up to the end of their last line."""
+
+
+class Scrollback:
+    """Prints each item once. A blank line separates items, except neighbors of the same group."""
+
+    def __init__(self, console: Console, status: StatusLine | None = None) -> None:
+        console.push_theme(THEME)
+        if isinstance(console.file, io.TextIOWrapper):
+            console.file.reconfigure(errors="replace")  # characters that the encoding lacks must not end the task
+        self.console = console
+        self.status = status or StatusLine(console)
+        self.group: str | None = None
+        self._is_plain = not console.is_terminal
+
+    def notify(self, text: str) -> None:
+        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
+        line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
+        self.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
+        self.console.file.flush()
+
+    def print(self, body: RenderableType, group: str = "") -> None:
+        self.status.erase()
+        apart = self.group is not None and not (group and group == self.group)
+        if self._is_plain:
+            lines = "".join(f"{reveal(line)}\n" for line in draw_lines(body))
+            self.console.file.write("\n" + lines if apart else lines)
+            self.console.file.flush()
+        else:
+            self.console.print(Safe(body, apart=apart))
+        self.group = group
+
+    def print_whole(self, text: str) -> None:
+        """Print a line unwrapped, so that it can be copied from the terminal."""
+        self.status.erase()
+        if self.group is not None:
+            self.console.print()
+        self.console.print(Safe(Text(text)), soft_wrap=True)
+        self.group = ""
+
+    def print_plain(self, text: str) -> None:
+        """Print text of any length without rich; the terminal wraps its lines."""
+        self.status.erase()
+        file, end = self.console.file, 0
+        file.write("\n" if self.group is not None else "")
+        while end < len(text):
+            begin, end = end, text.find("\n", end + PIECE) + 1 or len(text)
+            file.write(clean(text[begin:end]))
+        file.write("" if text.endswith("\n") else "\n")
+        self.group = ""
+
+    @contextmanager
+    def passing(self, body: RenderableType) -> Iterator[ExitStack]:
+        """Show something and erase it at the end, if the terminal can; `pop_all` on the stack keeps it."""
+        self.status.erase()
+        lines = self.console.render_lines(Safe(body), pad=False)
+        self.console.print(Safe(body))
+        with ExitStack() as erasing:
+            if self.status.is_live and len(lines) < self.console.height:
+                erasing.callback(self._erase, len(lines))
+            yield erasing
+
+    def _erase(self, lines: int) -> None:
+        self.console.file.write(f"\x1b[{lines}A\r\x1b[J")
+        self.console.file.flush()

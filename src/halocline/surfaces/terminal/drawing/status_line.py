@@ -1,0 +1,195 @@
+"""The status line: what is happening and for how long, with the newest lines below. Erased before other output.
+
+It is driven by the event loop's timer, only while there is something to show; no thread, no task.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+
+from halocline.surfaces.figures import format_elapsed
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.theme import WIDEST
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+INTERVAL = 0.1
+HINT_AFTER = 4.0
+_COLOURS = {"+": "32", "-": "31"}
+PATIENCE = 20.0
+"""Seconds after which the line says how to stop."""
+LEAST_TEXT = 16
+"""Columns that the time and the keys leave for what happens."""
+LONG = 30.0
+"""Seconds after which a person who is away is told of a command that still runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
+
+    `hint` names another key once it takes long; an `is_command` may never end. `below` are lines shown under it, such
+    as those of a growing edit. `output` returns the newest lines of a command, where there is room for them.
+    """
+
+    text: str
+    tail: Callable[[], str] = str
+    until: float | None = None
+    hint: str = ""
+    is_command: bool = False
+    below: Sequence[str] = ()
+    output: Callable[[], Sequence[str]] = tuple
+
+
+class StatusLine:
+    interval = INTERVAL
+    patience = PATIENCE
+    stop_hint = "Ctrl-C stops"
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._is_live = console.file.isatty() and not console.is_dumb_terminal
+        self._activity: Activity | None = None
+        self._since = 0.0
+        self._drawn = False
+        self._below = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._told = False
+        self.on_long: Callable[[str], None] = lambda text: None
+        self.typed: Callable[[], str] = str
+
+    @property
+    def is_live(self) -> bool:
+        """True if the terminal can redraw a line in place."""
+        return self._is_live
+
+    @property
+    def activity(self) -> Activity | None:
+        """The activity shown."""
+        return self._activity
+
+    def start(self) -> None:
+        """Draw the line from the running event loop."""
+        self._loop = asyncio.get_running_loop()
+
+    def stop(self) -> None:
+        self.set(None)
+        self._loop = None
+
+    def set(self, activity: Activity | None) -> None:
+        """Set the activity; the same text continues its timer."""
+        if activity is None:
+            self._rest()
+            self.erase()
+        elif self._activity is None or activity.text != self._activity.text:
+            self._since, self._told = self._clock(), False
+        self._activity = activity
+        if activity and self._loop and self._is_live and not self._timer:
+            self._timer = self._loop.call_later(self.interval, self._tick)
+
+    def erase(self) -> None:
+        if self._drawn:
+            self._write(self._back())
+            self._drawn = False
+            self._below = 0
+
+    def words(self, width: int) -> str:
+        """The line as plain text, cut to the width: first what happens, as time and keys are needed more."""
+        if (activity := self._activity) is None:
+            return ""
+        facts = self._list_facts(activity, self._clock())
+        while facts and width - cell_len("".join(facts)) < LEAST_TEXT:
+            facts.pop()
+        after = "".join(facts)
+        text = _cut(activity.text, width - cell_len(after)) + after
+        if tail := clean(self._tail(activity)).replace("\n", " ").expandtabs(4).strip():
+            room = width - cell_len(text) - 3
+            text += f"   {_end_of(tail, room)}" if room >= 12 else ""
+        return text
+
+    def _tail(self, activity: Activity) -> str:
+        """The end of what is written, to stand beside the text."""
+        return activity.tail()
+
+    def _list_facts(self, activity: Activity, now: float) -> list[str]:
+        """The time left or elapsed, and the keys, from important to less."""
+        if activity.until is not None:
+            left = format_elapsed(ceil(max(0.0, activity.until - now)))
+            return list(filter(None, [f" {left}", activity.hint and f" · {activity.hint}"]))
+        took = now - self._since
+        return [
+            *([f" · {format_elapsed(took)}"] if took >= 1 else []),
+            *([f" · {self.stop_hint}"] if took >= self.patience else []),
+            *([f" · {activity.hint}"] if activity.hint and took > HINT_AFTER else []),
+        ]
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._activity is None or self._loop is None:
+            return
+        self._tell_if_long(self._activity)
+        self._draw()
+        self._timer = self._loop.call_later(self.interval, self._tick)
+
+    def _tell_if_long(self, activity: Activity) -> None:
+        """Call `on_long` once for a command that runs for long."""
+        if activity.is_command and not self._told and self._clock() - self._since >= LONG:
+            self._told = True
+            self.on_long(activity.text)
+
+    def _rest(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _draw(self) -> None:
+        frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
+        width = min(self._console.width, WIDEST)
+        accent = "" if self._console.no_color else "\x1b[36m"
+        typed = self._typed_ahead(width)
+        below = [*self._lines_below(width, len(typed)), *typed]
+        lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
+        self._write(self._back() + "\r\n".join(lines))
+        self._drawn, self._below = True, len(below)
+
+    def _back(self) -> str:
+        """Escape codes that erase the drawing and return to its start."""
+        return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
+
+    def _lines_below(self, width: int, taken: int) -> list[str]:
+        """The newest lines below, as many as fit, each on one row."""
+        room = max(0, self._console.height - 2 - taken)
+        below = self._activity.below if self._activity and room else ()
+        return [self._color_line(line, width - 5) for line in below[-room:]]
+
+    def _typed_ahead(self, width: int) -> list[str]:
+        """The end of the text typed ahead for the next prompt."""
+        text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
+        return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
+
+    def _color_line(self, line: str, width: int) -> str:
+        text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
+        text = _cut(text, width)
+        colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
+        return f"    \x1b[{colour}m{text}\x1b[0m"
+
+    def _write(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)) + "…"
+
+
+def _end_of(text: str, room: int) -> str:
+    """Cut a text at its start to this many columns."""
+    while cell_len(text) > room:
+        text = "…" + text[2:] if text.startswith("…") else "…" + text[1:]
+    return text

@@ -1,0 +1,68 @@
+"""A streaming reply: deltas in, finished rows out."""
+
+from halocline.surfaces.rows.kinds import ReplyRow, ThoughtRow
+from halocline.surfaces.terminal.drawing.markdown_blocks import Blocks
+
+Said = ThoughtRow | ReplyRow
+
+
+class Stream:
+    """Returns each row once: a thought or a block of Markdown when it is finished."""
+
+    def __init__(self) -> None:
+        self._blocks = Blocks()
+        self._thought: list[str] = []
+        self._text: list[str] = []
+
+    @property
+    def is_open(self) -> bool:
+        """True if anything was streamed since the last end."""
+        return bool(self._text or self._thought)
+
+    def think(self, text: str) -> list[Said]:
+        said = _replies(self._blocks.flush())
+        self._thought.append(text)
+        return said
+
+    def write(self, text: str, *, apart: bool = False) -> list[Said]:
+        said = self._end_thought() + (_replies(self._blocks.flush()) if apart else [])
+        self._text.append(text)
+        return said + _replies(self._blocks.feed(text))
+
+    def flush(self) -> list[Said]:
+        """Return the remaining rows, finished or not."""
+        return self._end_thought() + _replies(self._blocks.flush())
+
+    def end(self, text: str) -> tuple[list[Said], bool]:
+        """End the reply, whose full text is `text`. Return the rest, and True if the streamed text is its beginning."""
+        streamed = "".join(self._text)
+        was_true = self.is_open and text.startswith(streamed)
+        said = self.write(text[len(streamed) :]) if was_true else []
+        said += self.flush()
+        self.discard()
+        return said, was_true
+
+    def discard(self) -> None:
+        """Drop what was streamed."""
+        self._blocks, self._thought, self._text = Blocks(), [], []
+
+    def tail(self) -> str:
+        """The end of the streamed text, for the status line."""
+        return self._blocks.tail(200) or "".join(self._thought[-40:])[-200:]
+
+    def unfinished(self, most: int) -> str:
+        """The last lines of the unfinished block."""
+        return self._blocks.unfinished(most)
+
+    def take_code(self) -> tuple[str, bool] | None:
+        """Take the complete lines of an unfinished code block; True if they are its first."""
+        return self._blocks.take_code()
+
+    def _end_thought(self) -> list[Said]:
+        text = "".join(self._thought).strip()
+        self._thought = []
+        return [ThoughtRow(text)] if text else []
+
+
+def _replies(blocks: list[str]) -> list[Said]:
+    return [ReplyRow(block) for block in blocks]

@@ -1,0 +1,56 @@
+"""One task as a line of a list."""
+
+import re
+import sys
+from collections.abc import Iterable
+
+from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
+from halocline.surfaces import figures
+from halocline.surfaces.figures import format_size, format_time
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.drawing.table import entry
+
+STATUSES = {
+    "end_turn": "done",
+    "max_tokens": "cut off",
+    "max_turn_requests": "at a limit",
+    "refusal": "refused",
+    "cancelled": "interrupted",
+    "error": "failed",
+    "unfinished": "unfinished",
+}
+"""Labels for the end of a task's last turn."""
+
+
+def task_line(info: TaskInfo, query: TaskQuery) -> str:
+    """One line of the list, with the value it is sorted by."""
+    status = STATUSES.get(info.status, info.status)
+    facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
+    match query.order:
+        case Order.COST:
+            facts.append(f"{figures.format_money(info.cost):>8}")
+        case Order.TOKENS:
+            facts.append(f"{info.tokens:>11,}")
+        case Order.SIZE:
+            facts.append(f"{format_size(info.size):>8}")
+    words = ["★"] if info.favourite else []
+    words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
+    return entry(*facts, text=" ".join(words))
+
+
+def describe_former(tasks: Iterable[TaskInfo]) -> list[str]:
+    """Say where the folders of tasks were before they were renamed, a line for each."""
+    moves = {(one.former, one.workspace): None for one in tasks if one.former}
+    return [f"The folder {_show_place(former)} is called {_show_place(now)} now." for former, now in moves]
+
+
+def _show_place(path: str) -> str:
+    """Return a path in one line: a name must not look like a line of ours."""
+    return clean(path).replace("\n", "␊")
+
+
+def mark_words(snippet: str) -> str:
+    """Highlight the matches on a terminal."""
+    begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    parts = re.split(f"([{''.join(MARKS)}])", snippet)
+    return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)
