@@ -9,7 +9,7 @@ from tests.architecture.sources import find_nodes, parse_modules
 PAUSES = {"sleep", "wait", "wait_for", "select"}
 COUNTERS = {"range", "repeat", "count", "cycle"}
 BY_TURNS = {
-    "surfaces/cli/plain/keyboard.py": "silence counts only while this process was not too busy to hear a key",
+    "surfaces/cli/plain/line_reader.py": "silence counts only while this process was not too busy to hear a key",
 }
 
 

@@ -17,6 +17,7 @@ from halocline.protocol.permission_rules import Grade
 from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.permissions import list_options
 from halocline.surfaces.cli.mcp.serve_forms import form_of
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 from halocline.surfaces.figures import GRADES
 from halocline.testing.model_server import ModelServer
 
@@ -86,11 +87,11 @@ def test_plain_lines_say_the_grade_and_enter_does_nothing(halo: Halo, grade: Gra
     terminal = halo.terminal("-m", halo.script({"call": [shell(COMMANDS[grade])]}, DONE), "go", columns=120)
     terminal.expect_exact(f"{WORDS[grade]}: " if WORDS[grade] else "ask mode")
     terminal.expect_exact("reject and stop")
-    time.sleep(SEEN)
+    terminal.expect_exact(CHOICE)
     terminal.send("\r")
-    time.sleep(SEEN)
+    terminal.expect_exact(CHOICE)
     assert not is_decided(halo)
-    terminal.send("y")
+    terminal.send("y\r")
     terminal.expect_exact("Done it.")
     assert (halo.folder / "made").exists()
     terminal.close(force=True)

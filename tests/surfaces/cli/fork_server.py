@@ -37,7 +37,7 @@ _OF_OTHER_RUNS = (
     "halocline.client.client",
     "halocline.surfaces.web.command",
     "halocline.surfaces.terminal.composing.completion",
-    "halocline.surfaces.cli.plain.composer",
+    "halocline.surfaces.cli.plain.line_mode",
     "halocline.surfaces.cli.live.live_mode",
     "halocline.surfaces.cli.live.live_screen",
     "halocline.surfaces.cli.live.session",

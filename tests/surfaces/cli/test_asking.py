@@ -1,12 +1,9 @@
-import asyncio
 import io
 import os
 import signal
 import sys
 import termios
-import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 
 import pexpect
@@ -17,9 +14,7 @@ from rich.console import Console
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
-from halocline.store.paths import Home
-from halocline.surfaces.cli.plain.key_menu import KeyMenu
-from halocline.surfaces.cli.plain.keyboard import BEAT, Keyboard
+from halocline.surfaces.cli.plain.line_menu import CHOICE, LineMenu
 from halocline.surfaces.terminal.asking.approval_prompt import Asker, Decision
 from halocline.surfaces.terminal.composing.prompt import Prompt, type_keys
 from halocline.surfaces.terminal.drawing.screen import Screen
@@ -42,57 +37,39 @@ EDIT = ev.ApprovalRequested(
 )
 
 
-class Output(io.StringIO):
-    """What the screen wrote; says when a menu of keys was shown."""
+class TypedLines:
+    """A person who types these choices, and these lines where one is asked for; None goes back."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.menus = asyncio.Semaphore(0)
+    is_idle = False
+    draft = ""
 
-    def write(self, text: str) -> int:
-        if "  esc " in text:
-            self.menus.release()
-        return super().write(text)
+    def __init__(self, choices: Sequence[str], lines: Sequence[str | None]) -> None:
+        self._choices = [None if one == "\x1b" else one for one in choices]
+        self._lines = list(lines)
+
+    async def wait_for_silence(self) -> None: ...
+
+    async def read(self, prompt: str, initial: str = "", hint: str = "") -> str | None:
+        return (self._choices if prompt == CHOICE else self._lines).pop(0)
 
 
 class Terminal:
-    """A pseudo-terminal and its typist, who waits for the menu before pressing a key."""
+    """A screen on which a call waits."""
 
     def __init__(self) -> None:
-        self.master, self.slave = os.openpty()
-        self.output = Output()
+        self.output = io.StringIO()
         self.screen = Screen(Console(file=self.output, width=80))
         call = ToolCall("c1", "execute_command", dict(ARGUMENTS))
         self.screen.show(ev.AssistantMessageCompleted(AssistantMessage((call,))))
 
-    def asker(self, *lines: str | None) -> Asker:
-        typed = list(lines)
-
-        async def line(keyboard: Keyboard, prompt: str, initial: str, hint: str) -> str | None:
-            return typed.pop(0)
-
-        self.keyboard = Keyboard(self.slave, silence=0, alone=0)
-        return Asker(self.screen, KeyMenu(self.screen, self.keyboard, line=line))
-
-    async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.output.menus.acquire()
-            await turns()  # of the event loop, in which the keys are armed
-            os.write(self.master, key.encode())
-
-
-async def turns() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
+    def asker(self, choices: Sequence[str], *lines: str | None) -> Asker:
+        self.lines = TypedLines(choices, lines)
+        return Asker(self.screen, LineMenu(self.screen, self.lines))
 
 
 @pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    terminal = Terminal()
-    yield terminal
-    os.close(terminal.slave)
-    with suppress(OSError):
-        os.close(terminal.master)
+def terminal() -> Terminal:
+    return Terminal()
 
 
 async def approve(
@@ -107,13 +84,7 @@ async def approve(
     async def write() -> Prompt | None:
         return written.pop(0)
 
-    async with asyncio.timeout(5):
-        decision, _ = await asyncio.gather(terminal.asker(*lines).ask_approval(event, write), terminal.press(*keys))
-    return decision
-
-
-async def no_message() -> Prompt | None:
-    return None
+    return await terminal.asker(keys, *lines).ask_approval(event, write)
 
 
 PICTURE = Image("image/png", "b" * 64)
@@ -164,75 +135,20 @@ async def test_each_key_means_what_the_menu_says(
     assert await approve(terminal, keys, *lines) == decision
 
 
-@pytest.mark.parametrize("noise", ["x", "\r", "\x1b[A", "yes please", "1"])
-async def test_other_keys_arrows_and_pasted_text_decide_nothing(terminal: Terminal, noise: str) -> None:
-    async with asyncio.timeout(5):
-        keyboard = Keyboard(terminal.slave, silence=0, alone=0)
-        key = asyncio.create_task(keyboard.choose("ya"))
-        await turns()
-        os.write(terminal.master, noise.encode())
-        await asyncio.sleep(BEAT)
-        os.write(terminal.master, b"a")
-        assert await key == "a"
-    keyboard.close()
+@pytest.mark.parametrize("noise", ["x", "", "yes please", "1", "yy", "Y N"])
+async def test_other_lines_decide_nothing(terminal: Terminal, noise: str) -> None:
+    assert await approve(terminal, [noise, "n"], "") == Decision(Choice.REJECT_ONCE)
 
 
-async def test_what_was_typed_before_the_question_decides_nothing(terminal: Terminal) -> None:
-    os.write(terminal.master, b"y")
-    async with asyncio.timeout(5):
-        keyboard = Keyboard(terminal.slave, silence=0.2, alone=0)
-        key = asyncio.create_task(keyboard.choose("ya"))
-        await asyncio.sleep(0.6)
-        os.write(terminal.master, b"a")
-        assert await key == "a"
-    keyboard.close()
+@pytest.mark.parametrize(("word", "choice"), [("yes", Choice.ALLOW_ONCE), (" Y ", Choice.ALLOW_ONCE)])
+async def test_a_word_decides_as_its_key(terminal: Terminal, word: str, choice: Choice) -> None:
+    assert await approve(terminal, [word]) == Decision(choice)
 
 
-async def test_a_key_counts_only_in_silence_since_the_last_one_and_before_the_next(terminal: Terminal) -> None:
-    async with asyncio.timeout(20):
-        keyboard = Keyboard(terminal.slave, silence=0.5, alone=0.3)
-        key = asyncio.create_task(keyboard.choose("ya"))
-        for typed in "yayayayaya":
-            await asyncio.sleep(0.1)
-            os.write(terminal.master, typed.encode())
-        await asyncio.sleep(1)
-        os.write(terminal.master, b"a")  # the beginning of a word
-        await asyncio.sleep(0.1)
-        os.write(terminal.master, b"n")
-        await asyncio.sleep(1)
-        os.write(terminal.master, b"y")
-        assert await key == "y"
-        assert keyboard.take_draft() == "yayayayayaan"
-    keyboard.close()
-
-
-async def test_a_busy_program_takes_no_stall_for_silence(terminal: Terminal) -> None:
-    async with asyncio.timeout(20):
-        keyboard = Keyboard(terminal.slave, silence=0.5, alone=0)
-        key = asyncio.create_task(keyboard.choose("ya"))
-        await turns()
-        asyncio.get_running_loop().call_soon(time.sleep, 1)  # the event loop stands still
-        await turns()
-        os.write(terminal.master, b"y")
-        await asyncio.sleep(1)
-        assert not key.done()
-        os.write(terminal.master, b"a")
-        assert await key == "a"
-    keyboard.close()
-
-
-async def test_impatient_keys_of_the_menu_are_no_draft_but_words_are(terminal: Terminal) -> None:
-    async with asyncio.timeout(20):
-        keyboard = Keyboard(terminal.slave, silence=0.3, alone=0)
-        for early, draft in [(b"yy\r", ""), (b"yes, but\r", "yes, but")]:
-            key = asyncio.create_task(keyboard.choose("ya"))
-            await turns()
-            os.write(terminal.master, early)
-            await asyncio.sleep(1)
-            os.write(terminal.master, b"y")
-            assert await key == "y"
-            assert keyboard.take_draft() == draft
-    keyboard.close()
+async def test_words_that_choose_nothing_wait_for_the_next_prompt(terminal: Terminal) -> None:
+    await approve(terminal, ["look at the tests first", "yy", "y"])
+    assert terminal.lines.draft == "look at the tests first"
+    assert "“look at the tests first” is none of them." in terminal.output.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -249,32 +165,6 @@ async def test_impatient_keys_of_the_menu_are_no_draft_but_words_are(terminal: T
 )
 def test_a_draft_is_typed_as_in_a_line(typed: str, draft: str) -> None:
     assert type_keys("", typed) == draft
-
-
-async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Terminal) -> None:
-    before = termios.tcgetattr(terminal.slave)
-    asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND, no_message))
-    await terminal.output.menus.acquire()
-    await turns()
-    assert termios.tcgetattr(terminal.slave) != before
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    terminal.keyboard.close()
-    assert termios.tcgetattr(terminal.slave) == before
-
-
-async def test_the_end_of_input_is_a_no(terminal: Terminal) -> None:
-    assert await approve(terminal, ["\x04"]) == Decision(Choice.REJECT_ONCE, stop=True)
-
-
-async def test_a_terminal_that_goes_away_is_a_no(terminal: Terminal) -> None:
-    async with asyncio.timeout(5):
-        asking = asyncio.create_task(terminal.asker().ask_approval(COMMAND, no_message))
-        await terminal.output.menus.acquire()
-        await turns()
-        os.close(terminal.master)
-        assert await asking == Decision(Choice.REJECT_ONCE, stop=True)
 
 
 async def test_the_card_shows_the_command_the_rule_and_the_exact_grant(terminal: Terminal) -> None:
@@ -311,9 +201,7 @@ async def test_a_question_is_answered_by_a_number_or_by_words(
     terminal: Terminal, keys: list[str], lines: list[str | None], answer: str | None
 ) -> None:
     question = ev.QuestionAsked("q1", "Which?", ("SQLite", "JSON"))
-    async with asyncio.timeout(5):
-        given, _ = await asyncio.gather(terminal.asker(*lines).ask_question(question), terminal.press(*keys))
-    assert given == answer
+    assert await terminal.asker(keys, *lines).ask_question(question) == answer
 
 
 @pytest.mark.parametrize(
@@ -322,7 +210,7 @@ async def test_a_question_is_answered_by_a_number_or_by_words(
 async def test_a_question_without_options_is_answered_by_words_and_asked_again_without(
     terminal: Terminal, typed: list[str | None], answer: str | None
 ) -> None:
-    assert await terminal.asker(*typed).ask_question(ev.QuestionAsked("q1", "Your name?")) == answer
+    assert await terminal.asker([], *typed).ask_question(ev.QuestionAsked("q1", "Your name?")) == answer
 
 
 async def test_nothing_is_allowed_before_the_rest_of_a_long_edit_was_shown(terminal: Terminal) -> None:
@@ -335,27 +223,21 @@ async def test_nothing_is_allowed_before_the_rest_of_a_long_edit_was_shown(termi
 PROGRAM = """
 import asyncio, signal
 from pathlib import Path
-from halocline.runtime.assembly.assembly import Choices
-from halocline.client import open_client
-from halocline.runtime.controller import TaskOptions
-from halocline.surfaces.cli.plain.composer import Composer
-from halocline.surfaces.cli.plain.keyboard import Keyboard
-from halocline.surfaces.cli.plain.line_input import read_line
+from prompt_toolkit.history import FileHistory
+from halocline.surfaces.cli.plain.line_reader import LineReader
 
 async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
-    keyboard = Keyboard(0)
-    print("LINE", repr(await read_line(keyboard, "edit: ", "make test")), flush=True)
-    keyboard.close()
-    client = open_client(Choices())
-    composer = Composer(client, await client.start(Path.cwd(), TaskOptions(model="scripted/script.toml")))
-    for _ in range(3):
-        typed = await composer.ask()
-        print("PROMPT", typed and (typed.text, typed.mode.value), flush=True)
+    reader = LineReader()
+    print("LINE", repr(await reader.read("edit: ", "make test")), flush=True)
+    print("QUIET?", flush=True)
+    await reader.wait_for_silence()
+    print("LINE", repr(await reader.read("choice: ")), repr(reader.take_draft()), flush=True)
+    for _ in range(2):
+        print("PROMPT", repr(await reader.read("> ", "", "What?", FileHistory("history"))), flush=True)
     print("WAITING", flush=True)
     await stopped.wait()
-    await client.close()
     print("STOPPED", flush=True)
 
 asyncio.run(main())
@@ -364,30 +246,31 @@ asyncio.run(main())
 
 @pytest.mark.process
 def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
-    (tmp_path / "script.toml").write_text('[[turn]]\ntext = "Hello."\n')
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", "HALOCLINE_HOME": str(tmp_path)}
+    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
     with pexpect.spawn(
         sys.executable, ["-c", PROGRAM], cwd=str(tmp_path), env=environment, timeout=20, encoding="utf-8"
     ) as child:
+        before = termios.tcgetattr(child.child_fd)
         child.expect("make test")
         child.send("\x7f" * 4 + "check\r")
         child.expect("LINE 'make check'")
-        child.expect("What should I do?")
+        child.expect("QUIET")
+        child.send("too early\r")
+        child.expect("choice: ")
+        child.send("y\r")
+        child.expect("LINE 'y' 'too early'")
+        child.expect("What")
         child.send("one\ntwo\r")
-        child.expect(r"PROMPT \('one\\ntwo', 'act'\)")
-        child.expect("What should I do?")
-        child.send("think\x1b[Z")
-        child.expect("plan")
-        child.send("\r")
-        child.expect(r"PROMPT \('think', 'plan'\)")
-        child.expect("What should I do?")
+        child.expect(r"PROMPT 'one\\ntwo'")
+        child.expect("What")
         child.send("\x04")
         child.expect("PROMPT None")
         child.expect("WAITING")
+        assert termios.tcgetattr(child.child_fd) == before
         child.kill(signal.SIGINT)
         child.expect("STOPPED")
         child.expect(pexpect.EOF)
-    assert "one" in Home(tmp_path).prompt_history.read_text()
+    assert "one" in (tmp_path / "history").read_text()
 
 
 WIDER = replace(COMMAND, wider=Grant(ToolKind.EXECUTE, argv=("pytest",)))

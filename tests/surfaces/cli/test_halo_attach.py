@@ -18,7 +18,7 @@ from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import StopReason, Text
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.surfaces.cli.plain.keyboard import SILENCE
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 
 HI = {"text": "Hello."}
 WAITS = {"call": [shell("echo began > began; while [ ! -e go ]; do sleep 0.05; done")]}
@@ -193,8 +193,8 @@ async def test_a_terminal_that_takes_over_shows_the_question_anew_and_takes_the_
         await shows(second, "allow once")
         writer.kill()
         await shows(second, "allow once")
-        await asyncio.sleep(SILENCE + 0.5)
-        second.send("y")
+        await shows(second, CHOICE)
+        second.send("y\r")
         await shows(second, "Hello")
         await shows(second, "What should I do?")
         second.send("\x04")
@@ -328,8 +328,8 @@ async def test_an_approval_on_two_terminals_is_gone_from_both_when_one_decides(h
     (halo.folder / "go").touch()
     await shows(first, "allow once")
     await shows(second, "allow once")
-    await asyncio.sleep(SILENCE + 0.5)
-    second.send("y")
+    await shows(second, CHOICE)
+    second.send("y\r")
     await shows(first, "Hello")
     await shows(second, "Hello")
     assert (halo.folder / "made").exists()

@@ -6,13 +6,17 @@ import zlib
 
 import pytest
 from tests.surfaces.cli.halo_process import Halo
-from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, Person
+from tests.surfaces.cli.live.conftest import Open, open_terminal
+from tests.surfaces.cli.live.tmux_terminal import READY, TmuxTerminal
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Image, Note, Text, UserPart
 
+__all__ = ["open_terminal"]
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
 HI = {"text": "Hello."}
-CTRL_V = "\x16"
 
 
 def png(width: int = 2, height: int = 3) -> bytes:
@@ -52,56 +56,54 @@ def clipboard(halo: Halo) -> Halo:
     return halo
 
 
-def test_a_file_is_found_while_typing_and_given_along(halo: Halo) -> None:
+def end(terminal: TmuxTerminal) -> None:
+    """Wait for the reply, and quit."""
+    terminal.sees("Hello.", READY).presses("C-d").sees("Resume this task")
+
+
+def test_a_file_is_found_while_typing_and_given_along(halo: Halo, open_terminal: Open) -> None:
     (halo.folder / "src").mkdir()
     (halo.folder / "src" / "calculator.py").write_text("def add(): ...\n")
-    person = Person(halo, "-m", halo.script({**HI, "expect": "def add"})).sees(COMPOSER).types("see @clc")
-    person.sees("src/calculator.py").types("\t").sees("@src/calculator.py", "tokens").types("\r")
-    person.sees("Included: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", halo.script({**HI, "expect": "def add"})).types("see @clc")
+    terminal.sees("src/calculator.py").presses("Tab").sees("@src/calculator.py", "tokens").presses("Enter")
+    end(terminal.sees("Included: src/calculator.py: 15 bytes"))
     assert prompt(halo) == (Text("see @src/calculator.py "),)
 
 
-def test_enter_takes_a_choice_that_was_moved_to_and_sends_otherwise(halo: Halo) -> None:
+def test_enter_takes_a_choice_that_was_moved_to_and_sends_otherwise(halo: Halo, open_terminal: Open) -> None:
     for name in ("one.txt", "two.txt"):
         (halo.folder / name).write_text(f"{name}\n")
-    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("@txt").sees("two.txt").types("\x1b[B\x1b[B\r")
-    person.sees("@two.txt", "tokens").types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", halo.script(HI)).types("@txt").sees("two.txt")
+    end(terminal.presses("Down", "Down", "Enter").sees("@two.txt", "tokens").presses("Enter"))
     assert prompt(halo) == (Text("@two.txt "),)
 
 
-def test_a_long_pasted_text_is_a_chip_that_is_sent_whole_and_deleted_at_once(halo: Halo) -> None:
+def test_a_long_pasted_text_is_a_chip_that_is_sent_whole_and_deleted_at_once(halo: Halo, open_terminal: Open) -> None:
     text = "\n".join(f"line {number}" for number in range(20))
-    person = Person(halo, "-m", halo.script({**HI, "expect": "line 19"})).sees(COMPOSER)
-    person.types(pasted(text + "\nand one")).sees("[pasted 21 lines]").types("\x7f").types(pasted(text))
-    person.sees("[pasted 20 lines]").types("why?\r").sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", halo.script({**HI, "expect": "line 19"}))
+    terminal.types(pasted(text + "\nand one")).sees("[pasted 21 lines]").presses("BSpace").sees_no("[pasted 21 lines]")
+    end(terminal.types(pasted(text)).sees("[pasted 20 lines]").says("why?"))
     assert prompt(halo) == (Text("[pasted 20 lines] why?"), Note(f"[pasted 20 lines]\n{text}", "pasted"))
 
 
-def test_what_a_pasted_text_mentions_is_not_looked_up(halo: Halo) -> None:
+def test_what_a_pasted_text_mentions_is_not_looked_up(halo: Halo, open_terminal: Open) -> None:
     (halo.folder / "a.py").write_text("x\n")
-    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types(pasted("@a.py\n" * 20)).sees("[pasted")
-    person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", halo.script(HI)).types(pasted("@a.py\n" * 20)).sees("[pasted")
+    end(terminal.presses("Enter"))
     assert given(halo) == []
 
 
-def test_a_dropped_file_is_mentioned(halo: Halo) -> None:
+def test_a_dropped_file_is_mentioned(halo: Halo, open_terminal: Open) -> None:
     (halo.folder / "my notes.txt").write_text("the notes\n")
-    person = Person(halo, "-m", halo.script({**HI, "expect": "the notes"})).sees(COMPOSER)
-    person.types(pasted(f"'{halo.folder}/my notes.txt'")).sees('@"my notes.txt"').types("\r")
-    person.sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", halo.script({**HI, "expect": "the notes"}))
+    end(terminal.types(pasted(f"'{halo.folder}/my notes.txt'")).sees('@"my notes.txt"').presses("Enter"))
 
 
-def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
+def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo, open_terminal: Open) -> None:
     clipboard.home.mkdir()
     (clipboard.home / "settings.toml").write_text('image_models = ["scripted*"]\n')
-    person = Person(clipboard, "-m", clipboard.script(HI)).sees(COMPOSER).types("see ").types(CTRL_V)
-    person.sees("[picture 1]").types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+    terminal = open_terminal().starts("-m", clipboard.script(HI)).types("see ").presses("C-v")
+    end(terminal.sees("[picture 1]").presses("Enter"))
     words, label, image = prompt(clipboard)
     assert words == Text("see [picture 1] ")
     assert isinstance(label, Note)
@@ -109,17 +111,17 @@ def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
     assert isinstance(image, Image)
 
 
-def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(clipboard: Halo) -> None:
-    person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "this model cannot view images"})).sees(COMPOSER)
-    person.types(CTRL_V).sees("This model does not accept images").sees("[picture 1]").types("\r")
-    person.sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
+def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(
+    clipboard: Halo, open_terminal: Open
+) -> None:
+    script = clipboard.script({**HI, "expect": "this model cannot view images"})
+    terminal = open_terminal().starts("-m", script).presses("C-v").sees("This model does not accept images")
+    end(terminal.sees("[picture 1]").presses("Enter"))
 
 
-def test_without_a_desktop_the_person_is_told_what_else_can_be_done(halo: Halo) -> None:
-    person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("x").types(CTRL_V)
-    person.sees("without a desktop", "@path").types("\x03").types(CTRL_D)
-    assert person.is_gone_with() == 0
+def test_without_a_desktop_the_person_is_told_what_else_can_be_done(halo: Halo, open_terminal: Open) -> None:
+    terminal = open_terminal().starts("-m", halo.script(HI)).types("x").presses("C-v")
+    terminal.sees("without a desktop", "@path")
 
 
 async def test_pictures_of_a_run_are_shown_to_the_model(halo: Halo) -> None:

@@ -16,15 +16,13 @@ from tests.surfaces.cli.halo_process import Halo, call, shell
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.commands.tasks.manage import SHOWN_STEPS
-from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 
 HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}
 MENU = "reject and stop"
 COMPOSER = "What should I do?"
-CTRL_B, CTRL_C, CTRL_D, ESCAPE = "\x02", "\x03", "\x04", "\x1b"
-CALM = SILENCE + ALONE + 1
-MENU_IS_GONE = re.compile(r"\x1b\[\d+A\r\x1b\[J")
+CTRL_C, CTRL_D, ESCAPE = "\x03", "\x04", "\x1b"
 
 
 class Person:
@@ -51,10 +49,8 @@ class Person:
         return self._terminal.before or ""
 
     def presses(self, key: str) -> "Person":
-        """Press a key of a menu in silence; on a busy machine one may come too early, so press until it is heard."""
-        while self._terminal.expect([MENU_IS_GONE, pexpect.TIMEOUT], timeout=CALM) == 1:
-            self._terminal.send(key)
-        return self
+        """Type the key of an option, once it is asked for."""
+        return self.sees(CHOICE).types(f"{'esc' if key == ESCAPE else key}\r")
 
     def types(self, text: str) -> "Person":
         self._terminal.send(text)
@@ -141,36 +137,6 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
     assert person.is_gone_with() == 0
 
 
-def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(halo: Halo) -> None:
-    slow = {"call": [shell("echo $$ > pid; echo be''gan; sleep 1000")]}
-    person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "still running as job-1"}, HI), "hi")
-    person.sees("began").types("and again").types(CTRL_B).sees("still running as job-1", "Hello.", "done", "and again")
-    assert is_running(pid := int((halo.folder / "pid").read_text()))
-    person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
-    assert not is_running(pid)
-    assert [event.stopped for event in halo.log() if isinstance(event, ev.JobEnded)] == ["the task was closed"]
-
-
-def test_ctrl_b_counts_as_soon_as_the_model_writes_a_command(halo: Halo) -> None:
-    slow = {"call": [shell("sleep 1000")], "pace": 1}
-    person = Person(halo, "run", "-y", "-m", halo.script(slow, HI), "hi").sees("preparing").types(CTRL_B)
-    assert person.sees("still running as job-1", "Hello.", "done").is_gone_with() == 0
-    assert [event.by for event in halo.log() if isinstance(event, ev.JobStarted)] == ["person"]
-
-
-def test_ctrl_b_asks_again_at_once_where_a_failed_request_waits(halo: Halo) -> None:
-    person = Person(halo, "run", "-m", halo.script({"text": "…", "fault": "overloaded", "retry_after": 55}, HI), "hi")
-    person.sees("retrying in 5", "Ctrl-B retries now").types(CTRL_B).sees("Hello.", "done")
-    assert person.is_gone_with() == 0
-
-
-def test_ctrl_b_does_nothing_when_no_command_runs(halo: Halo) -> None:
-    slow = {"text": "First paragraph.\n\n" + "And on. " * 40, "pace": 0.01}
-    person = Person(halo, "run", "-m", halo.script(slow), "hi").sees("First paragraph.").types(CTRL_B)
-    assert person.sees("done").is_gone_with() == 0
-
-
 def test_an_exclamation_mark_runs_a_command_of_the_person_and_asks_nobody(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script({**HI, "expect": "$ mkdir own && echo made it"}))
     person.sees(COMPOSER).types("!mkdir own && echo made it\r").sees("you", "made it", "exit code 0", COMPOSER)
@@ -180,15 +146,12 @@ def test_an_exclamation_mark_runs_a_command_of_the_person_and_asks_nobody(halo: 
     assert (halo.folder / "own").is_dir()
 
 
-def test_ctrl_c_ends_the_persons_command_and_ctrl_b_lets_one_go_on(halo: Halo) -> None:
+def test_ctrl_c_ends_the_persons_command(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI))
-    person.sees(COMPOSER).types("!echo fir''st; sleep 1000\r").sees("first").types(CTRL_C)
-    person.sees("stopped by the user", COMPOSER).types("!echo $$ > pid; echo sec''ond; sleep 1000\r").sees("second")
-    person.types(CTRL_B).sees("continues as job-1", COMPOSER)
-    assert is_running(pid := int((halo.folder / "pid").read_text()))
-    person.types(CTRL_D)
-    person.is_gone_with()
-    assert not is_running(pid)
+    person.sees(COMPOSER).types("!echo $$ > pid; echo fir''st; sleep 1000\r").sees("first").types(CTRL_C)
+    person.sees("stopped by the user", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert not is_running(int((halo.folder / "pid").read_text()))
 
 
 def test_a_command_in_another_folder_says_so_before_it_is_allowed(halo: Halo) -> None:

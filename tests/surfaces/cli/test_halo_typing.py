@@ -2,72 +2,24 @@
 
 import asyncio
 import os
-import random
 import shlex
 import time
-import tty
 from contextlib import suppress
 from typing import Any
 
 import pexpect
 import pytest
-from tests.samples import choose
 from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call, shell
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text
-from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE, Keyboard
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 
-TYPISTS = 60
-WORDS = ("a", "y", "s", "n", "e", "d", "A", "Y", "an", "as", "no", "yes", "any", "say", "day", "sand", "stay", "always")
 HELLO = {"text": "Hello."}
 SENTENCE = "and look at the parlour of the grand tomb, at the day of May\r"
 PACE = 1 / 9
 """Seconds between two keys of a person who types as most do."""
-
-
-def sentences(chance: random.Random) -> list[tuple[float, str]]:
-    """Keys, each with the seconds before it: words in a flow, and now and then a pause for thought before a word."""
-    keys: list[tuple[float, str]] = []
-    for _ in range(chance.randint(2, 4)):
-        for _ in range(chance.randint(2, 6)):
-            pause = chance.uniform(0.3, 1.6) if chance.random() < 0.3 else 0.0
-            word = chance.choice(WORDS) + " "
-            keys += [(pause * (at == 0) + chance.uniform(0.03, 0.2), key) for at, key in enumerate(word)]
-        keys.append((chance.uniform(0.03, 0.2), "\r"))
-    return keys
-
-
-async def type_at(master: int, keys: list[tuple[float, str]]) -> None:
-    for pause, key in keys:
-        await asyncio.sleep(pause)
-        os.write(master, key.encode())
-
-
-async def chosen_by_typing(seed: int) -> str:
-    """What a typist who sees nothing chose while a menu was open, which should be nothing."""
-    master, slave = os.openpty()
-    tty.setraw(master)
-    keyboard = Keyboard(slave)
-    chance = random.Random(seed)
-    typing = asyncio.create_task(type_at(master, sentences(chance)))
-    await asyncio.sleep(chance.uniform(0, 1))
-    choosing = asyncio.create_task(keyboard.choose("yasned123456789t\x1b"))
-    await typing
-    choosing.cancel()
-    with suppress(asyncio.CancelledError):
-        return await choosing
-    keyboard.close()
-    os.close(master)
-    os.close(slave)
-    return ""
-
-
-@pytest.mark.slow
-async def test_sixty_people_who_type_blindly_choose_nothing() -> None:
-    chosen = await asyncio.gather(*(chosen_by_typing(seed) for seed in range(TYPISTS)))
-    assert [(seed, key) for seed, key in enumerate(chosen) if key] == []
 
 
 TOUCH = {"call": [shell("touch made")], "delay": 1}
@@ -92,11 +44,11 @@ async def test_a_sentence_typed_while_the_agent_works_decides_nothing_and_waits_
     assert person.is_gone_with() == 130
 
 
-async def test_what_is_typed_while_a_reply_is_spoken_breaks_no_line_of_it_and_is_the_next_prompt(halo: Halo) -> None:
+async def test_what_is_typed_while_a_reply_is_spoken_is_the_next_prompt(halo: Halo) -> None:
     slow = {"text": "One line.\n\n" + "And on. " * 30, "pace": 0.02}
     heard = {"text": "Heard it.", "expect": "then the tests"}
     person = Person(halo, "-m", halo.script(slow, heard), "hi").sees("One line.")
-    person.types("then the rest\x17tests\r").sees("done", "then the tests").types("\r").sees("Heard it.", COMPOSER)
+    person.types("then the tests\r").sees("done", "then the tests").types("\r").sees("Heard it.", COMPOSER)
     person.types(CTRL_D)
     assert person.is_gone_with() == 0
     prompts = [event.content[0] for event in halo.log() if isinstance(event, ev.TurnStarted)]
@@ -108,13 +60,6 @@ async def test_keys_pressed_behind_the_enter_of_a_prompt_answer_no_question(halo
     person.types("hi\rand this\r").sees("Which name?", "› ").types("Ada\r").sees("Hello.", "and this")
     person.types("\x03").sees(COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
-
-
-@pytest.mark.parametrize("key", ["y", "a"])
-async def test_a_single_key_in_silence_still_decides(halo: Halo, key: str) -> None:
-    person = Person(halo, "run", "-m", halo.script(TOUCH, {"text": "Hello."}), "hi").sees(MENU).presses(key)
-    assert person.sees("Hello.").is_gone_with() == 0
-    assert (halo.folder / "made").exists()
 
 
 @pytest.mark.slow
@@ -133,8 +78,8 @@ STOPPED = "Stopped"
 @pytest.mark.parametrize(
     ("asked", "shown", "answer", "said"),
     [
-        (TOUCH, MENU, "y", "exit code 0"),
-        (OPTIONS, "type another answer", "2", "spaces"),
+        (TOUCH, CHOICE, "y\r", "exit code 0"),
+        (OPTIONS, CHOICE, "2\r", "spaces"),
         (ASKED_WORDS, "› ", "Ada\r", "Ada"),
         (None, "What should I do?", "again\r", "again"),
     ],
@@ -157,7 +102,6 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
     shell.sendline(shlex.join([*HALO, "--screen-reader", "-m", model, "hi"]))
     for _ in range(2):
         shell.expect_exact(shown)
-        time.sleep(SILENCE + ALONE + 0.5)
         shell.send("\x1a")
         shell.expect_exact(STOPPED)
         shell.expect("sh> ")
@@ -165,7 +109,6 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
         shell.expect_exact("is loud")
         shell.sendline("fg")
     shell.expect_exact(shown)
-    time.sleep(SILENCE + ALONE + 0.5)
     shell.send(answer)
     shell.expect_exact(said)
     shell.expect_exact("Hello.")
@@ -174,27 +117,6 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
     shell.expect("sh> ")
     shell.sendline("exit")
     shell.expect(pexpect.EOF)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pause", [0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5][:: choose(1, 3)])
-def test_a_prompt_that_is_typed_right_after_ctrl_c_is_sent_by_its_enter(halo: Halo, pause: float) -> None:
-    endless = {"call": [shell("sleep 1000")]}
-    model = halo.script(endless, {"text": "Right.", "expect": "look here"})
-    person = Person(halo, "-y", "-m", model, "hi", forks=False)  # its first composer takes a while to load
-    person.sees("sleep 1000").types("\x03")
-    time.sleep(pause)
-    person.types("look here\r").sees("Right.", COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 0
-
-
-def test_an_enter_in_one_burst_with_ctrl_c_does_not_send_what_was_typed_before(halo: Halo) -> None:
-    endless = {"call": [shell("sleep 1000")]}
-    person = Person(halo, "-y", "-m", halo.script(endless), "hi", forks=False).sees("sleep 1000")
-    person.types("half a").sees("half a").types("\x03 thought\r")  # a pause between them may open the composer
-    person.sees("interrupted", "half a thought").types("\x03").sees(COMPOSER).types(CTRL_D)
-    assert person.is_gone_with() == 130
-    assert halo.state().budget.steps == 1
 
 
 class Typist:
@@ -267,12 +189,9 @@ def test_what_is_typed_while_a_new_task_begins_is_all_in_its_first_prompt(halo: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("screen", ["lines", "live"])
-def test_what_is_typed_while_a_command_goes_to_the_background_is_all_in_the_next_prompt(
-    halo: Halo, screen: str
-) -> None:
+def test_what_is_typed_while_a_command_goes_to_the_background_is_all_in_the_next_prompt(halo: Halo) -> None:
     endless = {"call": [shell("echo began; sleep 1000")]}
-    typist = Typist(halo, screen, "-y", "-m", halo.script(endless, HELLO, HELLO), "hi")
+    typist = Typist(halo, "live", "-y", "-m", halo.script(endless, HELLO, HELLO), "hi")
     typist.terminal.expect("began")
     typist.types(10).presses("\x02").types(70)
     assert typist.sends() == typist.words

@@ -1,7 +1,6 @@
 """A command that waits for approval is on the terminal whole, line by line, before the first key counts."""
 
 import re
-import time
 
 import pexpect
 import pytest
@@ -10,7 +9,7 @@ from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, MENU, Person
 
 from halocline.protocol import events as ev
-from halocline.surfaces.cli.plain.keyboard import ALONE, SILENCE
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 
 SIZES = ((20, 50), (24, 80), (40, 120))
 SCRIPT = (
@@ -46,7 +45,7 @@ def test_each_character_of_a_command_was_shown_before_the_first_key_counts(
         assert [f"print({n}," in shown for n in range(60)] == [True] * 60
         assert "→report.txt" in shown
     terminal.expect_exact(MENU)
-    time.sleep(SILENCE + ALONE + 0.5)
+    terminal.expect_exact(CHOICE)
     terminal.send("\x1b")
     terminal.expect(pexpect.EOF)
     assert not [event for event in halo.log() if isinstance(event, ev.ToolCallStarted)]

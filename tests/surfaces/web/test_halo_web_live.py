@@ -17,7 +17,7 @@ from tests.surfaces.web.page import Page, page, serving
 from tests.surfaces.web.task_copy import TaskCopy
 from websockets.exceptions import ConnectionClosed
 
-from halocline.surfaces.cli.plain.keyboard import SILENCE
+from halocline.surfaces.cli.plain.line_menu import CHOICE
 from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.web.task_view.view import MOST_ROWS
 from halocline.task.log import read_log
@@ -176,9 +176,8 @@ async def test_a_terminal_attaches_to_a_task_of_a_page_and_both_see_the_same(hal
         await one.say("watch", task=task)
         await one.asked(task)
         terminal = halo.terminal("attach", task)
-        await asyncio.to_thread(terminal.expect, "allow once")
-        await asyncio.sleep(SILENCE + 0.5)  # keys count only after a silence
-        terminal.send("y")
+        await asyncio.to_thread(terminal.expect, CHOICE)
+        terminal.send("y\r")
         resolved = await one.decided(task)
         await one.ended(task)
         await asyncio.to_thread(terminal.expect, "Hello")

@@ -96,10 +96,6 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 
-    def expect_prompt(self) -> None:
-        """Treat a line typed from now on as the next prompt, because the person ended the turn."""
-        return
-
     def offer_board(self, go_back: Callable[[], object]) -> None:
         """Let the person leave this task to the board, where it continues."""
         return

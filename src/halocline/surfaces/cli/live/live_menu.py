@@ -9,7 +9,7 @@ from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.composer import LineRequest, LiveComposer
 from halocline.surfaces.cli.live.outside import OutsideSigns
 from halocline.surfaces.cli.live.session import LiveSession
-from halocline.surfaces.terminal.asking.menu import ESCAPE, Options, ShowAgain
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Options
 from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.composing.prompt import Prompt
 
@@ -42,7 +42,6 @@ class LiveMenu:
         self,
         title: str,
         options: Options,
-        show_again: ShowAgain,
         on_card: Container[str] = (),
         selected: str | None = "",
         *,
@@ -69,7 +68,7 @@ class LiveMenu:
         """Read a line. Unless a key just asked for it, it waits for silence, and for a person who is typing."""
         if time.monotonic() - self._chosen_at > JUST_NOW:
             await self._session.wait_for_silence()
-            if self._composer.text and await self.choose("", _ANSWER_OR_STOP, lambda: None) == ESCAPE:
+            if self._composer.text and await self.choose("", _ANSWER_OR_STOP) == ESCAPE:
                 return None
         text = await self._composer.read_line(LineRequest(prompt, hint, initial, needs_text=needs_text))
         return text and self._composer.expand_chips(text)

@@ -1,4 +1,4 @@
-"""The view for people: prints into the scrollback, and reads keys when a person is there."""
+"""The view of plain lines: prints into the scrollback, and reads lines when a person is there."""
 
 import asyncio
 import os
@@ -7,19 +7,18 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 
 from halocline.client import Client
 from halocline.protocol import events as ev
-from halocline.protocol.kinds import Diff
+from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.plan_approval import QUESTION
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
-from halocline.surfaces.cli.plain.key_menu import KeyMenu
-from halocline.surfaces.cli.plain.keyboard import Keyboard
-from halocline.surfaces.cli.plain.line_input import edit_line
+from halocline.surfaces.cli.plain.line_menu import LineMenu
+from halocline.surfaces.cli.plain.line_reader import LineReader
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.clipboard import BY_CODE, make_code
 from halocline.surfaces.slash.queue_lines import list_queue_lines
@@ -27,16 +26,15 @@ from halocline.surfaces.terminal.asking.approval_prompt import Asker
 from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.edit_changes import WaitingEdit
 from halocline.surfaces.terminal.asking.plan_prompt import PlanPrompt
-from halocline.surfaces.terminal.composing.prompt import Prompt
+from halocline.surfaces.terminal.composing.pasting import Chips
+from halocline.surfaces.terminal.composing.prompt import Prompt, expand_quit_word
 from halocline.surfaces.terminal.drawing.call_cards import Foreign
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import ThemeChoice
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
 
-if TYPE_CHECKING:
-    from halocline.surfaces.cli.plain.composer import Composer
-
-MESSAGE_HINT = "Your message to the model. Ctrl-V: paste an image, Ctrl-C: back"
+PLACEHOLDER = "What should I do? @file, /command, !shell, Ctrl-D quit"
+MESSAGE_HINT = "Your message to the model. Ctrl-C: back"
 PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
 """Columns and lines when output is not a terminal. With both set, rich does not look for one at each row."""
 
@@ -50,22 +48,16 @@ class LineMode(View):
         width, height = (None, None) if sys.stdout.isatty() else (PLAIN_WIDTH, PLAIN_HEIGHT)
         console = Console(highlight=False, width=width, height=height)
         self._theme = ThemeChoice(console)
-        self._screen = Screen(console, can_leave=attended)
+        self._screen = Screen(console)
         self.draws = self._screen.is_live
-        self._composer: Composer | None = None
-        self._keyboard = Keyboard(sys.stdin.fileno()) if attended else None
-        self._asker = Asker(self._screen, KeyMenu(self._screen, self._keyboard)) if self._keyboard else None
+        self._lines = LineReader()
+        self._asker = Asker(self._screen, LineMenu(self._screen, self._lines)) if attended else None
         self._plans = PlanPrompt(self._asker) if self._asker else None
         self._offered = ""
         self._held: tuple[int, ...] = ()
 
     async def __aenter__(self) -> Self:
         await self._screen.__aenter__()
-        if self._keyboard:
-            self._keyboard.open()
-            keyboard = self._keyboard
-            self._screen.follow_typing(lambda: keyboard.draft)
-            keyboard.on_suspend = self._screen.erase_status
         return self
 
     async def __aexit__(
@@ -74,10 +66,8 @@ class LineMode(View):
         self.close()
 
     def close(self) -> None:
-        """Print pending output and restore the terminal."""
+        """Print pending output."""
         self._screen.close()
-        if self._keyboard:
-            self._keyboard.close()
 
     def follow_task(self, client: Client, task: str) -> None:
         self._theme.begin(client.terminal_settings.theme)
@@ -104,8 +94,7 @@ class LineMode(View):
         self._theme.choose(name)
 
     def put_prompt(self, text: str) -> None:
-        if self._keyboard:
-            self._keyboard.type(text)
+        self._lines.draft = text
 
     def offer_prompt(self, text: str) -> None:
         self._offered = text
@@ -141,7 +130,7 @@ class LineMode(View):
 
     async def _quit_if_gone(self) -> None:
         """Leave as by the signal of a closed terminal, if it is: the end of its input decides nothing."""
-        if self._keyboard and self._keyboard.is_gone:
+        if self._lines.is_gone:
             os.kill(os.getpid(), signal.SIGHUP)
             await asyncio.Event().wait()
 
@@ -162,23 +151,18 @@ class LineMode(View):
         return await self._write(client, task)
 
     async def _write(self, client: Client, task: str, hint: str = "") -> Prompt | None:
-        from halocline.surfaces.cli.plain.composer import Composer
+        """Read a prompt, or a message with this hint; None when the person quits or goes back."""
+        from halocline.surfaces.terminal.composing.prompt_history import open_history
 
-        if self._keyboard is None:
-            raise RuntimeError("no person to ask")
-        if self._composer is None or self._composer.task != task:
-            self._composer = Composer(client, task, self._composer)
-        with edit_line(self._keyboard):
-            if not hint and (line := self._keyboard.take_line()):
-                return self._composer.take_sent_line(line)
-            offered = "" if hint else self._offered
-            hint = hint or (f"{offered} (Enter sends this)" if offered else "")
-            return await self._composer.ask(self._keyboard.take_draft(), hint, offered)
+        mode, offered = client.state(task).plan.mode, "" if hint else self._offered
+        shown = hint or (f"{offered} (Enter sends this)" if offered else PLACEHOLDER)
+        history = open_history(client.home.prompt_history, Chips())
+        draft = self._lines.take_draft()
+        while (typed := await self._lines.read(_MARKS[mode], draft, shown, history)) is not None:
+            if text := typed if typed.strip() else offered:
+                return Prompt(expand_quit_word(text), mode)
+            draft = ""
+        return None
 
-    def expect_prompt(self) -> None:
-        if self._keyboard:
-            self._keyboard.expect_line()
 
-    def offer_background(self, leave: Callable[[], object] | None) -> None:
-        if self._keyboard:
-            self._keyboard.on_leave = leave
+_MARKS = {Mode.ACT: "❯ ", Mode.PLAN: "plan ❯ "}

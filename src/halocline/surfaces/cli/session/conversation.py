@@ -271,7 +271,6 @@ class Conversation:
             self._own.stop()
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
-            self._view.expect_prompt()
             self._interrupt()
         else:
             self._leave()

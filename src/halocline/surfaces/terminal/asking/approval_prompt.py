@@ -1,7 +1,6 @@
 """Approvals and answers on a terminal: by a single key press, after everything was shown."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -57,9 +56,8 @@ class Asker:
         self._menu.call_person(f"needs your approval: {event.title}")
         options, message = _list_options(event, row, edit), None
         while True:
-            show_again = partial(self._screen.show_approval, event, again=True, whole=True)
             selected = None if event.grade.is_grave else ""
-            key = await self._menu.choose(row.title, options, show_again, selected=selected)
+            key = await self._menu.choose(row.title, options, selected=selected)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
@@ -84,8 +82,7 @@ class Asker:
         while event.options:
             numbers = {str(number): option for number, option in enumerate(event.options[:MOST_OPTIONS], 1)}
             options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
-            show_again = partial(self._screen.show_question, event, again=True)
-            key = await self._menu.choose("", options, show_again, on_card=frozenset(numbers))
+            key = await self._menu.choose("", options, on_card=frozenset(numbers))
             if key == ESCAPE:
                 return None
             if key != "t":
@@ -99,10 +96,9 @@ class Asker:
 
     async def _ask_own(self, event: QuestionAsked) -> str | None:
         """Ask a question of Halocline's own, and print the answer: no event shows it."""
-        show = partial(self._screen.show_question, replace(event, options=()), again=True)
-        show()
+        self._screen.show_question(replace(event, options=()), again=True)
         options = number_options(event.options, is_yes_no=is_yes_no(event))
-        key = await self._menu.choose("", {**options, ESCAPE: "back"}, show, takes_words=True)
+        key = await self._menu.choose("", {**options, ESCAPE: "back"}, takes_words=True)
         answer = options.get(key)
         self._screen.say(f"→ {answer or 'back'}")
         return answer
@@ -110,7 +106,7 @@ class Asker:
     async def ask_about_plan(self) -> str:
         """Ask how to go on with a plan. Returns one of the answers in `plan_approval`."""
         answers = dict(zip(_PLAN_KEYS, (STAY, *CHOICES), strict=True))
-        return answers.get(await self._menu.choose(QUESTION, answers, lambda: None), STAY)
+        return answers.get(await self._menu.choose(QUESTION, answers), STAY)
 
     async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """Turn a key into a decision; None when the person went back."""
@@ -133,8 +129,7 @@ class Asker:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
         shown = {number: f"always allow {describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()}
-        show_again = partial(self._screen.show_approval, event, again=True)
-        key = await self._menu.choose(event.title, {**shown, ESCAPE: "back"}, show_again)
+        key = await self._menu.choose(event.title, {**shown, ESCAPE: "back"})
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 

@@ -88,7 +88,7 @@ class EditChanges:
             options = {HUNK_KEYS[at]: _describe_hunk(hunk, is_taken=at in taken) for at, hunk in enumerate(hunks)}
             count = f"{len(taken)} of {format_plural(len(hunks), 'change')}"
             options |= {"y": f"allow {count}" if taken else "reject all changes", ESCAPE: "back"}
-            key = await self._menu.choose("Which changes?", options, lambda: None, selected=key)
+            key = await self._menu.choose("Which changes?", options, selected=key)
             if key == ESCAPE:
                 return None
             if key == "y":
@@ -105,7 +105,7 @@ class EditChanges:
         diffs = tuple(api.make_diff(text.path, text.before, wanted.get(text.path, text.after)) for text in edit.texts)
         self._screen.say("With your changes:", diffs)
         options = {"y": "allow it with your changes", "n": "back to the edit as it was proposed"}
-        key = await self._menu.choose("Make this edit?", options, lambda: self._screen.say("With your changes:", diffs))
+        key = await self._menu.choose("Make this edit?", options)
         return await edit.approve(wanted) if key == "y" else None
 
     async def _edit_texts(self, texts: "Sequence[ProposedText]") -> dict[str, str | None]:

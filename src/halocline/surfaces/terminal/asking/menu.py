@@ -1,13 +1,12 @@
 """The menu below a card: options that keys choose, lines to type, and files to edit."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 ESCAPE = "\x1b"
 Options = Mapping[str, str]
 """The label of each key."""
-ShowAgain = Callable[[], object]
 NO_ANSWER = "Not sent: a question waits. Answer it, or press Esc; your text stays."
 """Said when a line is sent that is no answer to a question of Halocline's own."""
 _YES_NO = ("y", "n")
@@ -42,7 +41,6 @@ class Menu(Protocol):
         self,
         title: str,
         options: Options,
-        show_again: ShowAgain,
         on_card: Container[str] = (),
         selected: str | None = "",
         *,
@@ -51,8 +49,8 @@ class Menu(Protocol):
         """Return the key of an option. `title` names the card above, which lists the options `on_card`.
 
         `selected` is the option that is selected at first, in place of a safe one; with None, nothing is, so that Enter
-        does nothing. `show_again` prints the card again after the program was suspended. With `takes_words`, a typed
-        line chooses too (`find_option`), and no other line may be sent anywhere meanwhile.
+        does nothing. With `takes_words`, a typed line chooses too (`find_option`), and no other line may be sent
+        anywhere meanwhile.
         """
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:

@@ -3,8 +3,7 @@
 Rows are printed in order, each when it is settled; unsettled work is shown in the status line.
 """
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterable
 
 from rich.console import Console, Group, RenderableType
 
@@ -80,14 +79,6 @@ class Screen:
         self._stream.discard()
         self._print_looks()
 
-    def follow_typing(self, typed: Callable[[], str]) -> None:
-        """Show text typed ahead below the status line."""
-        self._out.status.typed = typed
-
-    def erase_status(self) -> None:
-        """Erase the status line until it is drawn again."""
-        self._out.status.erase()
-
     def begin_anew(self) -> None:
         """Reset for another task, whose calls and questions may have the same IDs."""
         self._print_looks()
@@ -142,10 +133,10 @@ class Screen:
         body = Group(cards.message_card(text), *indent_cards(diff_view(diffs, WHOLE)))
         self._print(Wide(body) if diffs else body)
 
-    def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
-        """Show something that is erased afterwards."""
+    def list_options(self, body: RenderableType) -> None:
+        """Print options below what is asked."""
         self._out.status.set(None)
-        return self._out.passing(body)
+        self._print(body)
 
     def show_reply(self, text: str) -> None:
         """Print a reply of a model that is not in the conversation."""

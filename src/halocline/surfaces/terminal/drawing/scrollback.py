@@ -1,8 +1,6 @@
 """Prints permanent output above the status line, with consistent spacing."""
 
 import io
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -65,18 +63,3 @@ class Scrollback:
             file.write(clean(text[begin:end]))
         file.write("" if text.endswith("\n") else "\n")
         self.group = ""
-
-    @contextmanager
-    def passing(self, body: RenderableType) -> Iterator[ExitStack]:
-        """Show something and erase it at the end, if the terminal can; `pop_all` on the stack keeps it."""
-        self.status.erase()
-        lines = self.console.render_lines(Safe(body), pad=False)
-        self.console.print(Safe(body))
-        with ExitStack() as erasing:
-            if self.status.is_live and len(lines) < self.console.height:
-                erasing.callback(self._erase, len(lines))
-            yield erasing
-
-    def _erase(self, lines: int) -> None:
-        self.console.file.write(f"\x1b[{lines}A\r\x1b[J")
-        self.console.file.flush()

@@ -62,7 +62,6 @@ class StatusLine:
         self._timer: asyncio.TimerHandle | None = None
         self._told = False
         self.on_long: Callable[[str], None] = lambda text: None
-        self.typed: Callable[[], str] = str
 
     @property
     def is_live(self) -> bool:
@@ -152,8 +151,7 @@ class StatusLine:
         frame = FRAMES[int(self._clock() / INTERVAL) % len(FRAMES)]
         width = min(self._console.width, WIDEST)
         accent = "" if self._console.no_color else "\x1b[36m"
-        typed = self._typed_ahead(width)
-        below = [*self._lines_below(width, len(typed)), *typed]
+        below = self._lines_below(width)
         lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
         self._write(self._back() + "\r\n".join(lines))
         self._drawn, self._below = True, len(below)
@@ -162,16 +160,11 @@ class StatusLine:
         """Escape codes that erase the drawing and return to its start."""
         return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
 
-    def _lines_below(self, width: int, taken: int) -> list[str]:
+    def _lines_below(self, width: int) -> list[str]:
         """The newest lines below, as many as fit, each on one row."""
-        room = max(0, self._console.height - 2 - taken)
+        room = max(0, self._console.height - 2)
         below = self._activity.below if self._activity and room else ()
         return [self._color_line(line, width - 5) for line in below[-room:]]
-
-    def _typed_ahead(self, width: int) -> list[str]:
-        """The end of the text typed ahead for the next prompt."""
-        text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
-        return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
 
     def _color_line(self, line: str, width: int) -> str:
         text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)

@@ -1,0 +1,71 @@
+"""The menu of plain lines: a line for each option, and one that is typed to choose."""
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from halocline.surfaces.cli.plain.line_reader import LineReader
+from halocline.surfaces.sanitize import clean
+from halocline.surfaces.terminal.asking.menu import ESCAPE, Options, find_option
+from halocline.surfaces.terminal.asking.text_editor import run_editor
+from halocline.surfaces.terminal.drawing.screen import Screen
+from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
+
+CHOICE = "Your choice: "
+_WORDS = {"yes": "y", "no": "n", "esc": ESCAPE, "escape": ESCAPE}
+
+
+class LineMenu:
+    """Lists options below the screen's rows and reads lines. Enter alone chooses nothing."""
+
+    def __init__(self, screen: Screen, lines: LineReader) -> None:
+        self._screen = screen
+        self._lines = lines
+
+    def call_person(self, text: str) -> None:
+        if self._lines.is_idle:
+            self._screen.call_person(text)
+
+    async def choose(
+        self,
+        title: str,
+        options: Options,
+        on_card: Container[str] = (),
+        selected: str | None = "",
+        *,
+        takes_words: bool = False,
+    ) -> str:
+        """Return the key of an option, listed unless it is `on_card`. The card above has the `title`."""
+        self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
+        await self._lines.wait_for_silence()
+        while (typed := await self._lines.read(CHOICE)) is not None:
+            word = typed.strip().casefold()
+            if key := find_option(typed, options) if takes_words else _find_key(word, options):
+                return key
+            if not set(word) <= {*options}:
+                self._lines.draft += typed
+                self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")
+        return ESCAPE
+
+    async def edit_files(self, paths: Sequence[Path]) -> None:
+        await run_editor(paths)
+
+    async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
+        await self._lines.wait_for_silence()
+        return await self._lines.read(prompt, initial, hint)
+
+
+def _find_key(word: str, options: Options) -> str | None:
+    key = _WORDS.get(word, word)
+    return key if key in options else None
+
+
+def _draw_options(options: Options) -> RenderableType:
+    return Group(*(_draw_option(key, text) for key, text in options.items()))
+
+
+def _draw_option(key: str, text: str) -> RenderableType:
+    name, style = ("esc", "quiet") if key == ESCAPE else (key, "")
+    return Gutter(wrapped(text, style), Text(f"  {name:<4}", style="accent", end=""), Text(" " * 6, end=""))

@@ -1,0 +1,134 @@
+"""Reads lines on a terminal: prompts, answers and decisions, each ended by Enter.
+
+What must stay true: what was typed before a question was shown decides nothing. It is the draft of the next prompt.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from halocline.surfaces.terminal.application.terminal_state import TerminalState
+from halocline.surfaces.terminal.composing.prompt import type_keys
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+BEAT = 0.1
+"""Seconds between checks for keys. Silence is counted in checks without keys, so a busy program is not silence."""
+SILENCE = 0.7
+"""Seconds of silence after a question before its answer can be typed."""
+AWAY = 10.0
+"""Seconds without a line after which the person is notified, as they may be elsewhere."""
+
+
+class LineReader:
+    """Standard input of a person. Between lines the terminal is as the shell left it."""
+
+    def __init__(self) -> None:
+        self.draft = ""
+        """Text that was typed ahead, for the next prompt."""
+        self._read_at = time.monotonic()
+
+    @property
+    def is_gone(self) -> bool:
+        """True once the terminal was closed."""
+        return not os.isatty(sys.stdin.fileno())
+
+    @property
+    def is_idle(self) -> bool:
+        """True if no line was read for `AWAY` seconds."""
+        return time.monotonic() - self._read_at > AWAY
+
+    async def wait_for_silence(self) -> None:
+        """Take what was typed until now into the draft, and wait until nothing more comes."""
+        terminal, quiet = TerminalState(), 0.0
+        terminal.quieten()
+        try:
+            while quiet < SILENCE and not self.is_gone:
+                if typed := terminal.read_typed():
+                    self.draft, quiet = type_keys(self.draft, typed), 0.0
+                await asyncio.sleep(BEAT)
+                quiet += BEAT
+        finally:
+            terminal.restore()
+
+    def take_draft(self) -> str:
+        """Take the draft, to start a line with. A trailing Enter sends nothing."""
+        terminal = TerminalState()
+        terminal.quieten()
+        draft, self.draft = type_keys(self.draft, terminal.read_typed()).strip("\n"), ""
+        terminal.restore()
+        return draft
+
+    async def read(
+        self, prompt: str, initial: str = "", hint: str = "", history: "FileHistory | None" = None
+    ) -> str | None:
+        """Read a line that starts as `initial`. None on Ctrl-C, Ctrl-D or Esc.
+
+        With a `history`, it is a prompt, which may have several lines (Alt+Enter or Ctrl+J).
+        """
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.application import get_app_session
+        from prompt_toolkit.formatted_text import FormattedText
+        from prompt_toolkit.input.typeahead import get_typeahead
+
+        session: PromptSession[str] = PromptSession(
+            enable_suspend=True,
+            history=history,
+            multiline=history is not None,
+            key_bindings=_bind_lines() if history is not None else _bind_escape(),
+            prompt_continuation="  ",
+            placeholder=FormattedText([("ansibrightblack", hint)]),
+            erase_when_done=history is not None,
+        )
+        try:
+            return await session.prompt_async(
+                FormattedText([("ansicyan", prompt)]), default=initial, handle_sigint=False
+            )
+        except (EOFError, KeyboardInterrupt):
+            return None
+        except asyncio.CancelledError:
+            self.draft = session.default_buffer.text if history is not None else self.draft
+            raise
+        finally:
+            self._read_at = time.monotonic()
+            behind = get_typeahead(get_app_session().input)  # what came with the Enter must not end the next line
+            self.draft = type_keys(self.draft, "".join(press.data for press in behind))
+
+
+def _bind_lines() -> "KeyBindings":
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def send(event: "KeyPressEvent") -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    @keys.add("c-j")
+    def break_line(event: "KeyPressEvent") -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c")
+    def clear(event: "KeyPressEvent") -> None:
+        if not event.current_buffer.text:
+            event.app.exit(exception=KeyboardInterrupt)
+        event.current_buffer.reset()
+
+    return keys
+
+
+def _bind_escape() -> "KeyBindings":
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("escape")
+    def go_back(event: "KeyPressEvent") -> None:
+        event.app.exit(exception=KeyboardInterrupt)
+
+    return keys
