@@ -8,8 +8,7 @@ from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering
-from halocline.policy.shell.programs.read_only import READERS, SHOWS_PROCESSES, SUBCOMMANDS
-from halocline.policy.shell.programs.readers.system import PRINTS_VERSION
+from halocline.policy.shell.programs.read_only import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
