@@ -1,7 +1,7 @@
 """Read the tables of programs that only read: `readers.txt` here and in `git`.
 
-A section begins with the names of programs. Each of its lines sets a field of their `Spec`; an indented one goes on
-with the line before. `is` names fields that are true or, with a minus, false. In place of `extra`, a section names a
+A section begins with the names of programs. Each of its lines sets a field of their `Spec`; an indented one continues
+the line before. `is` names fields that are true or, with a minus, false. In place of `extra`, a section names a
 check in `check`, has the pattern that all operands fit in `fits`, the flags of which one is needed in `needs`, or the
 allowed first operands in `begins` (with `?`, there may be none); `fault` says what is wrong otherwise. The words of a
 section `[@name]` are included where others say `@name`.
