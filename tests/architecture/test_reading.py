@@ -68,6 +68,8 @@ OPENING = {
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "certificate diagram static_files", OWN),
+    **named("policy", "sensitive_names", OWN),
+    **named("policy/shell/programs", "tables", OWN),
     **named("tools", "toolset", OWN),
     **named("task", "lock log log_mending log_reading running_reply", OWN),
     **named("task/updates", "todo_file", OWN),

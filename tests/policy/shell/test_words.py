@@ -34,7 +34,7 @@ PIECES = (
 def ground(tmp_path):
     variables = Variables({"x": ("one two",), "e": ("",), "u": ("",)})
     where = (tmp_path, tmp_path / "home", str(tmp_path), LocalShellFacts({}), Mode.ACT, ApprovalMode.ASK)
-    return Ground(*where, folders=(str(tmp_path),), variables=variables)
+    return Ground(*where, starts=(str(tmp_path),), variables=variables)
 
 
 def random_words(seed, count):

@@ -22,6 +22,8 @@ from halocline.policy.shell.values.variables import UNKNOWN, names_set, values_o
 from halocline.protocol.permission_rules import Effect
 
 MOST_ROUNDS = 50
+MOST_CALLS = 250
+DEEPEST_CALL = 16
 _AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time": "time {}"}
 
 
@@ -105,7 +107,7 @@ class Blocks(SimpleCommands):
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, after)
             rendered.append(f"{head} {form}" if form and head else "")
-        if after.folders != here.folders:
+        if not set(after.starts) <= set(here.starts) and self._can_follow(block.kind):
             for item in block.items:
                 self.node(item, here.merge(after))
         form = f"{'; '.join(rendered)}; done" if all(rendered) else None
@@ -140,7 +142,8 @@ class Blocks(SimpleCommands):
         for name in names:
             before = len(self.analysis.findings)
             here = here.with_variables(here.variables.with_value(block.name, (name,)))
-            form, here = self.node(block.items[0], here)
+            form, after = self.node(block.items[0], here)
+            here = after.with_folders((*here.starts, *after.starts))
             rendered.append(form or "")
             self._drop_repeated(before)
         form = _unroll(block, rendered) if rendered and all(rendered) else None
@@ -151,7 +154,7 @@ class Blocks(SimpleCommands):
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
-        if after.folders != here.folders:
+        if not set(after.starts) <= set(here.starts) and self._can_follow(block.kind):
             form, _ = self.node(block.items[0], here.merge(after))
         rendered = _listed_form(block, words, forms)
         runs = OWN_VARIABLE.fullmatch(block.name) and block.kind != "select" and not ground.rebinds
@@ -173,10 +176,18 @@ class Blocks(SimpleCommands):
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
+    def _can_follow(self, name: str) -> bool:
+        """Count a call or a further round of a loop; return False, with a finding, if they are too many to judge."""
+        self.analysis.called.append(name)
+        if len(self.calls) <= DEEPEST_CALL and len(self.analysis.called) <= MOST_CALLS:
+            return True
+        reason = "its loops and functions run each other too often to follow"
+        self.analysis.findings.append(unknown_finding(name, reason, Rule.LEADS_ANYWHERE))
+        return False
+
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """Judge a function as called with these words (None: nothing calls it); return the ground after it."""
-        self.analysis.called.add(name)
-        if len(self.calls) > 4 or self.calls.count(name) > 1:
+        if not self._can_follow(name) or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
         given = with_names(words or (), ground)
         known = words is not None and all(word.value is not None for word in words)

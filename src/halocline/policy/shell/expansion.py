@@ -157,7 +157,9 @@ def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
         case "+":
             values = ground.value("PWD")
         case "-":
-            values = (UNKNOWN,)
+            values = ground.value("OLDPWD")
+        case name if name.lstrip("+-").isdecimal():
+            values = (*(one for some in ground.stack for one in some), UNKNOWN)
         case name:
             values = (os.path.expanduser(f"~{name}"),)
     return [Piece(value + part.text[found.end() :], quoted=True) for value in values]

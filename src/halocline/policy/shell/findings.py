@@ -11,8 +11,9 @@ from halocline.protocol.permission_rules import CommandPart, Effect
 class Analysis(Struct):
     """All findings about a command line. `problem` says why it could not be analyzed completely.
 
-    `functions` are those that it defines, `called` the names of those that it calls, `traps` texts that run at the end.
-    `unguarded` says what may show secrets because it runs as written.
+    `functions` are those that it defines, `called` has a name for each call and each further round of a loop, `traps`
+    are texts that run at the end. `unguarded` says what may show secrets because it runs as written. `is_beside`: there
+    is another analysis of the same text, in an unknown folder; this one only tells what is hidden in known ones.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -23,9 +24,14 @@ class Analysis(Struct):
     words: list[tuple[str, ...]] = field(default_factory=list)
     scripts: dict[str, str] = field(default_factory=dict)
     functions: dict[str, list[Block]] = field(default_factory=dict)
-    called: set[str] = field(default_factory=set)
+    called: list[str] = field(default_factory=list)
     traps: list[str] = field(default_factory=list)
     unguarded: str = ""
+    is_beside: bool = False
+
+    def make_inner(self) -> "Analysis":
+        """Return an empty analysis for a part of the command line, which may call the same functions."""
+        return Analysis(functions=self.functions, called=self.called, is_beside=self.is_beside)
 
     @property
     def reads(self) -> bool:

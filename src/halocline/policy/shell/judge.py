@@ -34,7 +34,7 @@ from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import kept_names_in
-from halocline.policy.shell.values.variables import Values
+from halocline.policy.shell.values.variables import UNKNOWN, Values
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
@@ -56,6 +56,8 @@ _QUOTES = compile_later(r"[\\'\"]")
 _MOVES = compile_later(r"\b(cd|pushd|popd)\b")
 _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n": "; ", "": ""}
 _PIPES = frozenset({"|", "|&"})
+_HOLDS_ANYWHERE = frozenset({Rule.OWN_STATE, Rule.IGNORED})
+"""Rules that forbid a command even if it may run in another folder than the one where it breaks them."""
 
 
 def analyse_command(text: str, ground: Ground) -> Analysis:
@@ -74,7 +76,7 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
         analysis.problem = TOO_LONG
         Judge(analysis, 0).look_for_worst(text, ground)
         return analysis
-    form = Judge(analysis, 0).whole(tree, ground)
+    form, _ = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
     if analysis.canonical and len(analysis.canonical.encode()) > LONGEST_FORM:
         reason = "it repeats so much that the form that would check it is too long to run"
@@ -100,8 +102,8 @@ def is_too_long(text: str, tree: Node | None = None) -> bool:
 class Judge(Blocks):
     """Walks a tree and collects findings. `depth` counts scripts within scripts (`sh -c`, `eval`)."""
 
-    def whole(self, tree: Node, ground: Ground) -> str | None:
-        """Return the form of a whole text. Its functions are collected first, as they may be called anywhere."""
+    def whole(self, tree: Node, ground: Ground) -> tuple[str | None, Ground]:
+        """Return the form of a whole text and the ground after it. Functions are collected first: any may be called."""
         for node in every_node(tree):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
@@ -121,12 +123,12 @@ class Judge(Blocks):
             self.analysis.findings += as_written_findings(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
-        return form
+        return form, after
 
-    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
-        """Judge a script given to a shell. Its commands become findings of their own."""
-        inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
-        canonical, unjudged = None, ""
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> tuple[str | None, Ground]:
+        """Judge a script given to a shell. Its commands become findings of their own. Return the ground after it."""
+        inside = self.analysis.make_inner()
+        canonical, after, unjudged = None, ground, ""
         try:
             unjudged = TOO_LONG if len(text) > MOST_ANALYSED else ""
             unjudged = "it is nested too deeply" if self._depth >= _DEEPEST else unjudged
@@ -134,7 +136,7 @@ class Judge(Blocks):
                 raise NotUnderstood(unjudged)
             judge = Judge(inside, self._depth + 1)
             judge.calls = [*self.calls]
-            canonical = judge.whole(parse_command(text), ground)
+            canonical, after = judge.whole(parse_command(text), ground)
         except NotUnderstood as why:
             if not unjudged:
                 Judge(inside, self._depth + 1).judge_partly(text, why.before, ground)
@@ -148,7 +150,7 @@ class Judge(Blocks):
         if canonical is None:
             self.analysis.findings += inside.findings
         found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
-        return canonical
+        return canonical, after
 
     def _raise_finding(self, finding: Finding) -> None:
         """Make a command's finding as strict as this one about the same text, or add it."""
@@ -176,7 +178,7 @@ class Judge(Blocks):
 
         After a `cd` somewhere in the text, the folder of a part is not known.
         """
-        ground = ground.with_folders(()) if _MOVES.search(text) else ground
+        ground = ground.with_folders((*ground.starts, UNKNOWN)) if _MOVES.search(text) else ground
         cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
         pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
         for piece in list(pieces)[:MOST_PIECES]:
@@ -193,6 +195,28 @@ class Judge(Blocks):
 
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a node if it only reads, and the ground after it if it succeeds."""
+        if not ground.in_doubt:
+            return self._node(node, ground)
+        known = ground.with_folders(ground.folders)
+        if self.analysis.is_beside:
+            form, after = self._node(node, known)
+            return form, after.with_folders((*after.starts, UNKNOWN))
+        return self._node_in_doubt(node, known, ground.with_folders((UNKNOWN,)))
+
+    def _node_in_doubt(self, node: Node, known: Ground, unknown: Ground) -> tuple[str | None, Ground]:
+        """Judge a node in an unknown folder, and for what is hidden, in those that the shell may still be in."""
+        before = len(self.analysis.findings)
+        form, after = self._node(node, unknown)
+        noted, self.analysis = self.analysis, self.analysis.make_inner()
+        self.analysis.is_beside = True
+        _, beside = self._node(node, known)
+        found, self.analysis = self.analysis.findings, noted
+        leaving_out = {one.words: one.form_alone for one in found}
+        here = [replace(one, form_alone=leaving_out.get(one.words)) for one in noted.findings[before:]]
+        noted.findings[before:] = [*here, *(one for one in found if one.rule in _HOLDS_ANYWHERE)]
+        return form, after.merge(beside)
+
+    def _node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
         match node:
             case Chain():
                 return self._chain(node, ground)
@@ -223,7 +247,8 @@ class Judge(Blocks):
             form, after = self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
-                after = here.with_variables(here.variables)
+                stays = joint not in (*_PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
+                after = here.merge(after) if stays else here
             start = here
             merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged

@@ -38,7 +38,8 @@ def names_printed(
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
-        here = ground.with_folders(()) if not isinstance(node, Simple) and _changes_folder(node) else ground
+        moves = not isinstance(node, Simple) and _changes_folder(node)
+        here = ground.with_folders((*ground.starts, UNKNOWN)) if moves else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
         for simple in _simple_commands(node, functions or {}):
             if not (number and _is_filter(node)):

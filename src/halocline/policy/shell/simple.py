@@ -26,8 +26,9 @@ from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.places import judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
+from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
 from halocline.policy.shell.programs.mutating import SHELLS
-from halocline.policy.shell.programs.program import MILDER, ground_after_moving, judge_program
+from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
@@ -44,7 +45,6 @@ _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
 _FINDS = frozenset({"find", "fd", "fdfind"})
-_MOVES = frozenset({"cd", "pushd", "popd"})
 
 
 class SimpleCommands(ABC):
@@ -59,7 +59,7 @@ class SimpleCommands(ABC):
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]: ...
 
     @abstractmethod
-    def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None: ...
+    def script(self, text: str, ground: Ground, found: list[Finding]) -> tuple[str | None, Ground]: ...
 
     @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground: ...
@@ -159,7 +159,7 @@ class SimpleCommands(ABC):
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         if name == "trap" and len(simple.words) > 2:
-            return self._judge_trap(simple, ground), ground
+            return self._judge_trap(simple, ground)
         if name in ("test", "[") and (tested := judge_brackets(name, simple, forms, ground)):
             return tested, ground
         if name == "read" and (read := judge_read(simple)):
@@ -177,23 +177,25 @@ class SimpleCommands(ABC):
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return finding, ground_after_moving(simple, ground, after) if name in _MOVES else after
+        return finding, ground_after_moving(simple, ground) if name in MOVES else after
 
-    def _judge_trap(self, simple: Simple, ground: Ground) -> Finding:
-        """Judge a text that runs later, perhaps in another folder."""
+    def _judge_trap(self, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
+        """Judge a text that runs later, perhaps in another folder. Between commands, it may change theirs."""
         found: list[Finding] = []
         text = simple.words[1].value
         if text is None:
-            return unknown_finding(simple.source, "what it runs later is not known", Rule.NOT_ANALYSED)
+            return unknown_finding(simple.source, "what it runs later is not known", Rule.NOT_ANALYSED), ground
         if text not in ("", "-", "--"):
-            self.script(text, ground, found)
+            _, after = self.script(text, ground, found)
             self.analysis.traps.append(text)
+            if any(word.value not in ("EXIT", "0") for word in simple.words[2:]):
+                ground = ground.with_folders((*ground.starts, *after.starts))
         found = as_written_findings(found)
         strictest = max(found, key=lambda one: STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.SHELL
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
-        return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule)
+        return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule), ground
 
     def _judge_wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """Judge a command within a command; the wrapper adds its own rule."""
@@ -208,7 +210,7 @@ class SimpleCommands(ABC):
             if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
                 found += find_extended(wrapped.script)
                 ground = replace(ground, matches_oddly=True)
-            canonical = self.script(wrapped.script, ground, found)
+            canonical, after = self.script(wrapped.script, ground, found)
             canonical = None if canonical is None else with_guards(canonical, ground)
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)

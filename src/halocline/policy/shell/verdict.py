@@ -29,7 +29,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     plain = _QUOTES.sub("", command)
     hidden, oddly = names_hidden_switch(plain), names_unsure_switch(plain)
-    ground = replace(Ground(*astuple(where)), folders=(where.folder,), matches_hidden=hidden, matches_oddly=oddly)
+    ground = replace(Ground(*astuple(where)), starts=(where.folder,), matches_hidden=hidden, matches_oddly=oddly)
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
     if analysis.problem != TOO_LONG and len(analysis.findings) > MOST_COMMANDS:

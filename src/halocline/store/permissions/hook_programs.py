@@ -58,7 +58,7 @@ def run_by(command: str, workspace: Path) -> set[str]:
     for variable in _VARIABLE:
         command = command.replace(variable, "./")
     here, nothing = str(workspace), workspace / ".nothing"
-    ground = Ground(workspace, nothing, Mode.ACT, ApprovalMode.ASK, facts=_Files(), folder=here, folders=(here,))
+    ground = Ground(workspace, nothing, Mode.ACT, ApprovalMode.ASK, facts=_Files(), folder=here, starts=(here,))
     analysis = analyse_command(command, ground)
     scripts = {os.path.join(workspace, name.rpartition("#")[0] or name) for name in analysis.scripts}
     words = {word for simple in analysis.words for word in simple}

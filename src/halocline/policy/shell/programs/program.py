@@ -8,14 +8,12 @@ from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering
-from halocline.policy.shell.programs.read_only import READERS, SHOWS_PROCESSES, SUBCOMMANDS
-from halocline.policy.shell.programs.readers.system import PRINTS_VERSION
+from halocline.policy.shell.programs.read_only import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
-from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
 
@@ -74,24 +72,9 @@ def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         odd = unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
         return judge_acting(known, simple, ground) or odd, ground
     finding = _judge_reader(known, simple, ground)
-    if finding.rule is Rule.READS and known in ("cd", "pushd", "popd"):
-        return finding, _change_folder(known, simple, ground)
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in (*MILDER, Rule.HISTORY) else does), ground
     return finding, ground
-
-
-def _change_folder(name: str, simple: Simple, ground: Ground) -> Ground:
-    target = simple.words[-1]
-    if name == "popd":  # where it fails, as `pushd` did before, the shell stays where it is
-        return ground.moved_to((*ground.stack[-1], *ground.folders), ground.stack[:-1])
-    if target.text == "-":
-        return ground.moved_to((*ground.left, *ground.folders))
-    stack = (*ground.stack, ground.folders) if name == "pushd" else ground.stack
-    try:
-        return ground.moved_to((one.path for one in ground.find(target.text, quoted=target.quoted)), stack)
-    except ToolFailure:
-        return ground.with_folders(())
 
 
 def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -147,20 +130,3 @@ def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     if sure and texts[:2] == ["-m", "json.tool"]:
         return judge_by_spec(f"{name} -I -m json.tool", READERS["json.tool"], simple, simple.words[3:], ground)
     return unknown_finding(simple.source, f"{name} may change files")
-
-
-def ground_after_moving(simple: Simple, ground: Ground, after: Ground) -> Ground:
-    """Return the ground after a `cd`, even to a folder that may not be read."""
-    if after is not ground:
-        return after
-    if simple.words[0].text == "popd" and not ground.stack:
-        return ground  # it fails, as every command gets a shell without a stack
-    operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
-    if simple.words[0].text == "popd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
-        return ground.with_folders(())
-    if not operands:
-        homes = ground.value("HOME")
-        return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
-    found = ground.targets(operands[0])
-    unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
-    return ground.with_folders(() if unsure or not found else (one.path for one in found))

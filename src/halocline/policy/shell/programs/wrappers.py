@@ -180,7 +180,7 @@ def _unwrap_eval(simple: Simple) -> Wrapped:
     known = all(word.value is not None for word in simple.words)
     text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
     script = text if known else possible_text(simple.words[1:])
-    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command")
+    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command", stays=True)
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:

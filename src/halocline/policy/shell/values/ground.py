@@ -5,6 +5,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 
 import os
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from msgspec import field
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
 MOST_FOLDERS = 8
+MOST_IN_DOUBT = 32
+"""Most folders that count if the command may start in any other one, too."""
 Hidden = tuple[tuple[str, ...], frozenset[str]]
 DEVICE = compile_later(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
 _NOTHING = (Piece(UNKNOWN),)
@@ -32,7 +35,7 @@ Found = Resolved
 
 
 class Ground(Circumstances, frozen=True):
-    """The circumstances of one command. `folders` are the absolute folders it may start in; none if unknown.
+    """The circumstances of one command. `starts` are the absolute folders it may start in; a NUL is an unknown one.
 
     `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
@@ -42,7 +45,7 @@ class Ground(Circumstances, frozen=True):
     this text.
     """
 
-    folders: tuple[str, ...] = ()
+    starts: tuple[str, ...] = (UNKNOWN,)
     variables: Variables = field(default_factory=Variables)
     rebinds: bool = False
     matches_hidden: bool = False
@@ -56,11 +59,18 @@ class Ground(Circumstances, frozen=True):
     classifiers: list[Classifier] = field(default_factory=list)
     hidden: dict[tuple[str, bool], Hidden | None] = field(default_factory=dict)
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The known folders that it may start in."""
+        return self.starts if UNKNOWN not in self.starts else tuple(one for one in self.starts if one != UNKNOWN)
+
     def value(self, name: str) -> Values:
         """Return the values that a variable may have here."""
         if name == "HALOCLINE_HOME" and name not in self.variables.known:
             return (str(self.home),)
-        return self.variables.value(name, self.folders, self.exported)
+        if name == "OLDPWD" and name not in self.variables.known:
+            return (*self.left, UNKNOWN)
+        return self.variables.value(name, self.starts, self.exported)
 
     def with_variables(self, variables: Variables) -> "Ground":
         return self if variables is self.variables else replace(self, variables=variables)
@@ -69,11 +79,12 @@ class Ground(Circumstances, frozen=True):
         """Return the ground after one of several branches was taken."""
         found = self
         for other in others:
-            folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
-            found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
+            starts = (*found.starts, *other.starts)
+            found = found.with_folders(starts).with_variables(found.variables.merge(other.variables))
             if (found.left, found.stack) != (other.left, other.stack):
-                longer = max(found.stack, other.stack, key=len)
-                found = replace(found, left=found.left or other.left, stack=longer)
+                pairs = zip_longest(reversed(found.stack), reversed(other.stack), fillvalue=())
+                stack = tuple(_unite(*pair) for pair in pairs)[::-1]
+                found = replace(found, left=_unite(found.left, other.left), stack=stack)
             found = found.with_settings_of(other)
         return found
 
@@ -116,11 +127,19 @@ class Ground(Circumstances, frozen=True):
     def moved_to(self, folders: Iterable[str], stack: tuple[tuple[str, ...], ...] | None = None) -> "Ground":
         """Return the ground after the shell went to a folder; `cd -` goes back from there."""
         moved = self.with_folders(folders)
-        return replace(moved, left=self.folders, stack=self.stack if stack is None else stack)
+        return replace(moved, left=self.starts, stack=self.stack if stack is None else stack)
 
     def with_folders(self, folders: Iterable[str]) -> "Ground":
+        """Return the ground in these folders; if they are too many, in those that exist or in an unknown one."""
         kept = tuple(dict.fromkeys(folders))
-        return replace(self, folders=kept if len(kept) <= MOST_FOLDERS else ())
+        if len(kept) > MOST_FOLDERS:
+            kept = (*[one for one in kept if os.path.isdir(one)][:MOST_IN_DOUBT], UNKNOWN)
+        return replace(self, starts=kept)
+
+    @property
+    def in_doubt(self) -> bool:
+        """True if it starts in one of the known folders, or in an unknown one."""
+        return len(self.starts) > 1 and UNKNOWN in self.starts
 
     def find(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder. Raises ToolFailure if it is invalid."""
@@ -225,3 +244,7 @@ class Ground(Circumstances, frozen=True):
 
     def holds_own_state(self, path: str) -> bool:
         return is_within(find_real_path(self.home), path)
+
+
+def _unite(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*some, *others)))

@@ -1,1 +1,0 @@
-"""The tables of programs that only read, by what they do; `read_only` puts them together."""

@@ -1,0 +1,76 @@
+"""Read the tables of programs that only read: `readers.txt` here and in `git`.
+
+A section begins with the names of programs. Each of its lines sets a field of their `Spec`; an indented one continues
+the line before. `is` names fields that are true or, with a minus, false. In place of `extra`, a section names a
+check in `check`, has the pattern that all operands fit in `fits`, the flags of which one is needed in `needs`, or the
+allowed first operands in `begins` (with `?`, there may be none); `fault` says what is wrong otherwise. The words of a
+section `[@name]` are included where others say `@name`.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from halocline.policy.shell.programs.embedded_scripts import check_awk, check_jq, check_sed
+from halocline.policy.shell.programs.exclusions import FOR_DIFF, FOR_GREP, FOR_RIPGREP
+from halocline.policy.shell.programs.specs import Given, Role, Spec, needs_flag, needs_words
+
+_PROGRAMS = {"awk": check_awk, "jq": check_jq, "sed": check_sed}
+_ADDED = {"@diff": FOR_DIFF, "@grep": FOR_GREP, "@ripgrep": FOR_RIPGREP}
+Checks = Mapping[str, Callable[[Given], str]]
+
+
+def read_table(path: Path, checks: Checks, start: Spec) -> dict[str, Spec]:
+    """Return the specs of a table by the programs' names. `start` has the fields that no line sets."""
+    found: dict[str, Spec] = {}
+    shared: dict[str, str] = {}
+    for section in path.read_text(encoding="utf-8").split("\n[")[1:]:
+        names, _, body = section.partition("]")
+        lines = body.replace("\n  ", " ").split("\n")[1:]
+        entries = dict(line.split(" ", 1) for line in lines if line and line[0] != "#")
+        for key in ("words", "recursive", "brief"):
+            if "@" in entries.get(key, ""):
+                entries[key] = " ".join(shared.get(word, word) for word in entries[key].split())
+        if names[0] == "@":
+            shared[names] = entries["words"]
+        else:
+            found |= dict.fromkeys(names.split(", "), _build_spec(entries, checks, start))
+    return found
+
+
+def _build_spec(entries: Mapping[str, str], checks: Checks, start: Spec) -> Spec:
+    fields: dict[str, Any] = {}
+    for key, value in entries.items():
+        match key:
+            case "is":
+                fields |= {name.lstrip("-"): name[0] != "-" for name in value.split()}
+            case "operands":
+                fields[key] = tuple(map(Role, value.split()))
+            case "most" | "least":
+                fields[key] = int(value)
+            case "renamed":
+                fields[key] = tuple(tuple(pair.split("=")) for pair in value.split())
+            case "added":
+                fields[key] = _ADDED.get(value) or tuple(value.split())
+            case "program":
+                fields[key] = _PROGRAMS[value]
+            case "check":
+                fields["extra"] = checks[value]
+            case "fits":
+                fields["extra"] = needs_words(value, entries["fault"])
+            case "needs":
+                fields["extra"] = needs_flag(value, entries["fault"])
+            case "begins":
+                fields["extra"] = _begins_with(value.split())
+            case _ if key != "fault":
+                fields[key] = value
+    return replace(start, **fields)
+
+
+def _begins_with(allowed: list[str]) -> Callable[[Given], str]:
+    """Return a check that the first operand is one of these words, if there is one or none of them is `?`."""
+    return lambda given: (
+        "" if next((word.text for word in given.operands), "?") in allowed else "it would do more than read"
+    )
