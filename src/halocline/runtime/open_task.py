@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,10 @@ class OpenTask(msgspec.Struct):
         """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
         self.socket.cancel()
         await asyncio.wait([self.socket])
-        if self.own:
-            await self.own.close()
-        await self.task.close()
+        async with AsyncExitStack() as parts:
+            parts.push_async_callback(self.task.close)
+            if self.own:
+                await self.own.close()
 
 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
