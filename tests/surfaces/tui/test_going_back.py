@@ -83,7 +83,7 @@ async def test_a_task_goes_back_to_before_its_prompt_after_a_preview(halo: Halo,
         await board.presses("enter")
         await board.sees("Conversation and files", "❯ n")
         await board.decides("1")
-        await board.sees("Done. To undo")
+        await board.sees("Restored 1 file.", "To undo")
     assert (halo.folder / "calc.py").read_text() == BEFORE
     assert any(isinstance(event, ev.ConversationRestored) for event in halo.log())
 
@@ -102,5 +102,5 @@ async def test_the_last_change_of_files_is_undone_after_a_confirmation(halo: Hal
         await board.decides()
         assert (halo.folder / "calc.py").read_text() != BEFORE
         await board.decides("y")
-        await board.sees("Restored. To undo")
+        await board.sees("Restored 1 file.", "To undo")
     assert (halo.folder / "calc.py").read_text() == BEFORE

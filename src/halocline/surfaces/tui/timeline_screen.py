@@ -15,8 +15,14 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.cli.input.keys import ESCAPE
 from halocline.surfaces.cli.live.activity import Fragments, cut_line
-from halocline.surfaces.figures import format_age, format_plural
-from halocline.surfaces.restore_plan import count_plan, describe_plan, describe_remainder, explain_no_change
+from halocline.surfaces.figures import format_age
+from halocline.surfaces.restore_plan import (
+    describe_plan,
+    describe_restored,
+    describe_rewind,
+    explain_no_change,
+    name_paths,
+)
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.checkpoints import NO, YES
 from halocline.surfaces.slash.rewind import BOTH, CONVERSATION, FILES
@@ -172,15 +178,7 @@ class TimelineScreen(CardScreen):
         seen = await preview_restore(client.time, client.past(task), task, block.target, overwrite=False)
         self._has_files = seen.plan is not None and bool(seen.plan.changes)
         where = "before this prompt" if block.point.kind == "prompt" else "to this point"
-        lines = [f"Going back {where}:", f"  The model forgets {format_plural(seen.messages, 'message')}."]
-        if seen.plan is None:
-            lines.append(f"  Files stay as they are. {seen.unsaved}")
-        else:
-            lines += [f"  {count_plan(seen.plan)}", *describe_plan(seen.plan)]
-        if seen.commands:
-            lines.append("  These commands ran since; what they did outside the files stays:")
-            lines += [f"    $ {command}" for command in seen.commands]
-        return lines
+        return describe_rewind(seen, where)
 
     def action_go_back(self) -> None:
         if isinstance(block := self.view.selected_block, PointBlock) and not self._is_restoring:
@@ -207,7 +205,7 @@ class TimelineScreen(CardScreen):
             self._say("Going back: the rows of the task tell when it is done.")
             return
         restored = await client.time.go_back(command)
-        self._finish(f"Done.{_describe_undo(restored) if restored else ''}")
+        self._finish(*(_describe_restored(restored) if restored else ["Done."]))
 
     def action_undo(self) -> None:
         if not self._is_restoring:
@@ -225,9 +223,7 @@ class TimelineScreen(CardScreen):
         self._say(f"Checkpoint {step.to.n}, {step.to.label}:", *describe_plan(step.plan))
         if await self._menu.choose(f"{YES}?", {"y": YES, KEEP: NO, ESCAPE: BACK}, lambda: None) == "y":
             restored = await client.time.restore(workspace, f"{task}/{step.to.n}")
-            kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
-            kept += describe_remainder(restored.left_out)
-            self._finish(*kept, f"Restored.{_describe_undo(restored)}")
+            self._finish(*_describe_restored(restored))
         return None
 
     def _finish(self, *lines: str) -> None:
@@ -249,5 +245,6 @@ class TimelineScreen(CardScreen):
             self.set_focus(self.view)
 
 
-def _describe_undo(restored: Restored) -> str:
-    return f" To undo: halo checkpoints restore {brief_target(restored.undo, 10)}" if restored.undo else ""
+def _describe_restored(restored: Restored) -> list[str]:
+    lines = describe_restored(restored, f"halo checkpoints restore {brief_target(restored.undo, 10)}")
+    return [*lines, *name_paths("not restored (saved content is damaged)", restored.lost)]

@@ -169,16 +169,7 @@ async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
 def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
     what = "" if arguments.what == "files" else f" --what {arguments.what}"
-    print(f"Restored {format_plural(len(restored.changed), 'file')}.")
-    print(f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}")
-    if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
-        print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
-        print(restore_plan.OVERWRITE)
-    if restored.left_out:
-        print(f"Could not restore {format_plural(len(restored.left_out), 'file')}:")
-    for line in (
-        *restore_plan.describe_remainder(restored.left_out),
-        *restore_plan.name_paths("cannot be written or removed", restored.kept),
-    ):
+    undo = f"halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}"
+    for line in restore_plan.describe_restored(restored, undo):
         print_raw(line)
     restore_plan.require_whole(restored.lost)
