@@ -72,6 +72,11 @@ def describe_remainder(left_out: Sequence[LeftOut]) -> list[str]:
     return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN)]
 
 
+def describe_unsaved(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say what a checkpoint left out, a line for each reason."""
+    return [clean(line) for line in describe_left_out("The newest checkpoint leaves out", left_out, SHOWN)]
+
+
 def describe_assumed(plan: RestorePlan) -> list[str]:
     """Name the files whose changes are attributed to the task only by their time."""
     if not plan.assumed:

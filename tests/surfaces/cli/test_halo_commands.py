@@ -131,6 +131,24 @@ async def test_an_export_goes_to_a_file(halo: Halo) -> None:
     assert (done.code, done.err.splitlines()[0]) == (2, "halo: Cannot write none/out.md: No such file or directory.")
 
 
+async def test_the_list_of_checkpoints_says_what_the_newest_one_leaves_out(halo: Halo) -> None:
+    (halo.folder / ".gitignore").write_text("*.local\n")
+    (halo.folder / "conf.local").write_text("mine\n")
+    (halo.folder / "huge.bin").write_bytes(bytes(6_000_000))
+    (halo.folder / "node_modules").mkdir()
+    (halo.folder / "node_modules/made.js").write_text("again\n")
+    await made_task(halo)
+    listed = await halo.run("checkpoints", "list")
+    said = " ".join(listed.err.split())
+    assert len(listed.out.splitlines()) == 2
+    for what in (
+        "conf.local, because what .gitignore names is not saved.",
+        "huge.bin, because files of such kinds over 256 kB are not saved.",
+    ):
+        assert f"The newest checkpoint leaves out: {what}" in said
+    assert "node_modules" not in said
+
+
 async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) -> None:
     task = await made_task(halo)
     listed = (await halo.run("checkpoints", "list")).out.splitlines()

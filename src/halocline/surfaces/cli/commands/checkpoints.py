@@ -56,10 +56,14 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     if not found and not store.unread and not lost:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     titles: dict[str, str] = {}
-    for info in sorted(found, key=_time_key(found), reverse=True):
+    newest_first = sorted(found, key=_time_key(found), reverse=True)
+    for info in newest_first:
         title = titles.setdefault(info.task, _read_title(client, info.task))
         text = f"{info.label} · {title}" if title else info.label
         print(entry(f"{info.task}/{info.n}", info.sha[:10], _format_when(info.at), text=text))
+    for newest in newest_first[:1]:
+        for line in restore_plan.describe_unsaved(await store.list_left_out(newest.sha)):
+            print_message(line)
 
 
 def _format_when(at: float) -> str:
