@@ -14,8 +14,8 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.surfaces.cli.session.queued_messages import withdraw_message
 from halocline.surfaces.rows import fold_event, transcript_of
+from halocline.surfaces.slash.queue import withdraw_message
 from halocline.surfaces.transcript import Transcript, drop_transient
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.task_watch import EventBatch, watch_task

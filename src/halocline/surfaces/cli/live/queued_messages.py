@@ -9,7 +9,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.line_input import Prompt
-from halocline.surfaces.cli.session.queued_messages import withdraw_message
+from halocline.surfaces.slash.queue import withdraw_message
 
 
 class QueueOwner(Protocol):
