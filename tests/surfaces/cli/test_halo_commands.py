@@ -1,6 +1,7 @@
 import asyncio
 import json
 import re
+import shutil
 import signal
 
 import pytest
@@ -364,3 +365,18 @@ async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
     assert all(
         text in done.out for text in ("Only the model is scripted", "All four tests pass", "To use a real model")
     )
+
+
+async def test_a_restore_from_elsewhere_names_the_folder_and_how_to_make_a_deleted_one_again(halo: Halo) -> None:
+    task = await made_task(halo)
+    elsewhere = await halo.run("checkpoints", "restore", f"{task}/2", cwd=halo.root)
+    assert f"halo checkpoints restore {task}/2 -C {halo.folder}" in " ".join(elsewhere.err.split())
+    shutil.rmtree(halo.folder)
+    place = halo.folder
+    for words in ([], ["-C", str(place)]):
+        refused = await halo.run("checkpoints", "restore", f"{task}/2", *words, cwd=halo.root)
+        hint = f"mkdir -p {place} && halo checkpoints restore {task}/2 -C {place} --overwrite"
+        assert (refused.code, hint in " ".join(refused.err.split())) == (2, True), refused.err
+    place.mkdir()
+    done = await halo.run(*hint.partition("&& halo ")[2].split(), "--yes", cwd=halo.root)
+    assert (done.code, (place / "note.txt").read_text()) == (0, "after\n"), done.err
