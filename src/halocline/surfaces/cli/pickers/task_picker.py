@@ -15,7 +15,7 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.input.plain_questions import can_draw, on_terminal, pick_option
 from halocline.surfaces.cli.live.status_bar import shorten_folder
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.cli.output.task_line import STATUSES
+from halocline.surfaces.cli.output.task_line import NEEDS_YOU, STATUSES
 from halocline.surfaces.cli.pickers.list_picker import PickerEntry, pick_entry
 from halocline.surfaces.figures import format_age
 from halocline.surfaces.sanitize import clean
@@ -81,7 +81,7 @@ def _build_entries(client: Client, tasks: Sequence[TaskInfo]) -> list[PickerEntr
     running, waiting, now = client.tasks.list_open(), client.tasks.list_waiting(), time.time()
     entries = []
     for info in tasks:
-        state = "needs you" if info.task in waiting else _describe_state(info, is_open=info.task in running)
+        state = NEEDS_YOU if info.task in waiting else _describe_state(info, is_open=info.task in running)
         facts = (state, format_age(info.changed_at, now), shorten_folder(info.workspace))
         title = " ".join(clean(info.name or info.title).split()) or "(no prompt yet)"
         entries.append(PickerEntry(info.task, title, " · ".join(facts)))
