@@ -16,7 +16,8 @@ from halocline.checkpoints.saved import FOUND, Limits
 from halocline.checkpoints.store.git import CheckpointsOff
 from halocline.hosts.files.local import LocalFiles
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import CheckpointFailed, DurableEvent, Noticed
+from halocline.protocol.events import CheckpointFailed, CheckpointTaken, DurableEvent, Noticed
+from halocline.task.log import LogUnwritable
 
 HOLDER = """
 import fcntl, sys
@@ -348,7 +349,7 @@ async def test_what_lies_beside_a_file_that_is_being_written_never_comes_back_by
 ) -> None:
     bench.write("a.txt", "old")
     bench.write("b.txt", "b")
-    words = [sys.executable, "-c", DIES_WRITING, str(bench.workspace), str(tmp_path / "edits"), death]
+    words = [sys.executable, "-B", "-c", DIES_WRITING, str(bench.workspace), str(tmp_path / "edits"), death]
     died = await asyncio.create_subprocess_exec(*words)
     assert await died.wait() == -signal.SIGKILL
     assert len(list(bench.workspace.glob(".halo-*.old"))) == 2
@@ -423,3 +424,33 @@ async def test_a_checkpoint_whose_folders_are_damaged_is_refused_in_words(bench:
     with pytest.raises(NotRestored, match="no longer has all of checkpoint 1"):
         await shadow.restore("1", overwrite=True)
     assert (bench.workspace / "sub" / "a.txt").read_text() == "two"
+
+
+async def test_what_waits_for_a_checkpoint_learns_that_none_can_be_recorded(bench: Bench) -> None:
+    def record(event: DurableEvent | Noticed) -> None:
+        if isinstance(event, CheckpointTaken) and event.label == "edit":
+            raise LogUnwritable("Cannot write the task's log.")
+
+    bench.write("a.txt", "one")
+    shadow = bench.shadow()
+    shadow.begin(record)
+    await shadow.settle()
+    bench.write("a.txt", "two")
+    shadow.take("edit", ["a.txt"])
+    for paths in (None, ["b.txt"], ()):
+        with pytest.raises(LogUnwritable):
+            await shadow.barrier(paths)
+
+
+async def test_a_late_checkpoint_that_cannot_be_recorded_lets_no_destroying_command_wait(bench: Bench) -> None:
+    def record(event: DurableEvent | Noticed) -> None:
+        if isinstance(event, CheckpointTaken):
+            raise LogUnwritable("Cannot write the task's log.")
+
+    for number in range(300):
+        bench.write(f"{number}.txt", "x" * number)
+    shadow = bench.shadow(limits=Limits(seconds=0))
+    shadow.begin(record)
+    await shadow.barrier()
+    with pytest.raises(LogUnwritable):
+        await shadow.barrier(destroys=True)

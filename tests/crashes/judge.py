@@ -15,10 +15,14 @@ from tests.journeys.soundness import assert_sound
 from halocline.protocol import codec, events as ev
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage, Text, Thinking
+from halocline.protocol.state.draft import DRAFT_ENDS
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 from halocline.task.log import read_past
 from halocline.task.running_reply import has_reply
+
+DRAFT_BOUNDS = tuple(f'{{"type":"{end.__struct_config__.tag}"'.encode() for end in DRAFT_ENDS)
+"""How the lines of events begin between two replies."""
 
 
 def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:
@@ -43,7 +47,7 @@ def assert_every_text_shown_is_kept(log: Path, shown: bytes) -> None:
 
 
 def _texts_of(shown: bytes) -> list[str]:
-    """Join the pieces that came one after the other; a client that comes again is sent the beginning again."""
+    """Join the pieces of each text; a checkpoint may come between two of them."""
     texts, last = list[str](), None
     for line in shown.split(b"\n")[:-1]:
         piece = _piece_of(line)
@@ -51,7 +55,9 @@ def _texts_of(shown: bytes) -> list[str]:
             texts[-1] += piece.text
         elif piece:
             texts.append(piece.text)
-        last = piece.type if piece else None
+            last = piece.type
+        elif line.startswith(DRAFT_BOUNDS):
+            last = None
     return texts
 
 

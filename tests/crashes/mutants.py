@@ -39,15 +39,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "the log": Mutant("task/log.py", "        os.fdatasync(self._file)\n", ""),
     "the log's name": Mutant("task/log.py", "                sync_path(folder)\n", "                pass\n"),
-    "the log at an approval": Mutant(
-        "task/calls/ask_person.py",
-        "            await self._log.sync()\n            answer =",
-        "            answer =",
-    ),
-    "the log at a question": Mutant(
-        "task/calls/ask_person.py",
-        "            await self._log.sync()\n            try:",
-        "            try:",
+    "the log at an approval or a question": Mutant(
+        "task/calls/ask_person.py", "            await self._log.sync()\n", "            pass\n"
     ),
     "the log before a change": Mutant("task/calls/tool_calls.py", "gather(self._log.sync(), ", "gather("),
     "the log at the end of a turn": Mutant("task/task.py", "        await self.log.sync()\n", ""),

@@ -5,9 +5,11 @@ every event that it was shown to a file before it goes on, and that is what must
 """
 
 import asyncio
+import faulthandler
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import AsyncGenerator, Iterator
@@ -35,6 +37,8 @@ from halocline.store.settings.settings import Settings
 from halocline.testing.faults import Fault, Points
 
 LONGEST = 60.0
+HANGS = 20.0
+"""Seconds after which a ride says what its coroutines and threads wait for: most rides take two."""
 SETTINGS = Settings(language_servers=LanguageServerSettings(enabled=False))
 
 
@@ -172,6 +176,7 @@ async def _ride(ride: Ride) -> None:
     person = Person(client, folder / "project", shown)
     points = Points(ride.fault)
     points.install()
+    _say_what_waits_after(HANGS)
     try:
         async with asyncio.timeout(LONGEST):
             await person.ride(ride.task)
@@ -179,6 +184,25 @@ async def _ride(ride: Ride) -> None:
         await client.close()
     sys.stdout.write(str(points.count))
     sys.stdout.flush()
+
+
+def _say_what_waits_after(seconds: float) -> None:
+    """Let a process that is not over by then tell what it waits for, so that a failure explains itself."""
+    clock = threading.Timer(seconds, _say_what_waits, (asyncio.get_running_loop(),))
+    clock.daemon = True
+    clock.start()
+
+
+def _say_what_waits(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        chain, inner = [], task.get_coro()
+        while inner is not None:
+            frame = getattr(inner, "cr_frame", None) or getattr(inner, "ag_frame", None)
+            chain.append(f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else repr(inner))
+            inner = getattr(inner, "cr_await", None) or getattr(inner, "ag_await", None)
+        sys.stderr.write("\n  ".join([f"{task.get_name()} waits:", *chain]) + "\n")
+    sys.stderr.flush()
+    faulthandler.dump_traceback(sys.stderr)
 
 
 def _alone(ride: Ride, said: int) -> None:

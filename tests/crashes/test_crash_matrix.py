@@ -15,6 +15,8 @@ from halocline.testing.faults import Fault, FaultTime
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120
+EVENTS = 106
+"""More than the story has."""
 EXPLAINED = (
     "Cannot write the task's log",
     "Cannot open a task's log",
@@ -97,10 +99,14 @@ def test_a_killed_task_loses_nothing_and_comes_to_its_end(stable, whole, tmp_pat
     ride_and_be_killed(Trial(stable, tmp_path), case, *whole)
 
 
-def refuse_and_go_on(trial: Trial, seed: int, points: int) -> None:
-    """From one point on, or only there, the disk takes nothing; then it does again."""
+def refuse_by_luck(trial: Trial, seed: int, points: int) -> None:
     luck = random.Random(seed)
-    fault = Fault(1 + luck.randrange(points), error=luck.choice(["ENOSPC", "EIO"]), lasting=luck.random() < 0.5)
+    point, error = 1 + luck.randrange(points), luck.choice(["ENOSPC", "EIO"])
+    refuse_and_go_on(trial, Fault(point, error=error, lasting=luck.random() < 0.5))
+
+
+def refuse_and_go_on(trial: Trial, fault: Fault) -> None:
+    """From one point on, or only there, the disk takes nothing; then it does again."""
     done = trial.ride(fault)
     assert done.status == 0 or any(said in done.said for said in EXPLAINED), done.said
     assert ":  " not in done.said  # what could not be written has a name
@@ -109,13 +115,29 @@ def refuse_and_go_on(trial: Trial, seed: int, points: int) -> None:
 
 @pytest.mark.parametrize("seed", range(REFUSALS))
 def test_a_disk_that_takes_nothing_is_explained_and_loses_nothing(stable, whole, tmp_path: Path, seed):
-    refuse_and_go_on(Trial(stable, tmp_path), seed, whole[0])
+    refuse_by_luck(Trial(stable, tmp_path), seed, whole[0])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(REFUSALS, LONG_REFUSALS))
 def test_a_disk_that_takes_nothing_at_any_time_is_explained(stable, whole, tmp_path: Path, seed):
-    refuse_and_go_on(Trial(stable, tmp_path), seed, whole[0])
+    refuse_by_luck(Trial(stable, tmp_path), seed, whole[0])
+
+
+def refuse_event(trial: Trial, seq: int) -> None:
+    """From the writing of an event on, the disk takes nothing."""
+    refuse_and_go_on(trial, Fault(text=f'"seq":{seq},', error="EIO", lasting=True))
+
+
+@pytest.mark.parametrize("seq", range(8, EVENTS, 24))
+def test_an_event_that_cannot_be_written_lets_nothing_wait_for_ever(stable, tmp_path: Path, seq):
+    refuse_event(Trial(stable, tmp_path), seq)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seq", range(1, EVENTS))
+def test_no_event_that_cannot_be_written_lets_anything_wait_for_ever(stable, tmp_path: Path, seq):
+    refuse_event(Trial(stable, tmp_path), seq)
 
 
 @pytest.mark.long

@@ -76,6 +76,13 @@ async def test_many_at_once_are_told_apart(start: Starter):
     assert [await process.exited for process in started] == list(range(40))
 
 
+async def test_who_waits_for_an_end_is_told_although_the_keeper_is_killed_while_all_is_closed(start: Starter):
+    process = await start("/bin/sleep", "600")
+    os.kill(process.keeper, signal.SIGKILL)
+    await start.processes.close()
+    assert await process.exited == KILLED
+
+
 async def test_what_cannot_be_started_is_an_error_and_the_next_one_starts(start: Starter):
     with pytest.raises(FileNotFoundError):
         await start("/no/such/program")

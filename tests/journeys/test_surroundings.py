@@ -1,8 +1,13 @@
 """What the model is told of its surroundings while it works, through whole tasks."""
 
+import asyncio
+
+import pytest
 from tests.journeys.test_wire import play
 
+from halocline.context.notes.folder import REPLACED, TOLD
 from halocline.context.system_prompt.environment import PLAN, SWITCHED
+from halocline.files.folder_mark import read_mark
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Note, Usage
@@ -35,6 +40,36 @@ async def test_a_prompt_with_nothing_new_around_it_has_no_note(journey):
     first, second = (event.content for event in journey.logged if isinstance(event, ev.TurnStarted))
     assert [isinstance(part, Note) for part in first] == [False, True]
     assert [isinstance(part, Note) for part in second] == [False]
+
+
+async def test_a_folder_that_another_took_the_place_of_is_told_to_the_model_and_the_person_once(journey):
+    folder = journey.workspace
+    if not read_mark(folder):
+        pytest.skip("this file system cannot tell folders apart")
+    replaced = REPLACED.format(folder=folder)
+    client = journey.client([Turn(text="One."), Turn(text="Two.", expect=replaced), Turn(text="Three.")])
+    told = []
+
+    async def listen():
+        async for event in client.events(journey.task):
+            told.extend([event.text] if isinstance(event, ev.Noticed) else [])
+
+    await journey.open(client)
+    listening = asyncio.create_task(listen())
+    await journey.prompt(client)
+    folder.rename(folder.with_name("moved"))
+    folder.mkdir()
+    await journey.prompt(client)
+    await journey.prompt(client)
+    await client.close()
+    await listening
+    assert told == [TOLD.format(folder=folder, task=journey.task)]
+    noted = [event.content for event in journey.logged if isinstance(event, ev.TurnStarted)]
+    assert [any(isinstance(part, Note) and part.text == replaced for part in content) for content in noted] == [
+        False,
+        True,
+        False,
+    ]
 
 
 async def test_how_full_the_window_is_is_told_as_it_fills(journey):

@@ -276,3 +276,18 @@ async def test_a_sync_that_comes_first_leaves_nothing_to_do_ahead(log):
     await log.sync()
     await asyncio.sleep(0.05)
     assert tries == [1]
+
+
+async def test_who_subscribes_after_the_end_is_told_of_it():
+    stream, closed = Stream(lambda after: ()), asyncio.Event()
+
+    class Late:
+        def push(self, event):
+            pass
+
+        def close(self):
+            closed.set()
+
+    stream.finish()
+    stream.attach(Late())
+    assert closed.is_set()

@@ -16,6 +16,7 @@ from halocline.checkpoints.saved import FIRST
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.events import CheckpointFailed, CheckpointTaken, DurableEvent, Noticed
+from halocline.protocol.waiting import end_all
 
 Paths = Sequence[str] | None
 
@@ -53,7 +54,7 @@ class RootedCheckpoints:
         await self._first.settle()  # the others may have given it work
 
     async def close(self) -> None:
-        await asyncio.gather(*(store.close() for store in (self._first, *self._others.values())))
+        await end_all(*(store.close() for store in (self._first, *self._others.values())))
 
     def _emit_first(self, emit: Emit, event: DurableEvent | Noticed) -> None:
         if isinstance(event, CheckpointTaken):

@@ -11,6 +11,7 @@ from halocline.checkpoints.repository.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.saved import CheckpointInfo
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.left_out import LeftOut
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +40,10 @@ class Queries(ABC):
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
         return await self._query(self._repository.list, task)
+
+    async def list_left_out(self, checkpoint: str) -> Sequence[LeftOut]:
+        """The files that a checkpoint, by its hash, left out, except those that tools make again."""
+        return await self._query(restoring.remainder.list_left_out, self._repository, checkpoint)
 
     async def diff(self, old: str, new: str | None = None) -> str:
         """The unified diff between two checkpoints, or from one to the files as they are now."""

@@ -46,6 +46,8 @@ class SaveQueue:
         self.running: Request | None = None
         self.late: Request | None = None
         self._no_longer_late = asyncio.Event()
+        self._broken: BaseException | None = None
+        """What ended the saving for good: the task's log cannot be written."""
         self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.
@@ -127,6 +129,11 @@ class SaveQueue:
         self.late = None
         self._no_longer_late.set()
 
+    def require_working(self) -> None:
+        """Raise what ended the saving, if anything did: nothing may change files in the belief that they are saved."""
+        if self._broken is not None:
+            raise self._broken
+
     def turn_off(self) -> None:
         """Drop what waits, and accept nothing more."""
         self.is_off = True
@@ -134,15 +141,21 @@ class SaveQueue:
         self._drop_waiting()
 
     async def _work(self) -> None:
-        while self.waiting:
-            self.running = self.waiting.popleft()
-            try:
-                await self._serve(self.running)
-            finally:
-                self.running.is_saved.set()
-                self.running = None
-            if self._looks == _FRESHEN_AFTER and not self.waiting:
-                await self._freshen()
+        try:
+            while self.waiting:
+                self.running = self.waiting.popleft()
+                try:
+                    await self._serve(self.running)
+                finally:
+                    self.running.is_saved.set()
+                    self.running = None
+                if self._looks == _FRESHEN_AFTER and not self.waiting:
+                    await self._freshen()
+        except BaseException as error:  # those who wait are woken: nobody serves them, now or later
+            self._broken = error
+            self._end_late()
+            self.turn_off()
+            raise
         self._when_idle()
 
     async def _freshen(self) -> None:

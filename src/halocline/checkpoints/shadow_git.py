@@ -107,9 +107,17 @@ class ShadowGit(Queries):
 
         Changes by somebody else are saved first, so that they do not count as the task's. `ran`: a command will change
         the files, so it is not known what it writes. `destroys`: it waits for a late checkpoint until that is ready.
+
+        Raises what ended the saving, if the task's log cannot be written.
         """
+        self._queue.require_working()
         if paths == () or self._queue.is_off:
             return
+        await self._make_safe(paths, ran=ran, destroys=destroys)
+        self._queue.require_working()
+        self._repository.claims.begin(paths, ran=ran)
+
+    async def _make_safe(self, paths: Sequence[str] | None, *, ran: bool, destroys: bool) -> None:
         if self._queue.late is None:
             await self._save_present(paths, ran=ran)
         if self._queue.late is not None and destroys:
@@ -119,7 +127,6 @@ class ShadowGit(Queries):
                 await self._save_present(paths, ran=ran)
         if self._queue.late is not None:
             await self._go_on_without(self._queue.late)
-        self._repository.claims.begin(paths, ran=ran)
 
     async def _go_on_without(self, late: Request) -> None:
         """Let files change without a checkpoint; waits a while for one that is already being saved."""

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from halocline.runtime.history.forks import Fork as Fork
     from halocline.runtime.history.restore_preview import (
+        RestorePreview as RestorePreview,
         find_undo_target as find_undo_target,
         list_newest_first as list_newest_first,
         preview_restore as preview_restore,
@@ -228,7 +229,7 @@ _PLACES = {
     "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
     "runtime.history.edits_in_progress": "EditDraft EditProgress EditProposal EditSettled",
     "runtime.history.forks": "Fork",
-    "runtime.history.restore_preview": "find_undo_target list_newest_first preview_restore",
+    "runtime.history.restore_preview": "RestorePreview find_undo_target list_newest_first preview_restore",
     "runtime.history.revert": "HunkReversal revert_hunk",
     "runtime.history.snapshots": "PastPrompt Snapshot SnapshotPoint",
     "runtime.loosening": "SWITCH_WORDS",

@@ -1,4 +1,4 @@
-"""Waits for what nothing announces: asked again and again, and over when the clock says so.
+"""Waits for what nothing announces: asked again and again, and over when the clock says so. And for the end of several.
 
 What must stay true: a slow answer makes no wait longer, and no wait is counted in its turns.
 """
@@ -23,3 +23,10 @@ async def wait_until(is_so: Callable[[], Awaitable[bool]], seconds: float, pause
         if limit.expired():
             return False
         raise
+
+
+async def end_all(*works: Awaitable[None]) -> None:
+    """Wait until all of these have ended, also if one fails; then raise the first error."""
+    for outcome in await asyncio.gather(*works, return_exceptions=True):
+        if outcome is not None:
+            raise outcome

@@ -6,6 +6,7 @@ from any surface.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -238,13 +239,14 @@ class Controller:
         lost = await self._attached.close()
         for opened in self._open.values():
             opened.task.inbox.abandon(leave_questions=leave_questions)
-        await asyncio.gather(*self._background, self._answer_notes.close())
+        last = await asyncio.gather(*self._background, self._answer_notes.close(), return_exceptions=True)
         served = await asyncio.gather(*(opened.serving for opened in self._open.values()), return_exceptions=True)
-        while self._open:
-            await self._open.popitem()[1].close()
-        await self.assemblies.own.close()
-        self._program_log.close()
-        for outcome in (*served, *lost):
+        async with AsyncExitStack() as parts:  # closes all, also if one fails
+            parts.callback(self._program_log.close)
+            parts.push_async_callback(self.assemblies.own.close)
+            while self._open:
+                parts.push_async_callback(self._open.popitem()[1].close)
+        for outcome in (*served, *lost, *last):
             if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
                 raise outcome
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 class OpenTask(msgspec.Struct):
     """An open task, the coroutine that serves it, its model, and remarks from its start.
 
-    `left_at` is the time of its last event in another process; 0 once a prompt was sent. `own` are the person's
-    commands, once there is one.
+    `left_at` is the time of its last event in another process; 0 once a prompt was sent. `folder_mark` is that of the
+    folder in which the last turn began (see `files.folder_mark`). `own` are the person's commands, once there is one.
     """
 
     task: Task
@@ -30,6 +31,7 @@ class OpenTask(msgspec.Struct):
     socket: asyncio.Task[None]
     remarks: tuple[str, ...] = ()
     left_at: float = 0.0
+    folder_mark: str = ""
     own: "OwnCommands | None" = None
 
     def own_commands(self) -> "OwnCommands":
@@ -50,9 +52,10 @@ class OpenTask(msgspec.Struct):
         """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
         self.socket.cancel()
         await asyncio.wait([self.socket])
-        if self.own:
-            await self.own.close()
-        await self.task.close()
+        async with AsyncExitStack() as parts:
+            parts.push_async_callback(self.task.close)
+            if self.own:
+                await self.own.close()
 
 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:

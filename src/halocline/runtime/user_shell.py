@@ -13,6 +13,7 @@ from halocline.ports.host import Cut, ShellCommand, ShellResult
 from halocline.protocol.commands import LeaveRunning, RunCommand, StopCommand
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events import OwnCommandEnded, OwnCommandStarted, ToolCallProgressed
+from halocline.protocol.waiting import end_all
 from halocline.task.task import Task
 
 MOST = 16
@@ -61,7 +62,7 @@ class OwnCommands:
         waiting = [running for _, running in self._running.values()]
         for run in [*self._running]:
             self._cut(run, Cut.STOP)
-        await asyncio.gather(*waiting)
+        await end_all(*waiting)
 
     async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]") -> None:
         end = partial(OwnCommandEnded, run=run, command=command)

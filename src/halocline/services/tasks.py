@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -71,9 +71,9 @@ class TaskService:
         names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
         return {name: pid for name in names if (pid := self.writer(name))}
 
-    def list_waiting(self) -> list[str]:
-        """Return the open tasks that wait for an answer. Only logs of open tasks are read."""
-        return [name for name in self.list_open() if self._is_waiting(name)]
+    def list_waiting(self, tasks: Iterable[str] = ()) -> list[str]:
+        """Return the tasks that wait for an answer, of those that are open and of these. Only their logs are read."""
+        return [name for name in {*self.list_open(), *tasks} if self._is_waiting(name)]
 
     def _is_waiting(self, name: str) -> bool:
         try:

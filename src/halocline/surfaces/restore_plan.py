@@ -1,8 +1,8 @@
-"""Text about restoring files: what a plan would do, and why it does nothing."""
+"""Text about restoring files: what a plan would do, why it does nothing, and what a restore did."""
 
 from collections.abc import Sequence
 
-from halocline.client import FileDifference, RestorePlan
+from halocline.client import FileDifference, Restored, RestorePlan, RestorePreview
 from halocline.protocol.errors import NotWhole
 from halocline.protocol.left_out import LeftOut, describe_left_out
 from halocline.surfaces.figures import format_plural
@@ -34,6 +34,32 @@ def describe_plan(plan: RestorePlan) -> list[str]:
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
+def describe_rewind(seen: RestorePreview, where: str) -> list[str]:
+    """Describe what a rewind would do now; `where` is where it goes."""
+    lines = [f"Going back {where}:", f"  The model forgets {format_plural(seen.messages, 'message')}."]
+    if seen.plan is None:
+        lines.append(f"  Files stay as they are. {seen.unsaved}")
+    else:
+        lines += [f"  {count_plan(seen.plan)}", *describe_plan(seen.plan)]
+    if seen.commands:
+        lines.append("  These commands ran since; what they did outside the files stays:")
+        lines += [f"    $ {clean(command)}" for command in seen.commands]
+    return lines
+
+
+def describe_restored(restored: Restored, undo: str, overwrite: str = "--overwrite") -> list[str]:
+    """Say what a restore did, and what it left as it was. `undo` and `overwrite` are the commands to name for these."""
+    lines = [f"Restored {format_plural(len(restored.changed), 'file')}."]
+    lines += [f"To undo: {undo}"] if restored.undo else []
+    if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
+        lines += [f"Kept {format_plural(stay, 'file')} with changes that are not the task's."]
+        lines += [OVERWRITE.replace("--overwrite", overwrite)]
+    if restored.left_out:
+        lines.append(f"Could not restore {format_plural(len(restored.left_out), 'file')}:")
+    kept = name_paths("cannot be written or removed", restored.kept)
+    return [*lines, *describe_remainder(restored.left_out), *kept]
+
+
 def describe_loss(task: str, count: int) -> str:
     """Say that checkpoints of a task are lost, and how its edits can still be taken back."""
     what = f"{count} checkpoints of task {task} are lost" if count > 1 else f"A checkpoint of task {task} is lost"
@@ -44,6 +70,11 @@ def describe_loss(task: str, count: int) -> str:
 def describe_remainder(left_out: Sequence[LeftOut]) -> list[str]:
     """Say what a restore cannot bring back, a line for each reason."""
     return [clean(line) for line in describe_left_out("  cannot restore", left_out, SHOWN)]
+
+
+def describe_unsaved(left_out: Sequence[LeftOut]) -> list[str]:
+    """Say what a checkpoint left out, a line for each reason."""
+    return [clean(line) for line in describe_left_out("The newest checkpoint leaves out", left_out, SHOWN)]
 
 
 def describe_assumed(plan: RestorePlan) -> list[str]:

@@ -1,6 +1,5 @@
 """The host of a task: what its tools act on, its secrets, its permissions, and what adds to its context."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from halocline.ports.diagnostics import Diagnostics
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import SecretFilter, ToolHost
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_all
 
 if TYPE_CHECKING:
     from halocline.ports.editor import TerminalSource
@@ -58,4 +58,4 @@ class TaskHost(Value, frozen=True):
     async def close(self) -> None:
         """Close everything that was started."""
         others = [part.close() for part in (self.tools.browser, self.tools.mcp) if part]
-        await asyncio.gather(self.tools.shell.close(), self.sources.diagnostics.close(), *others)
+        await end_all(self.tools.shell.close(), self.sources.diagnostics.close(), *others)

@@ -51,8 +51,10 @@ def describe_deleted(task: str) -> TaskNotFound:
 
 def give_back(file: int) -> None:
     """Unlock. The holder is erased first: `read_owner` locks briefly, and must not be mistaken for it."""
-    os.ftruncate(file, 0)
-    os.close(file)
+    try:
+        os.ftruncate(file, 0)
+    finally:
+        os.close(file)
 
 
 def read_owner(folder: Path) -> str | None:

@@ -118,8 +118,10 @@ class Stream:
         return event
 
     def attach(self, subscriber: Subscriber) -> None:
-        """Send every event to the subscriber until the stream is finished."""
+        """Send every event to the subscriber until the stream is finished, which it may be."""
         self._subscribers.add(subscriber)
+        if self._finished:
+            subscriber.close()
 
     def detach(self, subscriber: Subscriber) -> None:
         """Remove a subscriber."""
@@ -138,10 +140,7 @@ class Stream:
 
     async def with_catching_up(self, after: int = 0) -> AsyncIterator[ev.Event | Caught]:
         """Like `events`; wherever the past ends, a tuple (the live snapshot) replaces all transient events so far."""
-        subscriber = Subscription()
-        self._subscribers.add(subscriber)
-        if self._finished:
-            subscriber.close()
+        self.attach(subscriber := Subscription())
         try:
             while not subscriber.at_end:
                 subscriber.behind, reached = False, self.seq

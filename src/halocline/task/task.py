@@ -5,7 +5,7 @@ What must stay true: state changes only in `emit`; every call has one end; every
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from functools import cached_property
 
 from halocline.protocol.events import Durable, Event, TurnEnded, TurnStarted
@@ -129,13 +129,13 @@ class Task:
         self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
-        """Close the host, the model and the log. Nothing of the task runs after this."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
-        await self.checkpoints.close()
-        await self.host.close()
-        await self.model.close()
-        self.log.close()
+        """Close all parts, also if one fails. Nothing of the task runs after this."""
+        async with AsyncExitStack() as parts:
+            parts.callback(self.log.close)
+            for part in (self.model, self.host, self.checkpoints):
+                parts.push_async_callback(part.close)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
 
     def deadline(self) -> float | None:
         """Return the seconds until the turn is cut off; None if the user can be asked instead, between steps."""

@@ -33,13 +33,15 @@ class FaultTime(StrEnum):
 class Fault(Value, frozen=True):
     """A fault at a point. Without an `error` (a name in `errno`), the process is killed.
 
-    A `lasting` error also occurs at every later point. A fault at point 0 never occurs: points are only counted.
+    A `lasting` error also occurs at every later point. A fault at point 0 never occurs: points are only counted. With a
+    `text`, the point is the first write of data that contains it: points before may change their order from run to run.
     """
 
     at: int = 0
     moment: FaultTime = FaultTime.BEFORE
     error: str = ""
     lasting: bool = False
+    text: str = ""
 
 
 class Points:
@@ -49,6 +51,8 @@ class Points:
         """`seen` is called just before every point."""
         self.count = 0
         self._fault = fault
+        self._at = fault.at
+        self._text = fault.text.encode()
         self._seen = seen
 
     def install(self) -> None:
@@ -62,6 +66,8 @@ class Points:
     def _watch(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
         @wraps(real)
         def watched(*args: Any, **kwargs: Any) -> Any:
+            if half and self._text and self._text in bytes(args[1]):
+                self._at, self._text = self.count + 1, b""
             due = self._due(name)
             if due and half and self._fault.moment is FaultTime.HALF:
                 real(args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:])
@@ -85,9 +91,9 @@ class Points:
             return False
         self.count += 1
         self._seen(self.count, name)
-        if not self._fault.at:
+        if not self._at:
             return False
-        return self.count >= self._fault.at if self._fault.lasting else self.count == self._fault.at
+        return self.count >= self._at if self._fault.lasting else self.count == self._at
 
     def _strike(self) -> None:
         if not self._fault.error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import stat
 from asyncio.subprocess import Process
@@ -19,6 +20,9 @@ from halocline.protocol.messages import StopReason, Text
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.surfaces.cli.plain.line_menu import CHOICE
+from halocline.surfaces.cli.plain.line_mode import LineMode
+from halocline.surfaces.slash.context import SlashContext
+from halocline.surfaces.slash.queue import answer_queue
 
 HI = {"text": "Hello."}
 WAITS = {"call": [shell("echo began > began; while [ ! -e go ]; do sleep 0.05; done")]}
@@ -407,3 +411,28 @@ async def test_what_was_typed_when_another_terminal_began_a_turn_is_there_again(
     await shows(first, "What should I do?")
     first.send("\x04")
     await shows(first, pexpect.EOF)
+
+
+async def test_the_list_names_a_task_that_waits_for_an_approval(halo: Halo) -> None:
+    terminal = halo.terminal("--approval-mode", "auto", "-m", halo.script(RISKY, HI), "one")
+    await shows(terminal, "allow once")
+    assert "  needs you    one" in (await halo.run("tasks", "list")).out
+    terminal.kill(signal.SIGKILL)
+    await shows(terminal, pexpect.EOF)
+    assert "  needs you    one" in (await halo.run("tasks", "list")).out
+
+
+async def test_of_two_who_delete_a_waiting_message_one_learns_that_it_was_too_late(halo: Halo) -> None:
+    async with (
+        writing(halo, "--approval-mode", "auto", "-m", halo.script(WAITS, HI)),
+        guest(halo, "ann") as ann,
+        guest(halo, "ben") as ben,
+    ):
+        ann.send(cmd.SubmitPrompt, content=(Text("and then"),))
+        await ann.until(ev.MessageQueued)
+        await ben.until(ev.MessageQueued)
+        view = LineMode(attended=False)
+        contexts = [SlashContext(one.client, one.task, view) for one in (ann, ben)]
+        answers = await asyncio.gather(*(answer_queue(context, "delete 1") for context in contexts))
+        assert sorted(map(str, answers)) == ["Deleted: and then", "Too late, it waits no more: and then"]
+        (halo.folder / "go").touch()

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import re
+import shutil
 import signal
 
 import pytest
@@ -129,6 +130,24 @@ async def test_an_export_goes_to_a_file(halo: Halo) -> None:
     assert (halo.folder / "out.md").read_text().startswith("# write a note\n")
     done = await halo.run("export", task, "-o", "none/out.md")
     assert (done.code, done.err.splitlines()[0]) == (2, "halo: Cannot write none/out.md: No such file or directory.")
+
+
+async def test_the_list_of_checkpoints_says_what_the_newest_one_leaves_out(halo: Halo) -> None:
+    (halo.folder / ".gitignore").write_text("*.local\n")
+    (halo.folder / "conf.local").write_text("mine\n")
+    (halo.folder / "huge.bin").write_bytes(bytes(6_000_000))
+    (halo.folder / "node_modules").mkdir()
+    (halo.folder / "node_modules/made.js").write_text("again\n")
+    await made_task(halo)
+    listed = await halo.run("checkpoints", "list")
+    said = " ".join(listed.err.split())
+    assert len(listed.out.splitlines()) == 2
+    for what in (
+        "conf.local, because what .gitignore names is not saved.",
+        "huge.bin, because files of such kinds over 256 kB are not saved.",
+    ):
+        assert f"The newest checkpoint leaves out: {what}" in said
+    assert "node_modules" not in said
 
 
 async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) -> None:
@@ -346,3 +365,18 @@ async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
     assert all(
         text in done.out for text in ("Only the model is scripted", "All four tests pass", "To use a real model")
     )
+
+
+async def test_a_restore_from_elsewhere_names_the_folder_and_how_to_make_a_deleted_one_again(halo: Halo) -> None:
+    task = await made_task(halo)
+    elsewhere = await halo.run("checkpoints", "restore", f"{task}/2", cwd=halo.root)
+    assert f"halo checkpoints restore {task}/2 -C {halo.folder}" in " ".join(elsewhere.err.split())
+    shutil.rmtree(halo.folder)
+    place = halo.folder
+    for words in ([], ["-C", str(place)]):
+        refused = await halo.run("checkpoints", "restore", f"{task}/2", *words, cwd=halo.root)
+        hint = f"mkdir -p {place} && halo checkpoints restore {task}/2 -C {place} --overwrite"
+        assert (refused.code, hint in " ".join(refused.err.split())) == (2, True), refused.err
+    place.mkdir()
+    done = await halo.run(*hint.partition("&& halo ")[2].split(), "--yes", cwd=halo.root)
+    assert (done.code, (place / "note.txt").read_text()) == (0, "after\n"), done.err

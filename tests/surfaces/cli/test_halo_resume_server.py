@@ -55,3 +55,15 @@ async def test_the_line_that_resumes_a_conversation_names_its_address(halo: Halo
     async with ModelServer([HELLO], key="k") as server:
         words = tuple(asks(server))
         assert await asyncio.to_thread(converse, words, f"--base-url {server.url('openai')}") == 0
+
+
+async def test_so_does_the_line_of_a_terminal_that_joined_and_was_left_alone(halo: Halo) -> None:
+    def converse(words: tuple[str, ...], resumes: str) -> int:
+        first = Person(halo, *words, "first").sees("Hello.", COMPOSER)
+        second = Person(halo, "-r", halo.tasks[0], *words).sees("Join it").types("y\r").sees(COMPOSER)
+        assert first.types(CTRL_D).is_gone_with() == 0
+        return second.types(CTRL_D).sees(f"halo -r {halo.tasks[0]} {resumes}").is_gone_with()
+
+    async with ModelServer([HELLO], key="k") as server:
+        words = tuple(asks(server))
+        assert await asyncio.to_thread(converse, words, f"--base-url {server.url('openai')}") == 0

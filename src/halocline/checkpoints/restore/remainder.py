@@ -1,16 +1,18 @@
-"""Says what a restore cannot bring back: files that its checkpoint left out and the task may have changed since."""
+"""Says what a checkpoint left out, and what of it a restore cannot bring back, as the task may have changed it."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path as FilePath
 
 from halocline.checkpoints.changes.attribution import Who
 from halocline.checkpoints.changes.claims import Claims
 from halocline.checkpoints.changes.evidence import attribute_between, may_have_removed
 from halocline.checkpoints.index.index import Path
+from halocline.checkpoints.repository.access import StoreAccess
 from halocline.checkpoints.selection import left_out, sizes
 from halocline.checkpoints.selection.overruled import Never
-from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.git import Git, GitFailed, Runner
 from halocline.protocol.left_out import LeftOut
 
 _OTHERS = (Who.PERSON, Who.OTHER)
@@ -46,7 +48,20 @@ def list_remainder(
         for path, one in found.items()
         if whose.get(path, by.rest) not in _OTHERS or (path in gone and may_have_removed(claims, path, between[0]))
     ]
-    return [LeftOut(_show(one), why) for one in names if (why := _explain(git, one, largest))]
+    return _explain_each(git, names, largest)
+
+
+def list_left_out(store: StoreAccess, checkpoint: str) -> list[LeftOut]:
+    """List what a checkpoint left out and tools do not make again; nothing if git cannot tell."""
+    git, found = store.bind_git(store.limits.patience, Runner(), None), []
+    with suppress(GitFailed):
+        found = _explain_each(git, left_out.read_record(git, checkpoint), store.limits.largest)
+    return found
+
+
+def _explain_each(git: Git, found: Sequence[left_out.Skipped], largest: int) -> list[LeftOut]:
+    ours = _find_ours(git, [one.path.encode("latin-1") for one in found if one.by_rule])
+    return [LeftOut(_show(one), why) for one in found if (why := _explain(git, one, largest, ours))]
 
 
 def _may_be_later(git: Git, one: left_out.Skipped, moment: float) -> bool:
@@ -61,8 +76,11 @@ def _show(one: left_out.Skipped) -> str:
     return one.path.encode("latin-1").decode(errors="replace")
 
 
-def _explain(git: Git, one: left_out.Skipped, largest: int) -> str:
-    """Say why no checkpoint holds a file; empty if it need not come back, as tools make it again."""
+def _explain(git: Git, one: left_out.Skipped, largest: int, ours: Collection[Path]) -> str:
+    """Say why no checkpoint holds a file; empty if it need not come back, as tools make it again.
+
+    `ours` are the files that one of our own rules leaves out.
+    """
     path = one.path.encode("latin-1")
     if not one.by_rule:
         limit = sizes.largest_saved(path, largest)
@@ -73,7 +91,7 @@ def _explain(git: Git, one: left_out.Skipped, largest: int) -> str:
     if Never(git.workspace)(path):
         return "secrets and hidden files are not saved"
     is_gone = not os.path.lexists(os.path.join(os.fsencode(git.workspace), path))
-    if _is_ours(git, path):
+    if path in ours:
         return "dependencies and caches are not saved" if is_gone else ""
     return "what .gitignore names is not saved"
 
@@ -85,8 +103,13 @@ def _size_of(workspace: FilePath, path: Path) -> int:
         return 0
 
 
-def _is_ours(git: Git, path: Path) -> bool:
-    """True if one of our own rules leaves a file out, rather than the project's."""
+def _find_ours(git: Git, paths: Sequence[Path]) -> frozenset[Path]:
+    """Return the files that one of our own rules leaves out, rather than the project's."""
+    if not paths:
+        return frozenset()
+    asked = b"".join(path + b"\0" for path in paths)
     # 1 means that no rule does any more.
-    answer = git.run("check-ignore", "-v", "-z", "--no-index", "--stdin", data=path + b"\0", accept=(0, 1))
-    return answer.split(b"\0")[0].endswith(b"info/exclude")
+    answer = git.run("check-ignore", "-v", "-z", "--no-index", "--stdin", data=asked, accept=(0, 1)).split(b"\0")
+    return frozenset(
+        path for source, path in zip(answer[::4], answer[3::4], strict=False) if source.endswith(b"info/exclude")
+    )

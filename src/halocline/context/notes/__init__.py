@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         diagnostics as diagnostics,
         double_check as double_check,
         files as files,
+        folder as folder,
         idle as idle,
         jobs as jobs,
         todos as todos,

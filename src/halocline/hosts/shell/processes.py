@@ -168,6 +168,7 @@ class Processes:
             timer.cancel()
         if line is not None:
             await line.close()
+        self._kill_commands()  # a keeper that is killed just now reports no end, but there are those who wait for it
 
     def _note_exit(self, pid: int, code: int) -> None:
         exited = self._running.pop(pid)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from halocline.context import notes
 from halocline.context.system_prompt.environment import environment_note
+from halocline.files.folder_mark import read_mark
 from halocline.protocol import commands as cmd
+from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
 from halocline.runtime.open_task import OpenTask
@@ -26,7 +28,17 @@ def add_notes(opened: OpenTask, content: Content, editor: cmd.EditorState | None
     now = datetime.now().astimezone()
     rested = _note_pause(opened, now.timestamp())
     note = environment_note(task.state, Path(task.state.workspace), now, editor)
-    return (*content, *filter(None, (note,)), *rested, *_note_schema(schema))
+    return (*content, *_note_replaced_folder(opened), *filter(None, (note,)), *rested, *_note_schema(schema))
+
+
+def _note_replaced_folder(opened: OpenTask) -> tuple[Note, ...]:
+    """Return a note if another folder took the place of the task's since the last turn began, and tell the person."""
+    state, before = opened.task.state, opened.folder_mark
+    opened.folder_mark = read_mark(state.workspace) or before
+    if before in ("", opened.folder_mark):
+        return ()
+    opened.task.emit(Noticed(notes.folder.TOLD.format(folder=state.workspace, task=state.task)))
+    return (notes.folder.note_replaced(state.workspace),)
 
 
 def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
-from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.figures import format_age
-from halocline.surfaces.restore_plan import describe_loss, describe_plan, describe_remainder, explain_no_change
+from halocline.surfaces.restore_plan import describe_loss, describe_plan, explain_no_change
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, ask_yes_no
 from halocline.surfaces.slash.diff import show_comparison
+from halocline.surfaces.slash.rewind import describe_put_back
 
 USAGE = (
     "/checkpoint            list this task's checkpoints\n"
@@ -73,9 +73,7 @@ async def _put_back(name: str, plan: RestorePlan, context: SlashContext, label: 
     if not await ask_yes_no(context.view, f"{YES}?", YES, NO):
         return "Nothing was changed."
     restored = await context.client.time.restore(context.workspace, name)
-    kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
-    kept += describe_remainder(restored.left_out)
-    return "\n".join([*kept, f"To undo: /checkpoint restore {brief_target(restored.undo, 10)}"])
+    return "\n".join(describe_put_back(restored, name))
 
 
 def _is_of(known: Sequence[Checkpoint], number: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.slash.queue_lines import shorten_message
@@ -25,11 +26,23 @@ async def answer_queue(context: SlashContext, rest: str) -> SlashAnswer:
         case ["send", number] if found := _find_message(messages, number):
             return _send(client, task, (found,))
         case ["delete", number] if found := _find_message(messages, number):
-            client.send(cmd.WithdrawQueued(task=task, message=found.id))
-            return f"Deleted: {shorten_message(found)}"
+            is_deleted = await withdraw_message(client, task, found)
+            return f"{'Deleted' if is_deleted else 'Too late, it waits no more'}: {shorten_message(found)}"
         case ["send" | "delete", number]:
             return f"No message {number} waits. There are {len(messages)}: see /queue"
     return USAGE
+
+
+async def withdraw_message(client: Client, task: str, message: QueuedMessage) -> bool:
+    """Take a message out of a task's queue, wherever the task runs. False if it was delivered before."""
+    command = cmd.WithdrawQueued(task=task, message=message.id)
+    if not client.is_attached(task):
+        return client.send(command)
+    try:
+        await client.deliver(command)
+    except HaloclineError:
+        return False
+    return True
 
 
 async def complete_queue(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:

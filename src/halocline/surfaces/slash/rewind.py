@@ -1,11 +1,17 @@
-"""`/rewind`: go back to before an earlier prompt, with or without the files, and rewrite it."""
+"""`/rewind`: go back to before an earlier prompt, with or without the files, and rewrite it.
+
+What would happen to the files is shown before the choice, and what happened after it.
+"""
 
 import time
 from collections.abc import Sequence
 
-from halocline.client import PastPrompt
+from halocline.client import PastPrompt, Restored, preview_restore
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces.figures import format_age
+from halocline.surfaces.restore_plan import describe_restored, describe_rewind, name_paths
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashPrompt, ask_choice
 
 LISTED = 8
@@ -25,15 +31,50 @@ async def answer_rewind(context: SlashContext, rest: str) -> SlashAnswer:
     chosen = await _choose_prompt(context, found)
     if chosen is None:
         return UNCHANGED
-    restore = await ask_choice(context.view, "Restore what?", (BOTH, CONVERSATION, FILES))
+    changes_files = await _show_plan(context, chosen.seq - 1)
+    options = (BOTH, CONVERSATION, FILES) if changes_files else (CONVERSATION,)
+    restore = await ask_choice(context.view, "Restore what?", options)
     if restore is None:
         return UNCHANGED
     request = cmd.GoBack(
         task=context.task, to=chosen.seq - 1, files=restore != CONVERSATION, conversation=restore != FILES
     )
-    context.client.send(request)
-    went = f"Going back to before “{shorten_prompt(chosen.text)}”."
-    return went if restore == FILES else SlashPrompt(chosen.text, f"{went} The prompt is in the composer.")
+    went = await _go_back(context, request, f"before “{shorten_prompt(chosen.text)}”.")
+    if restore == FILES:
+        return "\n".join(went)
+    went[0] += " The prompt is in the composer."
+    return SlashPrompt(chosen.text, "\n".join(went))
+
+
+async def _show_plan(context: SlashContext, to: int) -> bool:
+    """Show what going back to just after event `to` would do. True if it would change files."""
+    client, task = context.client, context.task
+    try:
+        seen = await preview_restore(client.time, client.past(task), task, to, overwrite=False)
+    except HaloclineError as error:
+        context.view.say(f"Files stay as they are. {error.text} {error.hint}".strip())
+        return False
+    context.view.say("\n".join(describe_rewind(seen, "before this prompt")))
+    return seen.plan is not None and bool(seen.plan.changes)
+
+
+async def _go_back(context: SlashContext, request: cmd.GoBack, where: str) -> list[str]:
+    """Go back, and say what was restored; of a task that another process runs, its events say that."""
+    if context.client.is_attached(context.task):
+        context.client.send(request)
+        return [f"Going back to {where}"]
+    restored = await context.client.time.go_back(request)
+    return [f"Went back to {where}", *(describe_put_back(restored, f"{context.task}@{request.to}") if restored else ())]
+
+
+def describe_put_back(restored: Restored, name: str) -> list[str]:
+    """Say what a restore to the checkpoint or point `name` did, in the words of slash commands."""
+    lines = describe_restored(
+        restored,
+        f"/checkpoint restore {brief_target(restored.undo, 10)}",
+        f"halo checkpoints restore {name} --overwrite",
+    )
+    return [*lines, *name_paths("not restored (saved content is damaged)", restored.lost)]
 
 
 async def _choose_prompt(context: SlashContext, prompts: Sequence[PastPrompt]) -> PastPrompt | None:

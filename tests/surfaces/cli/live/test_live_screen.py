@@ -467,9 +467,21 @@ def test_escape_twice_goes_back_to_an_earlier_prompt(halo: Halo, open_terminal: 
     terminal = open_terminal().starts("-m", halo.script(HI, {"text": "Second."})).says("first").sees("Hello.", HINT)
     terminal.presses("Escape")
     time.sleep(0.2)
-    terminal.presses("Escape").sees("before which prompt?", "first").decides("1").sees("Restore what?").decides("2")
-    terminal.sees("→ Only the conversation", "Going back to before “first”.", "Rewound to ")
+    terminal.presses("Escape").sees("before which prompt?", "first").decides("1").sees("Restore what?").decides("1")
+    terminal.sees("→ Only the conversation", "Went back to before “first”.", "Rewound to ")
     assert terminal.composer() == "first"
+
+
+def test_going_back_shows_what_it_would_do_to_files_and_then_what_it_did(halo: Halo, open_terminal: Open) -> None:
+    (halo.folder / ".gitignore").write_text("large.bin\n")
+    (halo.folder / "large.bin").write_bytes(os.urandom(300_000))
+    turns = ({"call": [call("write_to_file", path="a.txt", content="a\n"), shell("rm large.bin")]}, HI)
+    terminal = open_terminal(100, 50).starts("-y", "-m", halo.script(*turns)).says("write it").sees("Hello.", HINT)
+    terminal.says("/rewind").sees("before which prompt?").decides("1").sees("Restore what?")
+    terminal.saw("1 file to change, 1 that cannot be restored.", "delete  a.txt", "cannot restore: large.bin, because")
+    terminal.saw("$ rm large.bin").decides("1").sees("Went back to before “write it”.", "Restored 1 file.")
+    terminal.sees("Could not restore 1 file:", "cannot restore: large.bin, because", "To undo: /checkpoint restore ")
+    assert not (halo.folder / "a.txt").exists()
 
 
 def test_all_earlier_prompts_can_be_gone_back_to_and_those_gone_back_from_are_marked(

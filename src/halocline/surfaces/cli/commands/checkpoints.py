@@ -1,6 +1,7 @@
 """`halo checkpoints`: list, compare and restore checkpoints of a workspace."""
 
 import argparse
+import re
 import shlex
 import sys
 import time
@@ -26,11 +27,37 @@ Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 
 
 def command(arguments: argparse.Namespace) -> int:
-    workspace = workspace_of(arguments.cwd)
+    workspace = _find_folder(arguments)
     client = open_client(Choices(), folder=workspace)
     action = {"list": _list_checkpoints, "diff": _diff_checkpoints, "restore": _restore_files}[arguments.action]
     event_loop.run_loop(_after_mending(action, client, workspace, arguments))
     return 0
+
+
+def _find_folder(arguments: argparse.Namespace) -> Path:
+    """Return the folder of the checkpoints. Raises UsageError; of one that was deleted it says how to get it back."""
+    place = Path(arguments.cwd).expanduser()
+    if arguments.action == "restore" and not place.exists():
+        raise UsageError(f"{place} is not a folder.", _explain_deleted(place, arguments.checkpoint))
+    return workspace_of(arguments.cwd)
+
+
+def _explain_deleted(folder: Path, checkpoint: str) -> str:
+    place = shlex.quote(str(folder))
+    again = f"mkdir -p {place} && halo checkpoints restore {checkpoint} -C {place} --overwrite"
+    return f"If it was deleted, make it again, and its checkpoints can be restored into it: {again}"
+
+
+def _point_to_folder(client: Client, workspace: Path, checkpoint: str, error: UsageError) -> UsageError:
+    """Return the error, with the folder of the checkpoint's task if that is another one."""
+    info = client.tasks.info(re.split("[/@]", checkpoint)[0])
+    if info is None or Path(info.workspace) == workspace:
+        return error
+    folder = Path(info.workspace)
+    text = f"Task {info.task} works in {folder}, not in {workspace}."
+    if not folder.is_dir():
+        return UsageError(f"{text[:-1]}; its folder is not there.", _explain_deleted(folder, checkpoint))
+    return UsageError(text, f"Run: halo checkpoints restore {checkpoint} -C {shlex.quote(str(folder))}")
 
 
 async def _after_mending(action: Action, client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -56,10 +83,14 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     if not found and not store.unread and not lost:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     titles: dict[str, str] = {}
-    for info in sorted(found, key=_time_key(found), reverse=True):
+    newest_first = sorted(found, key=_time_key(found), reverse=True)
+    for info in newest_first:
         title = titles.setdefault(info.task, _read_title(client, info.task))
         text = f"{info.label} · {title}" if title else info.label
         print(entry(f"{info.task}/{info.n}", info.sha[:10], _format_when(info.at), text=text))
+    for newest in newest_first[:1]:
+        for line in restore_plan.describe_unsaved(await store.list_left_out(newest.sha)):
+            print_message(line)
 
 
 def _format_when(at: float) -> str:
@@ -132,7 +163,10 @@ async def _restore_files(client: Client, workspace: Path, arguments: argparse.Na
     if arguments.what == "chat":
         await _restore_chat(client, arguments)
         return
-    plan = await client.time.plan(workspace, arguments.checkpoint, overwrite=arguments.overwrite)
+    try:
+        plan = await client.time.plan(workspace, arguments.checkpoint, overwrite=arguments.overwrite)
+    except UsageError as error:
+        raise _point_to_folder(client, workspace, arguments.checkpoint, error) from error
     for line in restore_plan.describe_plan(plan):
         print_raw(line)
     both = arguments.what == "both"
@@ -169,16 +203,7 @@ async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
 def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
     what = "" if arguments.what == "files" else f" --what {arguments.what}"
-    print(f"Restored {format_plural(len(restored.changed), 'file')}.")
-    print(f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}")
-    if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
-        print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
-        print(restore_plan.OVERWRITE)
-    if restored.left_out:
-        print(f"Could not restore {format_plural(len(restored.left_out), 'file')}:")
-    for line in (
-        *restore_plan.describe_remainder(restored.left_out),
-        *restore_plan.name_paths("cannot be written or removed", restored.kept),
-    ):
+    undo = f"halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}"
+    for line in restore_plan.describe_restored(restored, undo):
         print_raw(line)
     restore_plan.require_whole(restored.lost)

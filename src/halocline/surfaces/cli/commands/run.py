@@ -65,7 +65,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
         if stays and resumes and (busy := _to_join(client, arguments, workspace)):
             from halocline.surfaces.cli.session.join import join_task
 
-            return event_loop.run_loop(join_task(client, busy, view, prompt, piped))
+            return event_loop.run_loop(join_task(client, busy, view, prompt, piped, arguments.base_url))
         return event_loop.run_loop(
             _run_conversation(client, arguments, workspace, prompt, piped, schema, view, stays=stays)
         )

@@ -8,7 +8,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.protocol.state.state import State
-from halocline.surfaces.cli.session.queued_messages import withdraw_message
+from halocline.surfaces.slash.queue import withdraw_message
 from halocline.surfaces.terminal.composing.prompt import Prompt
 
 

@@ -18,7 +18,7 @@ from halocline.surfaces.figures import format_age
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.application.status_bar import shorten_folder
 from halocline.surfaces.terminal.drawing.table import entry
-from halocline.surfaces.terminal.drawing.task_line import STATUSES
+from halocline.surfaces.terminal.drawing.task_line import NEEDS_YOU, STATUSES
 
 LISTED = 15
 """Most tasks of the lists without keys."""
@@ -81,7 +81,7 @@ def _build_entries(client: Client, tasks: Sequence[TaskInfo]) -> list[PickerEntr
     running, waiting, now = client.tasks.list_open(), client.tasks.list_waiting(), time.time()
     entries = []
     for info in tasks:
-        state = "needs you" if info.task in waiting else _describe_state(info, is_open=info.task in running)
+        state = NEEDS_YOU if info.task in waiting else _describe_state(info, is_open=info.task in running)
         facts = (state, format_age(info.changed_at, now), shorten_folder(info.workspace))
         title = " ".join(clean(info.name or info.title).split()) or "(no prompt yet)"
         entries.append(PickerEntry(info.task, title, " · ".join(facts)))

@@ -10,8 +10,15 @@ from halocline.surfaces.cli.session.task_switch import before_the_turn
 from halocline.surfaces.terminal.view import View
 
 
-async def join_task(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
-    """Show the task and let a person take part. Returns the exit code."""
+async def join_task(
+    client: Client,
+    task: str,
+    view: View,
+    prompt: str = "",
+    along: tuple[UserPart, ...] = (),
+    server: str | None = None,
+) -> int:
+    """Show the task and let a person take part; `server` is given by a flag. Returns the exit code."""
     try:
         async with view:
             await client.join(task, TaskOptions(attended=view.asks, asks_again=view.asks))
@@ -22,7 +29,7 @@ async def join_task(client: Client, task: str, view: View, prompt: str = "", alo
             last = describe_last(client, task)
     finally:
         await close_client(client)
-    finish_run(client, last, stays=view.asks)
+    finish_run(client, last, stays=view.asks, is_moved=bool(server))
     return code
 
 

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
@@ -20,11 +20,13 @@ STATUSES = {
     "unfinished": "unfinished",
 }
 """Labels for the end of a task's last turn."""
+NEEDS_YOU = "needs you"
+"""The label of a task that waits for an answer: for an approval, say."""
 
 
-def task_line(info: TaskInfo, query: TaskQuery) -> str:
-    """One line of the list, with the value it is sorted by."""
-    status = STATUSES.get(info.status, info.status)
+def task_line(info: TaskInfo, query: TaskQuery, waiting: Collection[str] = ()) -> str:
+    """One line of the list, with the value it is sorted by. The tasks in `waiting` wait for an answer."""
+    status = NEEDS_YOU if info.task in waiting else STATUSES.get(info.status, info.status)
     facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:

@@ -62,8 +62,9 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
         return
     if not tasks:
         print(_describe_none(query))
+    waiting = client.tasks.list_waiting(info.task for info in tasks if info.status == "unfinished")
     for info in tasks:
-        print(task_line(info, query))
+        print(task_line(info, query, waiting))
         if info.snippet:
             print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
