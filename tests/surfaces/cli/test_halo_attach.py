@@ -317,8 +317,10 @@ async def test_a_second_terminal_joins_and_both_show_what_either_asks_for(halo: 
     await shows(first, "What should I do?")
     first.send("three\r")
     await shows(second, "The third answer")
+    await shows(second, "What should I do?")
     second.send("\x04")
     await shows(second, "continues it")
+    await shows(first, "What should I do?")
     first.send("\x04")
     await shows(first, pexpect.EOF)
 
