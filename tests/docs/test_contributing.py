@@ -34,10 +34,9 @@ print([event.text for event in read], fold_events(read).labels.tags)
 
 
 @pytest.fixture
-def followed(tmp_path: Path, request: pytest.FixtureRequest) -> Halo:
+def followed(halo: Halo, tmp_path: Path, request: pytest.FixtureRequest) -> Halo:
     """`halo` with what a page adds to it. The test has the name of the page."""
     name = re.sub("test_an?_(.*)_that_is_added.*", r"\1", request.function.__name__).replace("_", "-")
-    halo = Halo(tmp_path)
     halo.env |= follow_page(ROOT / "docs" / "contributing" / f"{name}.md", tmp_path / "copy")
     return halo
 

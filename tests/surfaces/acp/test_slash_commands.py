@@ -18,13 +18,6 @@ MESSAGES = (schema.AgentMessageChunk, schema.AgentThoughtChunk)
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 async def run(editor: Editor, root: Path, folder: Path, *prompts: str, turns: tuple[Turn, ...] = ()) -> int:
     """Send prompts; returns how often the model was asked."""
     async with (
