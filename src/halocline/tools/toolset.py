@@ -65,7 +65,7 @@ _SPARED = frozenset(tool.name for tool in ALL if not tool.compact)
 OFFERED = {"apply_patch": True, "replace_in_file": False}
 """Tools for editing part of a file: each model gets one of them, those of `PATCHES` the first."""
 ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation")
-"""Offered if the settings name them, or the user asked for one in this task: most tasks do not pay for them."""
+"""Offered if the setting `extra_tools`, which lists them too, names one, or the user asked for one in this task."""
 SET_UP = ("web_search", "use_skill", "remember")
 """Offered if a search engine or a skill is set up, or memory is on."""
 THROUGH = "call_mcp_tool"
