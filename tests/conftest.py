@@ -1,7 +1,7 @@
 import gc
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +82,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.
             item.add_marker(SECOND_TRY)
         if item.nodeid.startswith(FULL) and not item.nodeid.startswith(SAMPLES):
             item.add_marker(pytest.mark.full)
+
+
+@pytest.fixture
+def halo(tmp_path: Path) -> Iterator[Any]:
+    from tests.surfaces.cli.halo_process import Halo  # only who runs `halo` pays for it
+
+    halo = Halo(tmp_path)
+    yield halo
+    halo.clean_up()

@@ -9,18 +9,6 @@ from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME, OWN_AGEN
 SKILLS = (Skill("pdf", "Works with PDF.", "/nowhere"),)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
 def describe(place: Path, *lines: str, name: str = "reviewer", ending: str = ".md", body: str = "You review.") -> Path:
     place.mkdir(parents=True, exist_ok=True)
     file = place / f"{name}{ending}"

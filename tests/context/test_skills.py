@@ -17,18 +17,6 @@ def skill(place: Path, name: str = "pdf", about: str = "Works with PDF.") -> Pat
     return write(place / name, f"---\nname: {name}\ndescription: {about}\nlicense: MIT\n---\n# How\nDo it.\n")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
 def test_a_project_without_skills_says_nothing_of_them(project, home):
     found = found_skills(project, home)
     assert (found.skills, found.skipped, skills_section(found.skills)) == ((), (), "")

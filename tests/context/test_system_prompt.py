@@ -1,4 +1,5 @@
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
+BUDGET = tomllib.loads(Path(__file__).with_name("prompt_budget.toml").read_text(encoding="utf-8"))
+"""The tokens that the prompt and the tools may take, by the form of the prompt and the family of the model."""
 WORKSPACE = Path("/work/{project}")
 MODELS = ["anthropic/claude-opus-5", "openai/gpt-5.6", "gemini/gemini-3-pro", "zai/glm-5", "ollama/qwen3"]
 
@@ -23,13 +26,21 @@ def test_the_prompt_names_the_workspace_and_leaves_no_hole(model: str, compact: 
     assert set(sections_of(text)) <= set(SECTIONS)
 
 
-@pytest.mark.parametrize(("compact", "most"), [(False, 2_300), (True, 1_550)])
+@pytest.mark.parametrize("form", BUDGET)
 @pytest.mark.parametrize("model", MODELS)
-def test_prompt_and_tools_together_stay_small(model: str, compact: bool, most: int):
+def test_prompt_and_tools_stay_within_what_their_family_may_take(model: str, form: str):
+    most, compact = BUDGET[form][family_of(model) or "other"], form == "compact"
     offered = Tools().specs(State(model=ModelState(name=model), prompt=PromptState(compact=compact)))
     specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
-    tools = json.dumps(specs, separators=(",", ":"), ensure_ascii=False)
-    assert len(system_prompt(WORKSPACE, models=[model], compact=compact) + tools) / 4 <= most
+    assert len(system_prompt(WORKSPACE, models=[model], compact=compact)) / 4 <= most["prompt"]
+    assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= most["tools"], (
+        "Say it in fewer words, or offer a tool on demand (tools/toolset.py), or argue for more in prompt_budget.toml."
+    )
+
+
+def test_each_family_has_its_budget():
+    assert [set(families) for families in BUDGET.values()] == [{*FAMILIES, "other"}] * 2
+    assert {family_of(model) or "other" for model in MODELS} == {*FAMILIES, "other"}
 
 
 def test_the_compact_prompt_speaks_of_no_tool_that_it_does_not_come_with():

@@ -54,12 +54,6 @@ KINDS: dict[str, tuple[str, str, Callable[[Path], list[str]]]] = {
 }
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 def write(file: Path, data: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)

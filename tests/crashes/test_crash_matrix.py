@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.crashes.trial import KILLED, Stable, Trial
+from tests.crashes.trial import KILLED, Trial
 
 from halocline.protocol.values import Value
 from halocline.testing.faults import Fault, FaultTime
@@ -57,13 +57,6 @@ def named(text: str) -> Case:
 
 
 CHOSEN = [named(os.environ["CRASH_CASE"])] if os.environ.get("CRASH_CASE") else []
-
-
-@pytest.fixture(scope="module")
-def stable():
-    stable = Stable()
-    yield stable
-    stable.close()
 
 
 @pytest.fixture(scope="module")

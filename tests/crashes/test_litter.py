@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.crashes.trial import KILLED, Stable, Trial
+from tests.crashes.trial import KILLED, Trial
 
 from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.repository.stores import half_restored
@@ -19,13 +19,6 @@ from halocline.testing.faults import Fault, FaultTime
 SAMPLE, ALL = 12, 200
 HALF_WRITTEN = ("*.tmp", "*.new", "tmp_*", "merge-*", ".halo-*")
 """Any file that is named so is half written, wherever it is."""
-
-
-@pytest.fixture(scope="module")
-def stable():
-    stable = Stable()
-    yield stable
-    stable.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from halocline.surfaces.cli.command_table import COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS, ExitCode
 
 ROOT = Path(__file__).parents[2]
+CONTRIBUTING = sorted((ROOT / "docs" / "contributing").glob("*.md"))
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -27,6 +28,15 @@ def test_the_guide_names_every_command():
 def test_the_tour_lists_every_page_behind_it():
     tour = (ROOT / "docs" / "architecture.md").read_text()
     assert [page.name for page in (ROOT / "docs" / "design").glob("*.md") if f"](design/{page.name})" not in tour] == []
+
+
+@pytest.mark.parametrize("page", CONTRIBUTING, ids=lambda page: page.stem)
+def test_a_page_on_adding_something_is_short_and_linked_and_a_test_follows_it(page: Path):
+    assert len(page.read_text().splitlines()) <= 25
+    for name in ("AGENTS.md", "docs/architecture.md"):
+        assert f"contributing/{page.name})" in (ROOT / name).read_text()
+    tests = Path(__file__).with_name("test_contributing.py").read_text()
+    assert re.search(rf"test_an?_{page.stem.replace('-', '_')}_that_is_added", tests)
 
 
 def list_anchors(page: Path) -> set[str]:

@@ -2,12 +2,12 @@ import asyncio
 import os
 import resource
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.hosts.conftest import Runner
+from tests.hosts.test_processes import runs
 
 from halocline.hosts.shell.shell import LocalShell
 from halocline.protocol.errors import ToolFailure
@@ -17,12 +17,6 @@ pytestmark = pytest.mark.process
 
 MIB = 1 << 20
 HIDING = "setsid setsid sh -c 'trap \"\" TERM; echo $$ > up; exec sleep 60'"
-
-
-def runs(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be collected does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")
 
 
 @pytest.mark.parametrize(

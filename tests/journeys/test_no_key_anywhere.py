@@ -3,8 +3,6 @@
 import asyncio
 import random
 import string
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,13 +14,6 @@ PIECE = 12
 """So many characters of a key in a row would be too much of it."""
 
 GOOD = b'data: {"choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-
-
-@pytest.fixture
-def halo(tmp_path: Path) -> Iterator[Halo]:
-    halo = Halo(tmp_path)
-    yield halo
-    halo.clean_up()
 
 
 def echo(status: str, body: bytes, kind: str = "application/json", *headers: str) -> bytes:

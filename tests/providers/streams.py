@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
-from halocline.protocol.messages import AssistantMessage, Message, Text, UserMessage
+from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
 from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
@@ -77,3 +77,7 @@ def usage_of(events: Sequence[ModelEvent]) -> UsageReported:
 
 def text_of(events: Sequence[ModelEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def call(id: str, **arguments: object) -> ToolCall:
+    return ToolCall(id=id, name="read_file", arguments=arguments)

@@ -1,6 +1,16 @@
 import msgspec
 import pytest
-from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
+from tests.providers.streams import (
+    HELLO,
+    MemoryBlobs,
+    call,
+    endpoint,
+    message_of,
+    request,
+    text_of,
+    translated,
+    usage_of,
+)
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -36,10 +46,6 @@ def messages(asked: Request, **blobs: bytes) -> list[dict]:
         {**one, "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in one["content"]]}
         for one in sent
     ]
-
-
-def call(id: str, **arguments: object) -> ToolCall:
-    return ToolCall(id=id, name="read_file", arguments=arguments)
 
 
 def said(*parts: Text | Thinking | ToolCall) -> AssistantMessage:

@@ -1,7 +1,17 @@
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.providers.streams import HELLO, MemoryBlobs, endpoint, message_of, request, text_of, translated, usage_of
+from tests.providers.streams import (
+    HELLO,
+    MemoryBlobs,
+    call,
+    endpoint,
+    message_of,
+    request,
+    text_of,
+    translated,
+    usage_of,
+)
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -33,10 +43,6 @@ def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
 
 def body(asked: Request, at: Endpoint, **blobs: bytes) -> dict:
     return msgspec.json.decode(b"".join(to_wire(asked, at, encode_messages(at, MemoryBlobs(**blobs)))))
-
-
-def call(id: str, **arguments: object) -> ToolCall:
-    return ToolCall(id=id, name="read_file", arguments=arguments)
 
 
 def test_a_request_holds_model_tools_and_messages() -> None:

@@ -3,6 +3,7 @@ import pytest
 from tests.providers.streams import (
     HELLO,
     MemoryBlobs,
+    call,
     collected,
     endpoint,
     message_of,
@@ -36,10 +37,6 @@ RAW = '{"type":"reasoning", "id":"rs_1","encrypted_content":"c2Vj","summary":[],
 def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
     place = endpoint(provider, "gpt-5.6")
     return msgspec.json.decode(b"".join(to_wire(asked, place, encode_messages(provider, MemoryBlobs(**blobs)))))
-
-
-def call(id: str, **arguments: object) -> ToolCall:
-    return ToolCall(id=id, name="read_file", arguments=arguments)
 
 
 def test_a_request_holds_model_instructions_tools_and_input_and_is_not_stored() -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,6 @@ from halocline.protocol import codec
 from halocline.protocol.events import AssistantMessageCompleted, Durable, ToolCallEnded, TurnEnded, UsageReported
 
 PROVIDERS = {"llamacpp": "/v1", "anthropic": "", "openai-responses": "/v1"}
-
-
-@pytest.fixture
-def halo(tmp_path: Path) -> Iterator[Halo]:
-    halo = Halo(tmp_path)
-    yield halo
-    halo.clean_up()
 
 
 def logged(out: str) -> list[Durable]:

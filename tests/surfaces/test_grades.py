@@ -4,9 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, prompt
-from tests.surfaces.acp.test_acp import flags
-from tests.surfaces.cli.conftest import halo
+from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, flags, prompt
 from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.live.conftest import Open, open_terminal
 from tests.surfaces.graded_calls import COMMANDS, NAMED, WORDS, fill_folder
@@ -21,7 +19,7 @@ from halocline.surfaces.cli.plain.line_menu import CHOICE
 from halocline.surfaces.figures import GRADES
 from halocline.testing.model_server import ModelServer
 
-__all__ = ["halo", "open_terminal"]
+__all__ = ["open_terminal"]
 
 EACH_GRADE = pytest.mark.parametrize("grade", Grade)
 DONE = {"text": "Done it."}

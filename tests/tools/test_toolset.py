@@ -1,4 +1,5 @@
 import json
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
+from halocline.store.settings.settings import Settings
 from halocline.tools.toolset import ALL, KEPT, ON_REQUEST, PLANNING, SET_UP, Tools, every_tool, list_specs
 
 
@@ -37,19 +39,17 @@ def test_a_tool_is_found_by_its_name_only():
     assert tools.find("Read_File") is None
 
 
-@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6"])
-def test_all_specs_together_stay_within_1500_tokens(model: str):
-    offered = Tools().specs(State(model=ModelState(name=model)))
-    specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
-    assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
-
-
 def names(**known) -> set[str]:
     return {spec.name for spec in Tools().specs(State(**known))}
 
 
 def test_a_task_pays_for_no_tool_that_it_was_not_given():
     assert not names() & {PLANNING, *ON_REQUEST, *SET_UP}
+
+
+def test_the_setting_for_tools_on_request_takes_each_of_them():
+    (names, _) = get_args(get_type_hints(Settings)["extra_tools"])
+    assert get_args(names) == ON_REQUEST
 
 
 @pytest.mark.parametrize("tool", [*ON_REQUEST, *SET_UP])

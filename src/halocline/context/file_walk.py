@@ -47,12 +47,12 @@ def _list_entries(folder: Path) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as entries:
             seen = islice(entries, MOST_ENTRIES)
-            return sorted((entry.name, _is_folder(entry)) for entry in seen if not entry.name.startswith("."))
+            return sorted((entry.name, is_folder(entry)) for entry in seen if not entry.name.startswith("."))
     except OSError:
         return []
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def is_folder(entry: "os.DirEntry[str]") -> bool:
     """Return False also for a link that leads nowhere, or to itself."""
     try:
         return entry.is_dir()

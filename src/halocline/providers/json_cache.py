@@ -7,8 +7,9 @@ from typing import Generic, TypeVar
 import msgspec
 
 from halocline.ports.blobs import Blobs
-from halocline.protocol.messages import AssistantMessage, Image, Message
+from halocline.protocol.messages import AssistantMessage, Image, Message, ToolResult, UserPart
 from halocline.protocol.state.persistent import count_common
+from halocline.protocol.values import JsonObject
 from halocline.providers.reply import answered_calls
 
 F = TypeVar("F")
@@ -94,6 +95,18 @@ def encode_image(image: Image, blobs: Blobs) -> str | None:
         return b2a_base64(blobs.get(image.blob), newline=False).decode("ascii")
     except KeyError:
         return None
+
+
+def encode_content(parts: Sequence[UserPart], encode_part: Callable[[UserPart], JsonObject]) -> str | list[JsonObject]:
+    """Encode content as plain text if possible: not every server accepts a list of parts."""
+    if not any(isinstance(part, Image) for part in parts):
+        return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
+    return [encode_part(part) for part in parts]
+
+
+def text_of_result(result: ToolResult) -> str:
+    """Return a result's text, for formats that cannot mark a failed call otherwise."""
+    return f"Error: {result.text}" if result.is_error else result.text
 
 
 MISSING_PICTURE = "[Image missing: its file is gone.]"

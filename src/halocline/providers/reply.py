@@ -66,6 +66,25 @@ def answered_calls(messages: Iterable[Message]) -> set[str]:
     return {message.call for message in messages if isinstance(message, ToolResult)}
 
 
+class ReplyReader:
+    """The part of a stream's reader that all wire formats share: ids for the calls, and what the reply has cost.
+
+    `ended` is true once the reply is known to be complete. `calls` are those in the request, if known.
+    """
+
+    def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
+        self.ended = False
+        self._endpoint = endpoint
+        self._ids = CallIds(request, calls)
+        self._most = request.max_tokens
+        self._usage: Usage | None = None
+        self._cost: float | None = None
+
+    def spent(self) -> UsageReported | None:
+        """Return the usage so far, if the server reported any."""
+        return report_usage(self._endpoint, self._usage, self._cost)
+
+
 class CallDraft(msgspec.Struct):
     """A call being streamed. `sent_id` is the server's, `id` ours: the same unless that one was taken.
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from halocline.context.file_walk import is_folder
 from halocline.git.diffs import git_standing
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo
@@ -61,7 +62,7 @@ def list_folder(path: Path, *, hidden: bool) -> FolderListing:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name.lower())
     except OSError as error:
         raise UsageError(f"Cannot list {path}: {error.strerror}.", "Choose another folder.") from error
-    folders = [entry for entry in entries if (hidden or not entry.name.startswith(".")) and _is_folder(entry)]
+    folders = [entry for entry in entries if (hidden or not entry.name.startswith(".")) and is_folder(entry)]
     found = (Inside(entry.path, entry.name, os.path.exists(f"{entry.path}/.git")) for entry in folders[:MOST])
     parent = "" if path.parent == path else str(path.parent)
     return FolderListing(str(path), parent, tuple(found), len(folders) > MOST, not os.access(path, os.W_OK))
@@ -70,10 +71,3 @@ def list_folder(path: Path, *, hidden: bool) -> FolderListing:
 async def inspect_git(path: Path) -> GitStatus:
     """Return the git status of a folder. Raises ToolFailure if git fails."""
     return GitStatus(*await git_standing(path))
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False

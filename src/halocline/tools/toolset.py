@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline import policy, tools
 from halocline.context.system_prompt.model_families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
@@ -23,10 +25,14 @@ SANDBOXED, SANDBOXED_IN_AUTO = "SANDBOXED", "SANDBOXED_IN_AUTO"
 
 
 class Standard(Value, frozen=True):
-    """A tool of most tasks; its module is imported when it is first called. `form` is its name there."""
+    """A tool of most tasks; its module is imported when it is first called. `form` is its name there.
+
+    `compact`: it is offered with the compact prompt, too. The others are spared there: bash and these can do the same.
+    """
 
     name: str
     form: str = "TOOL"
+    compact: bool = False
 
     @property
     def spec(self) -> ToolSpec:
@@ -39,25 +45,27 @@ class Standard(Value, frozen=True):
 
 
 ALL = (
-    Standard("read_file"),
-    Standard("list_files"),
-    Standard("search_files"),
+    Standard("read_file", compact=True),
+    Standard("list_files", compact=True),
+    Standard("search_files", compact=True),
     Standard("list_code_definition_names"),
-    Standard("replace_in_file"),
-    Standard("apply_patch"),
-    Standard("write_to_file"),
-    Standard("execute_command"),
-    Standard("job"),
+    Standard("replace_in_file", compact=True),
+    Standard("apply_patch", compact=True),
+    Standard("write_to_file", compact=True),
+    Standard("execute_command", compact=True),
+    Standard("job", compact=True),
     Standard("web_fetch"),
     Standard("update_todos"),
-    Standard("ask_followup_question"),
-    Standard("attempt_completion"),
+    Standard("ask_followup_question", compact=True),
+    Standard("attempt_completion", compact=True),
 )
+"""In the order of a request. A module and its row here are a whole tool; `make docs` writes what is made of them."""
+_SPARED = frozenset(tool.name for tool in ALL if not tool.compact)
 
 OFFERED = {"apply_patch": True, "replace_in_file": False}
 """Tools for editing part of a file: each model gets one of them, those of `PATCHES` the first."""
 ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation")
-"""Offered if the settings name them, or the user asked for one in this task: most tasks do not pay for them."""
+"""Offered if the setting `extra_tools`, which lists them too, names one, or the user asked for one in this task."""
 SET_UP = ("web_search", "use_skill", "remember")
 """Offered if a search engine or a skill is set up, or memory is on."""
 THROUGH = "call_mcp_tool"
@@ -66,8 +74,6 @@ MCP = ("find_tools", THROUGH, "access_mcp_resource")
 PLANNING = "plan_mode_respond"
 BROWSER = "browser_action"
 """Offered if a browser is set up; built for its page size."""
-SPARED = ("list_code_definition_names", "web_fetch", "update_todos")
-"""Not offered with the compact prompt: bash and the other tools can do the same."""
 SUBAGENTS = "use_subagents"
 """Offered if the settings enable it or an agent is described; never to a sub-agent. Runs alone: it is many agents."""
 RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
@@ -92,8 +98,8 @@ def _kept_specs() -> dict[str, ToolSpec]:
 
 def with_sandbox(tools: Iterable[Standard], *, only_in_auto: bool = False) -> tuple[Standard, ...]:
     """Return the tools with the sandboxed execute_command, for every approval mode or for auto only."""
-    held = Standard("execute_command", SANDBOXED_IN_AUTO if only_in_auto else SANDBOXED)
-    return tuple(held if tool.name == held.name else tool for tool in tools)
+    form = SANDBOXED_IN_AUTO if only_in_auto else SANDBOXED
+    return tuple(replace(tool, form=form) if tool.name == "execute_command" else tool for tool in tools)
 
 
 class Tools:
@@ -173,7 +179,7 @@ def _is_offered(name: str, state: State) -> bool:
         return False
     if state.subagents.subtask or name in RARE:
         return True
-    if state.prompt.compact and name in SPARED:
+    if state.prompt.compact and name in _SPARED:
         return False
     return name not in OFFERED or OFFERED[name] == bool(re.match(PATCHES, state.model.name))
 

@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import acp
-from acp import schema
+from acp import RequestError, schema
 from tests.surfaces.cli.forked import Forked, start_halo
+
+from halocline.testing.model_server import ModelServer
 
 HALO = (sys.executable, "-m", "halocline", "acp")
 Decide = Callable[[schema.ToolCallUpdate, list[schema.PermissionOption]], str | None]
 MODULE = "halocline.surfaces.acp.server"
 PATIENCE = 60.0
+BOUND = 45.0
+"""Seconds in which a prompt ends."""
 FIRMER = 2.0
 """Seconds after which an editor no longer waits for a process."""
 LARGEST_LINE = 2**26
@@ -159,3 +163,21 @@ async def begin(
 def prompt(text: str) -> list[schema.TextContentBlock]:
     """A prompt of one text."""
     return [schema.TextContentBlock(text=text, type="text")]
+
+
+def flags(server: ModelServer) -> tuple[str, ...]:
+    return "-m", "openai/x", "--base-url", server.url("openai")
+
+
+async def ask(connection: acp.core.ClientSideConnection, task: str, text: str) -> str:
+    """Return how a prompt ended: its stop reason, or the text of its error."""
+    async with asyncio.timeout(BOUND):
+        try:
+            return (await connection.prompt(session_id=task, prompt=prompt(text))).stop_reason
+        except RequestError as error:
+            return str(error)
+
+
+async def load(connection: acp.core.ClientSideConnection, folder: Path, task: str) -> None:
+    await connection.initialize(1, schema.ClientCapabilities())
+    await connection.load_session(cwd=str(folder), session_id=task, mcp_servers=[])

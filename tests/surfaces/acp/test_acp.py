@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from acp import RequestError, schema
-from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, prompt
+from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, flags, prompt
 
 from halocline.mcp.tool_names import name_for
 from halocline.providers.scripted.script import Call, Turn
@@ -24,10 +24,6 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "old.txt").write_text("a\nb\nc\n")
     return folder
-
-
-def flags(server: ModelServer) -> tuple[str, ...]:
-    return "-m", "openai/x", "--base-url", server.url("openai")
 
 
 async def test_a_turn_streams_its_text_and_ends(tmp_path: Path, folder: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from acp import schema
-from tests.surfaces.acp.editor import Editor, begin, connect, prompt
+from tests.surfaces.acp.editor import Editor, begin, connect, flags, prompt
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.files import OpenFiles
@@ -22,10 +22,6 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "open.txt").write_text("a\nsaved\n")
     return folder
-
-
-def flags(server: ModelServer) -> tuple[str, ...]:
-    return "-m", "openai/x", "--base-url", server.url("openai")
 
 
 async def run(editor: Editor, root: Path, folder: Path, *turns: Turn) -> str:

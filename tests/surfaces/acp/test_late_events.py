@@ -30,13 +30,6 @@ HAND_OVER = Turn(calls=(Call("new_task", {"context": "Write the docs."}),))
 SLOW = Turn(text="slow " * 20_000, pace=0.05)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 @asynccontextmanager
 async def held_agent(root: Path, folder: Path, *turns: Turn) -> AsyncIterator[tuple[Editor, ClientSideConnection, str]]:
     """An editor whose agent holds interrupts and successors back until the file `go` is there."""

@@ -20,13 +20,6 @@ pytestmark = pytest.mark.process
 THEIRS = Turn(text="theirs " * 40, pace=0.02)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 @asynccontextmanager
 async def other_client(root: Path, task: str) -> AsyncIterator[Client]:
     """A client that has joined the task from this process."""

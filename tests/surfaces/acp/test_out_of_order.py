@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 from acp.core import ClientSideConnection
-from tests.surfaces.acp.editor import Editor, begin, connect, prompt
+from tests.surfaces.acp.editor import BOUND, Editor, ask, begin, connect, flags
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
@@ -14,28 +14,7 @@ pytestmark = pytest.mark.process
 SLOW = Turn(text="slow " * 20_000, pace=0.05)
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
 SLEEP = Call("execute_command", {"command": "sleep 300"})
-BOUND = 45
 """Seconds within which everything has to end here."""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
-def flags(server: ModelServer) -> tuple[str, ...]:
-    return "-m", "openai/x", "--base-url", server.url("openai")
-
-
-async def ask(connection: ClientSideConnection, task: str, text: str) -> str:
-    """Return how a prompt ended: its stop reason, or the text of its error."""
-    async with asyncio.timeout(BOUND):
-        try:
-            return (await connection.prompt(session_id=task, prompt=prompt(text))).stop_reason
-        except RequestError as error:
-            return str(error)
 
 
 @pytest.mark.parametrize("text", ["go", "/init go"])

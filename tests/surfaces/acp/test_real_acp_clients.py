@@ -28,13 +28,6 @@ DENIED = 5
 """Exit code of acpx when a permission was denied."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def agent(server: ModelServer) -> list[str]:
     return [sys.executable, "-m", "halocline", "acp", "-m", "openai/x", "--base-url", server.url("openai")]
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from acp import schema
-from acp.core import ClientSideConnection
-from tests.surfaces.acp.editor import Editor, begin, connect, prompt
+from tests.surfaces.acp.editor import Editor, begin, connect, flags, load, prompt
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -18,10 +17,6 @@ from halocline.surfaces.acp.replay import list_standing
 from halocline.testing.model_server import ModelServer
 
 TODOS = Call("update_todos", {"todos": [{"text": "Look", "status": "completed"}]})
-
-
-def flags(server: ModelServer) -> tuple[str, ...]:
-    return "-m", "openai/x", "--base-url", server.url("openai")
 
 
 async def rewind(root: Path, task: str, find: Callable[[list[ev.DurableEvent]], int]) -> None:
@@ -38,11 +33,6 @@ def before_last_prompt(past: list[ev.DurableEvent]) -> int:
 
 def at_first_call(past: list[ev.DurableEvent]) -> int:
     return next(event.seq for event in past if isinstance(event, ev.ToolCallStarted))
-
-
-async def load(connection: ClientSideConnection, folder: Path, task: str) -> None:
-    await connection.initialize(1, schema.ClientCapabilities())
-    await connection.load_session(cwd=str(folder), session_id=task, mcp_servers=[])
 
 
 def prompts_of(editor: Editor) -> list[str]:

@@ -10,21 +10,12 @@ from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
 from halocline.client import SLASH_COMMANDS
 from halocline.providers.scripted.script import Call, Turn
-from halocline.surfaces.acp.slash import ELSEWHERE
-from halocline.surfaces.slash.handlers import HANDLERS
 from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 SERVER = Path(__file__).parents[2] / "mcp" / "server.py"
 MESSAGES = (schema.AgentMessageChunk, schema.AgentThoughtChunk)
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
 
 
 async def run(editor: Editor, root: Path, folder: Path, *prompts: str, turns: tuple[Turn, ...] = ()) -> int:
@@ -133,10 +124,6 @@ async def test_compacting_is_shown(tmp_path: Path, folder: Path) -> None:
     await run(editor, tmp_path, folder, "first", "second", "third", "/compact", turns=turns)
     assert "compacted from" in editor.of(schema.AgentThoughtChunk)[-1].content.text
     assert "Done." not in editor.said
-
-
-def test_each_command_of_a_terminal_says_what_to_do_in_an_editor() -> None:
-    assert {name for name, row in HANDLERS.items() if row.terminal} == {*ELSEWHERE, "help"}
 
 
 async def test_the_help_lists_what_an_editor_is_offered(tmp_path: Path, folder: Path) -> None:

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from acp import RequestError, schema
+from acp import RequestError
 from acp.core import ClientSideConnection
-from tests.surfaces.acp.editor import HALO, Editor, begin, connect, prompt
+from tests.surfaces.acp.editor import HALO, Editor, ask, begin, connect, flags, load, prompt
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
@@ -17,19 +17,7 @@ from halocline.testing.model_server import ModelServer
 pytestmark = pytest.mark.process
 OLD = (sys.executable, str(Path(__file__).with_name("old_version.py")))
 SLOW = Turn(text="slow " * 20_000, pace=0.05)
-BOUND = 45
 """Seconds within which every prompt has to end here."""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
-def flags(server: ModelServer) -> tuple[str, ...]:
-    return "-m", "openai/x", "--base-url", server.url("openai")
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -46,20 +34,6 @@ async def own_task(
     async with connect(Editor(), root, *words, program=OLD if old else HALO) as owner:
         _, session = await begin(owner, folder)
         yield owner, session.session_id
-
-
-async def load(connection: ClientSideConnection, folder: Path, task: str) -> None:
-    await connection.initialize(1, schema.ClientCapabilities())
-    await connection.load_session(cwd=str(folder), session_id=task, mcp_servers=[])
-
-
-async def ask(connection: ClientSideConnection, task: str, text: str) -> str:
-    """Return how a prompt ended: its stop reason, or the text of its error."""
-    async with asyncio.timeout(BOUND):
-        try:
-            return (await connection.prompt(session_id=task, prompt=prompt(text))).stop_reason
-        except RequestError as error:
-            return str(error)
 
 
 @pytest.mark.parametrize("version", ["same", "old"])

@@ -41,7 +41,7 @@ _OF_OTHER_RUNS = (
     "halocline.surfaces.cli.live.live_mode",
     "halocline.surfaces.cli.live.live_screen",
     "halocline.surfaces.cli.live.session",
-    "halocline.surfaces.slash.handlers",
+    "halocline.surfaces.slash.dispatch",
 )
 """Of other commands, and of a run on a terminal."""
 

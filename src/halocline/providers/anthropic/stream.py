@@ -12,7 +12,7 @@ import msgspec
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
-from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
+from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.protocol.values import JsonObject
 from halocline.providers import reply
@@ -92,18 +92,13 @@ class _Block:
     server_input: list[str] = field(default_factory=list)
 
 
-class FromWire:
+class FromWire(reply.ReplyReader):
     """Translates the payloads of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
-        """`calls` are those in the request, if they are known already."""
-        self.ended = False
-        self._endpoint = endpoint
-        self._ids = reply.CallIds(request, calls)
-        self._most = request.max_tokens
+        super().__init__(request, endpoint, calls)
         self._blocks: list[_Block] = []
         self._open: dict[int, _Block] = {}
-        self._usage: Usage | None = None
         self._stop: str | None = None
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
@@ -129,9 +124,6 @@ class FromWire:
             raise broken_off(self._endpoint)
         stop = reply.true_stop_reason(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
         return reply.last_events(self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused)
-
-    def spent(self) -> UsageReported | None:
-        return reply.report_usage(self._endpoint, self._usage)
 
     @property
     def is_paused(self) -> bool:

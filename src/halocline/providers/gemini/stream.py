@@ -15,11 +15,11 @@ from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
+from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
+from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, last_events
 
 _REFUSALS = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII ESCALATION IMAGE_SAFETY "
@@ -107,16 +107,13 @@ class _Piece:
         return open and self.thought == bool(sent.thought)
 
 
-class FromWire:
+class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
-        """`calls` are those in the request, if they are known already."""
-        self.ended = False
-        self._endpoint = endpoint
-        self._ids = CallIds(request, calls)
+        super().__init__(request, endpoint, calls)
         self._pieces: list[_Piece] = []
-        self._counts: _WireUsage | None = None
+        self._counts = _WireUsage()
         self._stop: str | None = None
         self._why = ""
         self._blocked = ""
@@ -148,9 +145,6 @@ class FromWire:
         why = self._blocked or ": ".join(filter(None, (self._stop, self._why)))
         return last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
 
-    def spent(self) -> UsageReported | None:
-        return report_usage(self._endpoint, _read_usage(self._counts) if self._counts else None)
-
     def _failure(self) -> ModelErrorKind | None:
         """Return the kind of failure, if any. A malformed call without details can only be retried."""
         if self._stop in _BAD_CALLS and not self._why and not self._drafts():
@@ -180,7 +174,8 @@ class FromWire:
     def _count(self, sent: _WireUsage) -> None:
         """Merge counts: they are cumulative and may be missing, so the newest of each kind counts."""
         known = {name: count for name, count in msgspec.structs.asdict(sent).items() if count is not None}
-        self._counts = msgspec.structs.replace(self._counts or _WireUsage(), **known)
+        self._counts = msgspec.structs.replace(self._counts, **known)
+        self._usage = _read_usage(self._counts)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()

@@ -11,11 +11,10 @@ import msgspec
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
-from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage, true_stop_reason
+from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, last_events, true_stop_reason
 from halocline.providers.reply_text import ReplyText
 
 
@@ -51,18 +50,13 @@ class _WireLine(msgspec.Struct):
 _decoder = json_input.Decoder(_WireLine)
 
 
-class FromWire:
+class FromWire(ReplyReader):
     """Translates the lines of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
-        """`calls` are those in the request, if they are known already."""
-        self.ended = False
-        self._endpoint = endpoint
-        self._ids = CallIds(request, calls)
-        self._most = request.max_tokens
+        super().__init__(request, endpoint, calls)
         self._drafts: list[CallDraft] = []
         self._text = ReplyText()
-        self._usage: Usage | None = None
         self._stop = ""
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
@@ -80,9 +74,6 @@ class FromWire:
         stop = StopReason.MAX_TOKENS if self._stop == "length" else StopReason.END_TURN
         stop = true_stop_reason(stop, self._usage, self._most)
         return (*self._text.end(), *last_events(self._endpoint, self._parts(stop), stop, self.spent()))
-
-    def spent(self) -> UsageReported | None:
-        return report_usage(self._endpoint, self._usage)
 
     def _translate(self, message: _WireMessage) -> Iterable[ModelEvent]:
         yield from self._text.add(message.thinking or "", message.content or "")

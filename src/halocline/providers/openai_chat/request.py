@@ -5,6 +5,7 @@ follow their calls (images in results come after all of them in a user message: 
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from functools import partial
 
 from halocline import providers
 from halocline.net.http import HttpClient
@@ -125,21 +126,13 @@ def _picture_message(pictures: Sequence[bytes]) -> bytes:
 def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case msg.UserMessage():
-            return Fragment(
-                json_cache.encode_json({"role": "user", "content": _encode_content(message.content, blobs)})
-            )
+            content = json_cache.encode_content(message.content, partial(_encode_part, blobs=blobs))
+            return Fragment(json_cache.encode_json({"role": "user", "content": content}))
         case msg.ToolResult():
             return _encode_result(message, blobs)
         case msg.AssistantMessage():
             reply = _encode_reply(message, endpoint)
             return Fragment(json_cache.encode_json(reply) if len(reply) > 1 else b"")
-
-
-def _encode_content(parts: Sequence[msg.Text | msg.Note | msg.Image], blobs: Blobs) -> str | list[JsonObject]:
-    """Encode content as plain text if possible: not every server accepts a list of parts."""
-    if not any(isinstance(part, msg.Image) for part in parts):
-        return "\n\n".join(part.words for part in parts if not isinstance(part, msg.Image))
-    return [_encode_part(part, blobs) for part in parts]
 
 
 def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
@@ -152,8 +145,7 @@ def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObj
 
 
 def _encode_result(result: msg.ToolResult, blobs: Blobs) -> Fragment:
-    """Encode a result. The format cannot mark a failed call, so its text does."""
-    text = f"Error: {result.text}" if result.is_error else result.text
+    text = json_cache.text_of_result(result)
     pictures = [part for part in result.content if isinstance(part, msg.Image)]
     if pictures:
         text = f"{text}\n[The images of this result follow in the next user message.]".strip()

@@ -12,13 +12,12 @@ from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.openai_chat.opaque import OpaqueEntries, seal_call
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
-from halocline.providers.reply import CallIds, finish_calls, last_events, report_usage, true_stop_reason
+from halocline.providers.reply import ReplyReader, finish_calls, last_events, true_stop_reason
 from halocline.providers.reply_text import ReplyText
 
 _STOPS = {
@@ -95,20 +94,14 @@ class _WireChunk(msgspec.Struct):
 _decoder = json_input.Decoder(_WireChunk)
 
 
-class FromWire:
+class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
-        """`calls` are those in the request, if they are known already."""
-        self.ended = False
-        self._endpoint = endpoint
-        self._ids = CallIds(request, calls)
-        self._most = request.max_tokens
+        super().__init__(request, endpoint, calls)
         self._calls = Calls(self._ids)
         self._text = ReplyText()
         self._opaque = OpaqueEntries()
-        self._usage: Usage | None = None
-        self._cost: float | None = None
         self._stop: str | None = None
         self._refused = False
 
@@ -143,9 +136,6 @@ class FromWire:
         rest = self._text.end()
         refused_for = (self._stop or "") if _STOPS.get(reason) is StopReason.REFUSAL else ""
         return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=refused_for))
-
-    def spent(self) -> UsageReported | None:
-        return report_usage(self._endpoint, self._usage, self._cost)
 
     def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         if delta.is_plain and self._text.has_only_words and delta.content:

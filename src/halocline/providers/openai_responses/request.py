@@ -5,8 +5,9 @@ results follow their calls; and the encoded items of one request are a prefix of
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from hashlib import sha256
 
 from halocline.net.http import HttpClient
@@ -135,7 +136,8 @@ def _encode_tool(spec: ToolSpec) -> JsonObject:
 def _encode_items(message: msg.Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case msg.UserMessage():
-            yield json_cache.encode_json(_encode_message("user", _encode_content(message.content, blobs)))
+            content = json_cache.encode_content(message.content, partial(_encode_part, blobs=blobs))
+            yield json_cache.encode_json(_encode_message("user", content))
         case msg.ToolResult():
             yield json_cache.encode_json(_encode_result(message, blobs))
         case msg.AssistantMessage():
@@ -144,13 +146,6 @@ def _encode_items(message: msg.Message, maker: str, blobs: Blobs) -> Iterator[by
 
 def _encode_message(role: str, content: str | list[JsonObject]) -> JsonObject:
     return {"type": "message", "role": role, "content": content}
-
-
-def _encode_content(parts: Sequence[msg.Text | msg.Note | msg.Image], blobs: Blobs) -> str | list[JsonObject]:
-    """Encode content as plain text if possible: not every server accepts a list of parts."""
-    if not any(isinstance(part, msg.Image) for part in parts):
-        return "\n\n".join(part.words for part in parts if not isinstance(part, msg.Image))
-    return [_encode_part(part, blobs) for part in parts]
 
 
 def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
@@ -163,8 +158,7 @@ def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObj
 
 
 def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
-    """Encode a result. The format cannot mark a failed call, so its text does."""
-    text = f"Error: {result.text}" if result.is_error else result.text
+    text = json_cache.text_of_result(result)
     pictures = [part for part in result.content if isinstance(part, msg.Image)]
     output = (
         [_encode_part(msg.Text(text), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else text

@@ -11,12 +11,11 @@ import msgspec
 from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
-from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.openai_responses.items import Output, WireItem
-from halocline.providers.reply import CallIds, last_events, report_usage, true_stop_reason
+from halocline.providers.reply import ReplyReader, last_events, true_stop_reason
 
 _KINDS = {
     "response.output_text": "text",
@@ -80,17 +79,13 @@ _item_decoder = json_input.Decoder(WireItem)
 _response_decoder = json_input.Decoder(_WireResponse)
 
 
-class FromWire:
+class FromWire(ReplyReader):
     """Translates the payloads of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
-        """`calls` are those in the request, if they are known already."""
-        self.ended = False
-        self._endpoint = endpoint
-        self._output = Output(CallIds(request, calls), endpoint.vendor.name)
-        self._usage: Usage | None = None
+        super().__init__(request, endpoint, calls)
+        self._output = Output(self._ids, endpoint.vendor.name)
         self._stop = StopReason.END_TURN
-        self._most = request.max_tokens
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
@@ -118,9 +113,6 @@ class FromWire:
             raise broken_off(self._endpoint)
         stop = StopReason.REFUSAL if self._output.refused else true_stop_reason(self._stop, self._usage, self._most)
         return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
-
-    def spent(self) -> UsageReported | None:
-        return report_usage(self._endpoint, self._usage)
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = (event.summary_index if kind == "summary" else event.content_index) or 0

@@ -1,6 +1,7 @@
-"""The built-in slash commands: one registry for every surface and for the docs.
+"""The built-in slash commands: one table for every surface and for the docs. A row is all there is to say of one.
 
-Each row says who answers it. Custom commands of a project or person (`command_files.py`) never replace a built-in one.
+Each row says who answers it, and with which function. Custom commands of a project or person (`command_files.py`) never
+replace a built-in one.
 """
 
 import re
@@ -40,7 +41,12 @@ EVERYWHERE = (SlashPlace.TERMINAL, SlashPlace.RUN)
 
 
 class SlashCommand(Value, frozen=True):
-    """One slash command. `during`: it also works while a turn runs. `tool` and `prompt` are for the model."""
+    """One slash command. `during`: it also works while a turn runs. `tool` and `prompt` are for the model.
+
+    The rest is for commands that no model answers. `answer` and `completions` are functions, named `module:function`,
+    which the package of answers resolves. `once`: the completions are slow to find, so they are looked up once.
+    `elsewhere`: the command needs a session in a terminal, and this is what to do in an editor instead.
+    """
 
     name: str
     text: str
@@ -52,6 +58,10 @@ class SlashCommand(Value, frozen=True):
     prompt: str = ""
     where: tuple[SlashPlace, ...] = TERMINAL
     during: bool = False
+    answer: str = ""
+    completions: str = ""
+    once: bool = False
+    elsewhere: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,102 +102,141 @@ ROWS = (
     _tool_command("reportbug", "prepare a bug report on Halocline; sends nothing", "report_bug", "[what happened]"),
     SlashCommand(
         "btw", "ask the model something beside the conversation, which does not keep it", By.CONTROLLER, Section.WORK,
-        "QUESTION", during=True,
+        "QUESTION", during=True, answer="btw:answer_btw",
     ),
-    SlashCommand("clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
-    SlashCommand("add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]"),
+    SlashCommand(
+        "clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",),
+        answer="tasks:answer_clear",
+        elsewhere="Begin a new session in your editor. This one stays.",
+    ),
+    SlashCommand(
+        "add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]",
+        answer="tasks:answer_add_dir",
+        elsewhere="Your editor gives a session its folders: begin one there that has the folder.",
+    ),
     SlashCommand(
         "resume", "list the tasks of this folder, or resume one", By.SURFACE, Section.TASK, "[ID]",
-        aliases=("history",),
+        aliases=("history",), answer="tasks:answer_resume", completions="tasks:complete_resume",
+        elsewhere="Load the session in your editor: its list has the tasks of this folder.",
     ),
     SlashCommand(
         "compact", "summarize the conversation to free context; say what matters most, or undo the last time",
         By.CONTROLLER, Section.TASK, "[what matters | undo]", aliases=("smol",), during=True,
+        answer="compact:answer_compact", completions="compact:complete_compact",
     ),
     SlashCommand(
         "queue", "list the messages that wait; send or delete them", By.SURFACE, Section.TASK, "[send [N] | delete N]",
-        during=True,
+        during=True, answer="queue:answer_queue", completions="queue:complete_queue",
     ),
-    SlashCommand("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
-    SlashCommand("quit", "exit; you can resume the task later", By.SURFACE, Section.TASK, aliases=("exit",)),
+    SlashCommand(
+        "export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True,
+        answer="tasks:answer_export",
+    ),
+    SlashCommand(
+        "quit", "exit; you can resume the task later", By.SURFACE, Section.TASK, aliases=("exit",),
+        answer="tasks:answer_quit",
+        elsewhere="Close the session in your editor. The task stays, and can be loaded again.",
+    ),
     SlashCommand(
         "fork", "continue from here, or from an event, in another task; this one stays", By.CONTROLLER, Section.TASK,
-        "[EVENT]",
+        "[EVENT]", answer="tasks:answer_fork",
+        elsewhere="Fork the session in your editor, if it offers that. This one stays.",
     ),
     SlashCommand(
         "rewind", "go back to an earlier prompt and rewrite it: conversation, files or both", By.CONTROLLER,
-        Section.FILES, "[part of it]",
+        Section.FILES, "[part of it]", answer="rewind:answer_rewind",
+        elsewhere="Open this task in the page (halo web) to rewind it. Here, /undo and /checkpoint restore files.",
     ),
-    SlashCommand("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
+    SlashCommand(
+        "undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES,
+        answer="checkpoints:answer_undo",
+    ),
     SlashCommand(
         "checkpoint", "list this task's checkpoints, compare one with the files now, or restore one", By.CONTROLLER,
-        Section.FILES, "[list | diff N | restore N]", aliases=("checkpoints",),
+        Section.FILES, "[list | diff N | restore N]", aliases=("checkpoints",), answer="checkpoints:answer_checkpoint",
+        completions="checkpoints:complete_checkpoint",
     ),
     SlashCommand(
         "diff", "show what changed since this task began, or in the last turn", By.CONTROLLER, Section.FILES, "[last]",
-        during=True,
+        during=True, answer="diff:answer_diff", completions="diff:complete_diff",
     ),
     SlashCommand(
         "model", "show or change the model, and its reasoning effort", By.CONTROLLER, Section.SETTINGS,
-        "[NAME [EFFORT]]",
+        "[NAME [EFFORT]]", answer="models:answer_model", completions="models:complete_model", once=True,
     ),
     SlashCommand(
         "config", "show or change your settings", By.SURFACE, Section.SETTINGS, "[NAME [VALUE]]", aliases=("settings",),
-        during=True,
+        during=True, answer="config:answer_config", completions="config:complete_config",
     ),
     SlashCommand(
         "theme", "show or choose the colors of the terminal", By.SURFACE, Section.SETTINGS, "[NAME]", during=True,
+        answer="theme:answer_theme", completions="theme:complete_theme",
+        elsewhere="Your editor draws this conversation: choose the colors there.",
     ),
     SlashCommand(
         "effort", "show or set the reasoning effort for this task", By.CONTROLLER, Section.SETTINGS,
-        "[LEVEL | TOKENS | default]", during=True,
+        "[LEVEL | TOKENS | default]", during=True, answer="models:answer_effort", completions="models:complete_effort",
     ),
-    SlashCommand("mode", "switch to plan or act mode", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True),
+    SlashCommand(
+        "mode", "switch to plan or act mode", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True,
+        answer="modes:answer_mode", completions="modes:complete_mode",
+    ),
     SlashCommand(
         "approvals", "show or set the approval mode: what runs without asking", By.CONTROLLER, Section.SETTINGS,
-        "[ask | accept-edits | auto | yolo]", during=True,
+        "[ask | accept-edits | auto | yolo]", during=True, answer="modes:answer_approvals",
+        completions="modes:complete_approvals",
     ),
     SlashCommand(
         "auto-approve", "approval switches for this task, one for each kind of action", By.CONTROLLER, Section.SETTINGS,
-        "[NAME on | ask | mode [keep]]", during=True,
+        "[NAME on | ask | mode [keep]]", during=True, answer="auto_approve:answer_auto_approve",
+        completions="auto_approve:complete_auto_approve",
     ),
     SlashCommand(
         "permissions", "list what is always allowed in this task, this project and everywhere; revoke one",
         By.CONTROLLER, Section.SETTINGS, "[forget N]", aliases=("leave",), during=True,
+        answer="permissions:answer_permissions", completions="permissions:complete_permissions",
     ),
-    SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True, answer="lists:answer_help"),
     SlashCommand(
         "status", "version, folder, model, modes, sandbox, trust, rules, MCP servers, context and cost", By.CONTROLLER,
-        Section.LOOK, during=True,
+        Section.LOOK, during=True, answer="status:answer_status",
     ),
     SlashCommand(
         "copy", "copy the last reply, or its last code block, to the clipboard", By.SURFACE, Section.LOOK, "[code]",
-        during=True,
+        during=True, answer="copy:answer_copy", completions="copy:complete_copy",
     ),
     SlashCommand(
         "cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",), during=True,
+        answer="lists:answer_cost",
     ),
-    SlashCommand("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True, answer="lists:answer_todos"),
     SlashCommand(
         "jobs", "list the background commands, show one's output, or stop one", By.SURFACE, Section.LOOK,
-        "[show ID | stop ID]", during=True,
+        "[show ID | stop ID]", during=True, answer="jobs:answer_jobs", completions="jobs:complete_jobs",
     ),
     SlashCommand(
         "context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_context",
     ),
     SlashCommand(
         "mcp", "list the MCP servers of this task, show the tools of one, or turn it on or off", By.SURFACE,
-        Section.LOOK, "[NAME [on | off]]", during=True,
+        Section.LOOK, "[NAME [on | off]]", during=True, answer="mcp:answer_mcp", completions="mcp:complete_mcp",
     ),
     SlashCommand(
         "agents", "list the agents that files define, or show one", By.SURFACE, Section.LOOK, "[NAME]", during=True,
+        answer="agents:answer_agents", completions="agents:complete_agents",
     ),
     SlashCommand(
         "hooks", "list the hooks here, or stop those that run now", By.SURFACE, Section.LOOK, "[stop]", during=True,
+        answer="lists:answer_hooks", completions="lists:complete_hooks",
     ),
-    SlashCommand("rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
+        "rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_rules",
+    ),
     SlashCommand(
         "skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_skills",
     ),
 )  # fmt: skip
 SLASH_COMMANDS = {name: row for row in ROWS for name in row.names}

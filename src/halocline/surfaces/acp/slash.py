@@ -7,7 +7,7 @@ from pathlib import Path
 
 from acp import schema
 
-from halocline.client import Client, SlashEntry, SlashPlace, list_prompts
+from halocline.client import SLASH_COMMANDS, Client, SlashEntry, SlashPlace, list_prompts
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
@@ -21,16 +21,6 @@ from halocline.surfaces.slash.lists import list_commands as list_all
 COMMANDS_EVERY = 1.0
 """Seconds between two looks at the slash commands. A look takes less than a millisecond."""
 DONE = "Done."
-ELSEWHERE = {
-    "quit": "Close the session in your editor. The task stays, and can be loaded again.",
-    "clear": "Begin a new session in your editor. This one stays.",
-    "resume": "Load the session in your editor: its list has the tasks of this folder.",
-    "fork": "Fork the session in your editor, if it offers that. This one stays.",
-    "add-dir": "Your editor gives a session its folders: begin one there that has the folder.",
-    "rewind": "Open this task in the page (halo web) to rewind it. Here, /undo and /checkpoint restore files.",
-    "theme": "Your editor draws this conversation: choose the colors there.",
-}
-"""Answers to the commands that need a session in a terminal: what to do in an editor instead."""
 
 
 def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
@@ -64,8 +54,8 @@ def find_own(content: tuple[UserPart, ...]) -> str:
 async def answer(prompt: str, client: Client, task: str, send: Send, requests: PersonRequests) -> SlashAnswer:
     """Answer a slash command that `find_own` has found. An empty answer is a change, whose event says more."""
     row = find_own_command(prompt)
-    if row and row.name in ELSEWHERE:
-        return ELSEWHERE[row.name]
+    if row and row.elsewhere:
+        return row.elsewhere
     view = _EditorView(send, requests)
     if row and row.name == "help":
         return list_all(SlashContext(client, task, view), _is_offered)
@@ -102,7 +92,7 @@ class _EditorView:
 
 
 def _is_offered(name: str) -> bool:
-    return name not in ELSEWHERE
+    return name not in SLASH_COMMANDS or not SLASH_COMMANDS[name].elsewhere
 
 
 def _describe_command(entry: SlashEntry) -> schema.AvailableCommand:

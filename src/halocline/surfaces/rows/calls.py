@@ -97,7 +97,7 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
 def propose_call(call: ToolCall, seq: int) -> CallRow:
     """The row of a call that the reply of event `seq` made, before it starts."""
     server, tool, _ = row_words.name_tool(call.name, "")
-    kind = row_words.KINDS.get(call.name, ToolKind.OTHER)
+    kind = row_words.tool_kinds().get(call.name, ToolKind.OTHER)
     return CallRow(
         call.id,
         call.name,

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import takewhile
+from pathlib import Path
 
-from halocline.protocol import events as ev
+from halocline.protocol import events as ev, json_input
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
 from halocline.protocol.messages import (
@@ -27,17 +29,15 @@ NOT_GIVEN = "not_given"
 UNSTARTED = {"execute_command": "", "replace_in_file": "Edit ", "write_to_file": "Write ", "read_file": "Read "}
 """Verbs of calls that have not started: only a call that starts gets a title from its tool."""
 
-KINDS = {
-    **dict.fromkeys(("access_mcp_resource", "generate_explanation", "list_files", "read_file"), ToolKind.READ),
-    **dict.fromkeys(("use_skill", "use_subagents"), ToolKind.READ),
-    **dict.fromkeys(("apply_patch", "new_rule", "remember", "replace_in_file", "write_to_file"), ToolKind.EDIT),
-    **dict.fromkeys(("call_mcp_tool", "execute_command", "job"), ToolKind.EXECUTE),
-    **dict.fromkeys(("browser_action", "web_fetch", "web_search"), ToolKind.FETCH),
-    **dict.fromkeys(("list_code_definition_names", "search_files"), ToolKind.SEARCH),
-    **dict.fromkeys(("plan_mode_respond", "update_todos"), ToolKind.THINK),
-}
-"""Kinds of our tools, for calls that have not started."""
+_KINDS = Path(__file__).with_name("tool_kinds.json")
+"""Kinds of our tools, for calls that have not started: `make docs` writes them from the tools."""
 LONGEST_QUOTE = 80
+
+
+@cache
+def tool_kinds() -> dict[str, ToolKind]:
+    """Return the kinds of our tools by name; those without one of their own are left out."""
+    return json_input.decode(_KINDS.read_bytes(), type=dict[str, ToolKind])
 
 
 def name_unstarted(tool: str, subject: str) -> str:

@@ -1,10 +1,14 @@
-"""Answers slash commands that are not for the model. Answers are shown and never sent to a model."""
+"""Answers slash commands that are not for the model. Answers are shown and never sent to a model.
+
+A row names its functions `module:function`, with the module in this package. An answer takes the context and the text
+after the command; completions take the client, the task and the words already given, and return the meaning of each
+possible next word.
+"""
 
 from halocline.client import SLASH_COMMANDS, Client, SlashCommand, split_slash_command
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView
-from halocline.surfaces.slash.handlers import HANDLERS
 
 LATER = "{word} works between turns: answer first, or stop the turn."
 
@@ -22,9 +26,7 @@ async def answer_command(prompt: str, client: Client, task: str, view: SlashView
     if client.state(task).turn is not None and not row.during:
         return LATER.format(word=f"/{name}")
     try:
-        answer: SlashAnswer = await load_function(HANDLERS[row.name].answer, SLASH_ANSWERS)(
-            SlashContext(client, task, view), rest
-        )
+        answer: SlashAnswer = await load_function(row.answer, SLASH_ANSWERS)(SlashContext(client, task, view), rest)
     except HaloclineError as error:
         return f"{error.text} {error.hint}".rstrip()
     return answer

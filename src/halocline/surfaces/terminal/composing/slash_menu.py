@@ -9,12 +9,11 @@ from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
 
-from halocline.client import MCP_PREFIX, SLASH_COMMANDS, Client, SlashEntry, SlashPlace, list_prompts
+from halocline.client import MCP_PREFIX, SLASH_COMMANDS, Client, SlashCommand, SlashEntry, SlashPlace, list_prompts
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.state import State
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.sanitize import clean
-from halocline.surfaces.slash.handlers import HANDLERS
 from halocline.surfaces.terminal.composing.completion import Choice
 
 MOST = 60
@@ -74,7 +73,7 @@ class Menu:
         if last.startswith("/"):
             return self._match_names(last[1:], await self._all(), in_text=bool(before.strip()))
         row = SLASH_COMMANDS.get(text.partition(" ")[0][1:])
-        return await self._complete(row.name, before.split()[1:], last) if row else []
+        return await self._complete(row, before.split()[1:], last) if row else []
 
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
@@ -94,25 +93,24 @@ class Menu:
         by_name = {word.name: word for word in found}
         return [_offer_word(by_name[name], len(typed) + 1) for name in names[:MOST]]
 
-    async def _complete(self, name: str, given: Sequence[str], typed: str) -> list[Choice]:
+    async def _complete(self, row: SlashCommand, given: Sequence[str], typed: str) -> list[Choice]:
         """Matching words that may follow a command and the words already given."""
         try:
-            known = await self._next_words(name, given)
+            known = await self._next_words(row, given)
         except HaloclineError:
             return []
         found = rank_names(typed, list(known))[:MOST]
         return [Choice(text, len(typed), clean(text.strip()), _first_line(known[text])) for text in found]
 
-    async def _next_words(self, name: str, given: Sequence[str]) -> dict[str, str]:
+    async def _next_words(self, row: SlashCommand, given: Sequence[str]) -> dict[str, str]:
         """All words possible here, whatever is typed of them."""
-        handler = HANDLERS.get(name)
-        if handler is None or not handler.completions or not self._client.is_open(self._task):
+        if not row.completions or not self._client.is_open(self._task):
             return {}
-        if (name, *given) in self._known:
-            return self._known[name, *given]
-        found: dict[str, str] = await load_function(handler.completions, SLASH_ANSWERS)(self._client, self._task, given)
-        if handler.once:
-            self._known[name, *given] = found
+        if (row.name, *given) in self._known:
+            return self._known[row.name, *given]
+        found: dict[str, str] = await load_function(row.completions, SLASH_ANSWERS)(self._client, self._task, given)
+        if row.once:
+            self._known[row.name, *given] = found
         return found
 
 

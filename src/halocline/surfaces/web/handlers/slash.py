@@ -6,7 +6,6 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.slash.context import SlashDiff, SlashMarkdown
 from halocline.surfaces.slash.dispatch import answer_command, find_own_command
-from halocline.surfaces.slash.handlers import HANDLERS
 from halocline.surfaces.web.handlers.handler import OfTask, action
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -21,7 +20,7 @@ class TypedCommand(OfTask, frozen=True):
 async def answer_slash(tasks: OpenTasks, which: TypedCommand) -> dict[str, Any]:
     """Answer a slash command. `markdown`: a model wrote the text; it is plain text otherwise."""
     row = find_own_command(which.text)
-    if row is None or HANDLERS[row.name].terminal:
+    if row is None or row.elsewhere:
         raise UsageError(f"{which.text.split()[0]} does not work in the page.", "Type it in a terminal: halo attach")
     name = tasks.known(which.task)
     await tasks.open(name)
