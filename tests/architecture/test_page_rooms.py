@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from posixpath import normpath
 
@@ -19,7 +20,7 @@ FEATURES = {
     "decisions": {"files"},
     "composer": {"decisions", "models"},
     "review": {"decisions", "files"},
-    "transcript": {"composer", "decisions", "files", "review"},
+    "transcript": {"composer", "decisions", "files"},
     "mcp": {"transcript"},
 }
 """What each feature loads of others, beside the rooms below them all."""
@@ -71,6 +72,15 @@ def test_rooms_do_not_load_each_other_in_a_circle() -> None:
     while free := {room for room, others in left.items() if not others & set(left)}:
         left = {room: others for room, others in left.items() if room not in free}
     assert left == {}
+
+
+def test_no_modules_load_one_another_in_a_circle() -> None:
+    """Also by an `import()` on first use, and a module does not load itself."""
+    graph = {str(path): {*map(str, list_loaded(path, text))} for path, text in read_modules().items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
 
 
 def test_what_a_room_may_load_is_loaded() -> None:

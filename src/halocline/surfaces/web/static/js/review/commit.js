@@ -6,9 +6,6 @@ import { count, shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
 
-export const openCommit = (task) => openSheet('commit', { task, from: () => import('./commit.js') })
-export const openPush = (task) => openSheet('push', { task, from: () => import('./push.js') })
-
 const SUBJECT = 72
 
 /** How a file's staging affects the commit. */
@@ -226,7 +223,7 @@ const Done = ({ made, task }) => html`<div class="stack">
   }
   <div class="row">
     <button class="button" data-first onClick=${closeSheet}>Close</button>
-    <button class="button" onClick=${() => openPush(task)}>Push…</button>
+    <button class="button" onClick=${() => openSheet('push', { task })}>Push…</button>
   </div>
 </div>`
 
@@ -255,6 +252,6 @@ export default function Commit({ task }) {
               Nothing to commit
               ${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.
             </p>
-            <div class="row"><button class="button" data-first onClick=${() => openPush(task)}>Push…</button></div>`
+            <div class="row"><button class="button" data-first onClick=${() => openSheet('push', { task })}>Push…</button></div>`
   return html`<${Sheet} title="Commit" wide>${body}</${Sheet}>`
 }

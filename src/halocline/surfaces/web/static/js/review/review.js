@@ -1,7 +1,7 @@
 // The review of changes, file by file: accept, comment, revert. Comments go to the agent as one prompt.
 import { html, classes, signal, style, useEffect, useRef, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { announcement, complain, reviewOpen, showDialogBelow } from '../state/store.js'
+import { announcement, complain, openSheet, reviewOpen, showDialogBelow } from '../state/store.js'
 import { clock, count, shown, thousands } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../lib/diff.js'
@@ -271,8 +271,8 @@ function Changes({ task, found, scope, onAll, again }) {
   `
 }
 
-const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
-const push = (task) => import('./commit.js').then((module) => module.openPush(task), complain)
+const commit = (task) => openSheet('commit', { task })
+const push = (task) => openSheet('push', { task })
 
 /** Without checkpoints: the edits in the order they were made. */
 function AsMade({ task }) {

@@ -6,7 +6,6 @@ import { complain, go, openSheet } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { choice } from '../state/next-task.js'
-import { start } from './home.js'
 import { ModelList } from '../models/model-list.js'
 
 const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']
@@ -144,7 +143,7 @@ function tasksFor(files) {
   ].slice(0, 3)
 }
 
-function Tasks({ here }) {
+function Tasks({ here, start }) {
   const [files, setFiles] = useState(null)
   useEffect(() => {
     setFiles(null)
@@ -172,7 +171,7 @@ function Step({ number, title, done, children }) {
   </li>`
 }
 
-export default function First({ here }) {
+export default function First({ here, start }) {
   const [connected, setConnected] = useState(null)
   const took = (all, isChosen = false) => {
     setConnected(all)
@@ -188,7 +187,7 @@ export default function First({ here }) {
       </p>
     </${Step}>
     <${Step} number="3" title="Try one of these, or write your own below" done=${false}>
-      <${Tasks} here=${here} />
+      <${Tasks} here=${here} start=${start} />
     </${Step}>
   </ol>`
 }

@@ -33,7 +33,7 @@ async function trusted(workspace) {
 }
 
 /** Start a task with this content; `isKept` is called once the text is stored. */
-export async function start(content, isKept = () => {}) {
+async function start(content, isKept = () => {}) {
   const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
   if (isFirst.value && !model && (await hasNoModel())) {
@@ -164,7 +164,7 @@ export function Home() {
       <h1 class="home-title">
         ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
-      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} />`}
+      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} start=${start} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}

@@ -28,7 +28,6 @@ const PAGES = {
   mcp: () => import('../mcp/servers.js'),
   rules: () => import('../instructions/instructions.js'),
 }
-// Other sheets bring their loader along as `from`.
 const SHEETS = {
   palette: () => import('./palette.js'),
   shortcuts: () => import('./shortcut-sheet.js'),
@@ -41,6 +40,12 @@ const SHEETS = {
   trust: () => import('../instructions/trust-sheet.js'),
   folders: () => import('./folder-picker.js'),
   recall: () => import('../composer/prompt-search.js'),
+  commit: () => import('../review/commit.js'),
+  push: () => import('../review/push.js'),
+  file: () => import('../files/viewer.js'),
+  terminal: () => import('../files/terminal.js'),
+  'config-file': () => import('../files/config-editor.js'),
+  conflict: () => import('../transcript/failed-edit.js'),
 }
 
 function Middle() {
@@ -109,7 +114,7 @@ export function Shell() {
   const task = current.value
   const review = reviewOpen.value && task
   const open = sheet.value
-  const load = open && (SHEETS[open.name] ?? open.from)
+  const load = open && SHEETS[open.name]
   return html`
     <div
       class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}

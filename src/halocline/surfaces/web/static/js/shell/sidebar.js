@@ -12,7 +12,7 @@ const filter = signal('')
 /** The folder whose tasks are listed; empty: all. */
 const folder = kept('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
-export const taskMenu = signal(null)
+const taskMenu = signal(null)
 const loadTaskMenu = () => import('./task-menu.js')
 const GROUPS = [
   ['asks', 'Needs you'],
@@ -213,6 +213,14 @@ export function Sidebar() {
       )}
       <${Theme} />
     </div>
-    ${taskMenu.value && html`<${Lazy} load=${loadTaskMenu} key=${taskMenu.value.info.task} ...${taskMenu.value} />`}
+    ${
+      taskMenu.value &&
+      html`<${Lazy}
+        load=${loadTaskMenu}
+        key=${taskMenu.value.info.task}
+        ...${taskMenu.value}
+        onClose=${() => (taskMenu.value = null)}
+      />`
+    }
   </nav>`
 }

@@ -4,7 +4,6 @@ import { saveExport } from '../lib/fetch-files.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, route, toast } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
-import { taskMenu } from './sidebar.js'
 
 const label = (task, what) => send('label', { task, ...what }).then(refresh, complain)
 
@@ -25,11 +24,11 @@ async function fork(info) {
 
 const save = (info, form) => saveExport(info.task, form).catch(complain)
 
-export default function TaskMenu({ info, x, y, from }) {
+export default function TaskMenu({ info, x, y, from, onClose }) {
   const box = useRef()
   const [renaming, setRenaming] = useState(false)
   const close = () => {
-    taskMenu.value = null
+    onClose()
     from?.focus()
   }
   useLayoutEffect(() => {
@@ -39,7 +38,7 @@ export default function TaskMenu({ info, x, y, from }) {
     box.current.querySelector('input, button')?.focus()
   }, [renaming])
   useEffect(() => {
-    const outside = (event) => !box.current.contains(event.target) && (taskMenu.value = null)
+    const outside = (event) => !box.current.contains(event.target) && onClose()
     addEventListener('pointerdown', outside)
     return () => removeEventListener('pointerdown', outside)
   }, [])

@@ -79,7 +79,7 @@ const isCommand = (row) =>
 
 /** Tools that search for the place of an edit, and may not find it. */
 const PARTIAL = new Set(['replace_in_file', 'apply_patch'])
-const showConflict = (task, row) => openSheet('conflict', { task, row, from: () => import('./failed-edit.js') })
+const showConflict = (task, row) => openSheet('conflict', { task, row })
 
 /**
  * Where the lines around a diff are: in the file as the edit left it, or as it is while the edit waits.

@@ -377,7 +377,7 @@ function NextSteps({ row, task }) {
       row.files > 0 &&
       html`
         <button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button>
-        <button class="button small" onClick=${() => commit(task)}>Commit…</button>
+        <button class="button small" onClick=${() => openSheet('commit', { task })}>Commit…</button>
       `
     }
     ${
@@ -410,8 +410,6 @@ function Call(props) {
   }
   return html`<${CallCard} ...${props} />`
 }
-
-const commit = (task) => import('../review/commit.js').then((module) => module.openCommit(task), complain)
 
 /** The task's result. The end of the turn, which follows, has the actions. */
 const Completion = ({
