@@ -2,15 +2,15 @@
 import { act, query } from '../lib/connection.js'
 import { complain, toast } from '../state/store.js'
 
-export async function keep(typed, workspace) {
+export async function saveNote(typed, workspace) {
   const text = typed.replace(/^# +/, '')
   await act('memory_keep', { workspace, text })
   toast('Note saved. New tasks in this folder will use it.', {
-    undo: () => forget(text, workspace).catch(complain),
+    undo: () => removeNote(text, workspace).catch(complain),
   })
 }
 
-async function forget(text, workspace) {
+async function removeNote(text, workspace) {
   const { files } = await query('memory', { workspace })
   const said = text.split(/\s+/).join(' ').trim()
   const note = files.flatMap((file) => file.notes).findLast((one) => one.text === said)

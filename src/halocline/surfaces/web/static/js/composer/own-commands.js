@@ -3,7 +3,7 @@ import { send } from '../lib/connection.js'
 import { announcement } from '../state/store.js'
 
 /** `begin([])` starts a task without a prompt and returns its id. */
-export async function run(command, task, begin) {
+export async function runCommand(command, task, begin) {
   if (!command.trim()) throw new Error('Type a command right after the !, as in !git status')
   await send('run_command', { task: task?.id ?? (await begin([])), command })
   announcement.value = 'Command started'

@@ -4,13 +4,13 @@ import { said } from '../lib/preferences.js'
 import { ranked } from '../lib/rank.js'
 import { closeSheet } from '../state/store.js'
 import { shown } from '../lib/format.js'
-import { recalled } from './composer-menus.js'
+import { listPrompts } from './composer-menus.js'
 import { Picker } from '../widgets/picker.js'
 
 const MOST = 60
 
 export default function Recall({ task, write }) {
-  const all = [...new Set([...recalled(task?.facts), ...said.value].reverse())].filter(Boolean)
+  const all = [...new Set([...listPrompts(task?.facts), ...said.value].reverse())].filter(Boolean)
   const sections = (words) => [
     {
       title: '',

@@ -131,7 +131,7 @@ const TASK = {
 }
 
 /** Handle a slash command of the page. Returns false if it is for the server. `where` is {task, choice}. */
-export function answered(text, where) {
+export function answerCommand(text, where) {
   const found = /^\/([\w-]+)(?:\s+([^\n]*))?$/.exec(text.trim())
   const name = found?.[1]
   const deed = PAGE[name] ?? TASK[name]

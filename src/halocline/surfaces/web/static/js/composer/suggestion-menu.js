@@ -35,7 +35,7 @@ export function close() {
 }
 
 /** The id of the active suggestion, for the focused field. */
-export const meant = () => (open.value && flat(open.value).length ? optionId(open.value.at) : null)
+export const nameChosen = () => (open.value && flat(open.value).length ? optionId(open.value.at) : null)
 
 /** True if the key was for the menu. */
 export function take(event) {

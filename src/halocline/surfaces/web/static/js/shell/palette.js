@@ -19,7 +19,7 @@ import {
   toast,
 } from '../state/store.js'
 import { base, short, shown, when } from '../lib/format.js'
-import { answered } from '../composer/slash-commands.js'
+import { answerCommand } from '../composer/slash-commands.js'
 import { choice } from '../state/next-task.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
@@ -33,7 +33,7 @@ const keyed = (id) => {
 function commandsOf(task) {
   const f = task?.facts
   const other = f?.mode === 'plan' ? 'act' : 'plan'
-  const word = (name) => () => answered(`/${name}`, { task, choice })
+  const word = (name) => () => answerCommand(`/${name}`, { task, choice })
   const ofTask = task && [
     ['mode', `Switch to ${other} mode`, () => task.send('set_mode', { mode: other }).catch(complain), 'bolt', 'mode'],
     ['model', 'Change the model…', () => openSheet('models', { task }), 'spark'],
