@@ -1,7 +1,7 @@
 // The hint on sending while the agent asks: the message is the answer, and nothing pending is done. Or it is sent with
 // an approval, or queued until the turn ends.
 import { html } from '../lib/ui.js'
-import { isMeant } from '../lib/deliberate-input.js'
+import { isDeliberate } from '../lib/deliberate-input.js'
 import { announcement } from '../state/store.js'
 import { approve } from '../decisions/approve.js'
 
@@ -31,7 +31,7 @@ export default function Instead({ asked, submit }) {
     </strong>
     ${
       approval &&
-      html`<button class="button small" onClick=${() => isMeant() && submit(true, { yes: true })}>
+      html`<button class="button small" onClick=${() => isDeliberate() && submit(true, { yes: true })}>
         Approve with message
       </button>`
     }

@@ -1,7 +1,7 @@
 // Pending approvals and questions above the composer while their card is out of view, and their keys at all times. A decision never takes focus from
 // a text, and its keys work only after a quiet moment in front, so that input meant for another cannot approve it.
 import { html, useEffect, useRef, useState } from '../lib/ui.js'
-import { isMeant, useArmed, whenAlone } from '../lib/deliberate-input.js'
+import { isDeliberate, useArmed, whenAlone } from '../lib/deliberate-input.js'
 import { sheet, toast, written } from '../state/store.js'
 import { clock, shown } from '../lib/format.js'
 import { nameOther } from '../state/other-clients.js'
@@ -43,7 +43,7 @@ function useKeys(task, first, armed) {
         sheet.value
       )
         return
-      if (!armed || !isMeant() || !isFree(event)) {
+      if (!armed || !isDeliberate() || !isFree(event)) {
         // An early Enter does nothing at all, rather than something else.
         if (event.key === 'Enter' && isFree(event)) event.preventDefault()
         return
@@ -126,7 +126,7 @@ function Asked({ task, first, armed, more }) {
             key=${at}
             class="button option"
             disabled=${!armed}
-            onClick=${() => isMeant() && answer(task, first.request, option)}
+            onClick=${() => isDeliberate() && answer(task, first.request, option)}
           >
             ${at < 9 && html`<kbd class="key-here" aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
           </button>`,

@@ -28,7 +28,7 @@ export function watchTyping() {
 }
 
 /** True if the current input stands alone: a pointer press, or a key after silence. */
-export const isMeant = () => !byKey || quiet >= SILENCE
+export const isDeliberate = () => !byKey || quiet >= SILENCE
 
 /** Run `deed` unless more is typed right away. */
 export function whenAlone(deed) {

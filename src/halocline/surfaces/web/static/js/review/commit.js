@@ -104,12 +104,11 @@ function Form({ task, plan, onDone }) {
   const [message, setMessage, forget] = useDraft(`commit ${task.id}`, plan.message)
   const [error, setError] = useState(null)
   const [busy, setBusy] = useState(false)
-  const { writing, write, stop } = useWriter(task, setMessage, setError)
+  const writer = useWriter(task, setMessage, setError)
   const { files, branch, under_way: underWay, runs = [] } = plan.uncommitted
   const ours = files.filter((file) => plan.ours.includes(file.path))
   const others = files.filter((file) => !plan.ours.includes(file.path))
   const left = files.filter((file) => file.staged && !chosen.has(file.path)).length
-  const subject = message.split('\n', 1)[0]
   async function send(e) {
     e.preventDefault()
     setBusy(true)
@@ -143,6 +142,53 @@ function Form({ task, plan, onDone }) {
         <${Files} title="Other changes" files=${others} chosen=${chosen} choose=${choose} />
       </details>`
     }
+    <${MessageField}
+      message=${message}
+      setMessage=${setMessage}
+      writer=${writer}
+      chosen=${chosen}
+      busy=${busy}
+      send=${send}
+    />
+    ${
+      left > 0 &&
+      html`<p class="tiny soft">
+        ${count(left, 'staged file')}${' '}
+        not selected; ${left === 1 ? 'it stays' : 'they stay'} staged.
+      </p>`
+    }
+    ${
+      runs.length > 0 &&
+      html`<div class="stack" role="status">
+        <p class="small">This repository runs these programs on commit:</p>
+        <ul class="tiny mono commit-runs">
+          ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
+        </ul>
+      </div>`
+    }
+    ${error && html`<${Refused} error=${error} />`}
+    <div class="row">
+      <button class="button primary" disabled=${busy || writer.writing || !chosen.size || !message.trim()}>
+        ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
+      </button>
+      <span class="tiny soft" role="status">
+        ${
+          busy
+            ? 'Running git and its hooks'
+            : branch
+              ? html`on <span class="mono">${shown(branch)}</span>`
+              : 'detached HEAD'
+        }
+      </span>
+    </div>
+  </form>`
+}
+
+/** The message, which the model can write. */
+function MessageField({ message, setMessage, writer, chosen, busy, send }) {
+  const { writing, write, stop } = writer
+  const subject = message.split('\n', 1)[0]
+  return html`
     <label class="stack">
       <span class="small">Message</span>
       <textarea
@@ -174,38 +220,7 @@ function Form({ task, plan, onDone }) {
         The first line has ${subject.length} characters; keep it under ${SUBJECT}.
       </p>`
     }
-    ${
-      left > 0 &&
-      html`<p class="tiny soft">
-        ${count(left, 'staged file')}${' '}
-        not selected; ${left === 1 ? 'it stays' : 'they stay'} staged.
-      </p>`
-    }
-    ${
-      runs.length > 0 &&
-      html`<div class="stack" role="status">
-        <p class="small">This repository runs these programs on commit:</p>
-        <ul class="tiny mono commit-runs">
-          ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
-        </ul>
-      </div>`
-    }
-    ${error && html`<${Refused} error=${error} />`}
-    <div class="row">
-      <button class="button primary" disabled=${busy || writing || !chosen.size || !message.trim()}>
-        ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
-      </button>
-      <span class="tiny soft" role="status">
-        ${
-          busy
-            ? 'Running git and its hooks'
-            : branch
-              ? html`on <span class="mono">${shown(branch)}</span>`
-              : 'detached HEAD'
-        }
-      </span>
-    </div>
-  </form>`
+  `
 }
 
 const Done = ({ made, task }) => html`<div class="stack">

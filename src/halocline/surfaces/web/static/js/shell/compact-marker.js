@@ -3,7 +3,7 @@
 import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain, toast } from '../state/store.js'
-import { useQuery } from '../review/restore.js'
+import { useQuery } from '../review/restore-preview.js'
 
 const NAME = 'compaction.at'
 const LEAST = 15

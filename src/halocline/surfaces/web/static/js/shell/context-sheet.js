@@ -5,7 +5,7 @@ import { count, money, short, shown, tokens } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
 import { CompactAt } from './compact-marker.js'
-import { Refusal, useQuery } from '../review/restore.js'
+import { Refusal, useQuery } from '../review/restore-preview.js'
 
 // The report's kinds of parts, grouped for display.
 const GROUPS = [

@@ -25,23 +25,24 @@ import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { Picker } from '../widgets/picker.js'
 
-const keyed = (id) => {
+const nameKeys = (id) => {
   const row = KEYS.find((one) => one.id === id)
   return row ? label(keysOf(row)) : ''
 }
 
-function commandsOf(task) {
-  const f = task?.facts
-  const other = f?.mode === 'plan' ? 'act' : 'plan'
-  const word = (name) => () => answerCommand(`/${name}`, { task, choice })
-  const ofTask = task && [
+/** The commands of a task: [key, title, what it does, icon, shortcut?]. */
+function listTaskCommands(task) {
+  const f = task.facts
+  const other = f.mode === 'plan' ? 'act' : 'plan'
+  const run = (name) => () => answerCommand(`/${name}`, { task, choice })
+  return [
     ['mode', `Switch to ${other} mode`, () => task.send('set_mode', { mode: other }).catch(complain), 'bolt', 'mode'],
     ['model', 'Change the model…', () => openSheet('models', { task }), 'spark'],
     ['policy', 'Approvals…', () => openSheet('policy', { task }), 'check'],
     f.running && ['stop', 'Stop the agent', () => task.send('interrupt'), 'stop'],
-    ['compact', 'Compact the conversation', word('compact'), 'list'],
-    ['context', 'Context and cost', word('context'), 'clock'],
-    ['restore', 'Rewind…', word('undo'), 'undo'],
+    ['compact', 'Compact the conversation', run('compact'), 'list'],
+    ['context', 'Context and cost', run('context'), 'clock'],
+    ['restore', 'Rewind…', run('undo'), 'undo'],
     ['review', 'Review changes', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
     ['terminal', 'Terminal', () => openTerminal(current.value), 'terminal'],
     ['files', 'Files of this task', () => openFile(current.value, '', undefined, true), 'file'],
@@ -53,8 +54,8 @@ function commandsOf(task) {
       'down',
       'details',
     ],
-    ['fork', 'Fork into a new task', word('fork'), 'branch'],
-    ['export', 'Export as Markdown', word('export'), 'file'],
+    ['fork', 'Fork into a new task', run('fork'), 'branch'],
+    ['export', 'Export as Markdown', run('export'), 'file'],
     [
       'favourite',
       f.favourite ? 'Remove from favorites' : 'Add to favorites',
@@ -62,8 +63,11 @@ function commandsOf(task) {
       'star',
     ],
   ]
+}
+
+/** The commands of the page. */
+function listPageCommands(task) {
   return [
-    ...(ofTask || []),
     ['new', 'New task', () => go('new'), 'plus', 'new'],
     !task && ['model', 'Model for the next task…', () => openSheet('models', { choice }), 'spark'],
     ['history', 'History', () => go('history'), 'clock'],
@@ -94,15 +98,18 @@ function commandsOf(task) {
       'question',
     ],
   ]
+}
+
+const listCommands = (task) =>
+  [...(task ? listTaskCommands(task) : []), ...listPageCommands(task)]
     .filter(Boolean)
-    .map((/** @type {any[]} */ [key, title, deed, icon, id]) => ({
+    .map((/** @type {any[]} */ [key, title, run, icon, id]) => ({
       key,
       title,
       icon,
-      keys: id ? keyed(id) : '',
-      choose: () => (closeSheet(), deed()),
+      keys: id ? nameKeys(id) : '',
+      choose: () => (closeSheet(), run()),
     }))
-}
 
 const taskItems = (here) =>
   history.value
@@ -144,7 +151,7 @@ export default function Palette({ only = '' }) {
     else await act('change_model', { task: task.id, model: name }).catch(complain)
     toast(`Model: ${short(name)}`)
   }
-  const commands = only ? [] : commandsOf(task)
+  const commands = only ? [] : listCommands(task)
   const tasks = taskItems(task?.id)
   function sections(words) {
     if (!words.trim())

@@ -4,7 +4,7 @@ import { useEffect, useRef } from '../lib/ui.js'
 import { count } from '../lib/format.js'
 import { announcement } from '../state/store.js'
 import { APPROVAL_NAMES } from '../composer/composer-bar.js'
-import { REASONS } from './row-cards.js'
+import { REASONS } from './turn-end.js'
 
 /** Milliseconds within which changes are announced together, as each announcement replaces the last. */
 const TOGETHER = 150
