@@ -96,7 +96,7 @@ async def test_neither_a_plan_nor_a_question_nor_what_waits_nor_a_menu_has_a_bar
     screen = await opened()
     await screen.page.get_by_role("radio", name="Plan").click()
     await screen.say("How?")
-    await screen.page.locator(".plan-deeds").wait_for()
+    await screen.page.locator(".plan-actions").wait_for()
     problems = await found(screen, "plan")
     await screen.say("Go on.")
     await screen.page.locator("[data-decides]").get_by_text("Which one?").wait_for()

@@ -3,7 +3,7 @@
 import { html } from '../lib/ui.js'
 import { isDeliberate } from '../lib/deliberate-input.js'
 import { announcement } from '../state/store.js'
-import { approve } from '../decisions/approve.js'
+import { approveCall } from '../decisions/approve.js'
 
 const NOT_DONE = {
   execute: 'the command will not run',
@@ -14,7 +14,7 @@ const NOT_DONE = {
 
 /** Approve with a message. Returns false if that was not done because not all of it was in view. */
 export async function approveWith(task, asked, note, { parts }) {
-  const done = await approve(task, task.call(asked.call), { note, content: parts })
+  const done = await approveCall(task, task.call(asked.call), { note, content: parts })
   if (done) announcement.value = 'Approved with your message'
   return done
 }

@@ -1,7 +1,7 @@
 // The composer's extras: menus, attachments, earlier prompts, stashed text. Their modules are loaded on first use.
 import { signal, useRef, useState } from '../lib/ui.js'
-import { begun } from './mentions.js'
-import { kept, said } from '../lib/preferences.js'
+import { parseBegun } from './mentions.js'
+import { keepValue, said } from '../lib/preferences.js'
 import { complain, toast } from '../state/store.js'
 
 export const loadMenu = () => import('./suggestion-menu.js')
@@ -31,7 +31,7 @@ export function useMenu(field, place, choose) {
   }
   const findBegun = () => {
     const box = field.current
-    return box && box.selectionStart === box.selectionEnd ? begun(box.value.slice(0, box.selectionStart)) : null
+    return box && box.selectionStart === box.selectionEnd ? parseBegun(box.value.slice(0, box.selectionStart)) : null
   }
   async function look() {
     if (!findBegun()) return close()
@@ -123,7 +123,7 @@ export function useRecall(field, facts, write) {
   }
 }
 
-const aside = kept('aside', [])
+const aside = keepValue('aside', [])
 
 /** Stash the text, or restore the latest stash. */
 export function useStash(field, write) {

@@ -6,7 +6,7 @@ import { remember, setDraft } from '../lib/preferences.js'
 import { takesSteering } from '../state/task.js'
 import { attachmentsOf } from './composer-menus.js'
 import { isNote } from './mentions.js'
-import { answer } from '../decisions/answers.js'
+import { answerQuestion } from '../decisions/answers.js'
 
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
@@ -25,7 +25,7 @@ export async function submitPrompt(composer, steering, { later = false, yes = fa
   menu.close()
   if (await carryOut(composer, text)) return
   if (question && !later && !attachmentsOf(id).length)
-    return void (writeText(''), remember(text), answer(task, question.request, text))
+    return void (writeText(''), remember(text), answerQuestion(task, question.request, text))
   const taken = await attaching.takeParts(text)
   if (!taken)
     return void toast('An attachment is not ready or was rejected. Wait for it or remove it.', { kind: 'error' })

@@ -3,7 +3,7 @@ import { html, useState } from '../lib/ui.js'
 import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
 import { openSheet } from '../state/store.js'
 import { shown } from '../lib/format.js'
-import { approve } from './approve.js'
+import { approveCall } from './approve.js'
 import { Explanation } from './explanation.js'
 import { wholeOf } from './whole-call.js'
 
@@ -29,7 +29,7 @@ function Batch({ task, approvals }) {
         html`<button
           class="button small"
           disabled=${!armed}
-          onClick=${() => isDeliberate() && approvals.forEach(({ call }) => approve(task, task.call(call)))}
+          onClick=${() => isDeliberate() && approvals.forEach(({ call }) => approveCall(task, task.call(call)))}
         >
           Approve all ${approvals.length}
         </button>`

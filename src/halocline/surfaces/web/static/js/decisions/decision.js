@@ -6,7 +6,17 @@ import { query } from '../lib/connection.js'
 import { shown } from '../lib/format.js'
 import { choicesOf, DIVISIBLE } from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
-import { approve, approveWords, conflicts, draft, draftOf, editable, judgeApproval, openForm, send } from './approve.js'
+import {
+  approveCall,
+  labelApprove,
+  conflicts,
+  setDraft,
+  draftOf,
+  findEditable,
+  judgeApproval,
+  openForm,
+  sendDecision,
+} from './approve.js'
 import { Foot } from './decision-foot.js'
 import { Explanation, gradeOf, isGrave } from './explanation.js'
 import { useFocusAfter } from './focus-after.js'
@@ -50,12 +60,12 @@ function useConflict(task, row, looks) {
 export function Decision({ task, row, docked = false }) {
   if (row.cut) task.version.value // redraw once the rest is loaded
   const complete = task.whole(row)
-  const field = editable(complete)
+  const field = findEditable(complete)
   const canEdit = field || (DIVISIBLE.has(row.name) && row.approval.diffs?.length > 0)
   const effect = judgeApproval(task, row)
   const { request, grant } = row.approval
   const { form: requested, note } = draftOf(request)
-  const setForm = (form) => draft(request, { form })
+  const setForm = (form) => setDraft(request, { form })
   const box = useRef()
   useFocusAfter(box)
   /** It is decided here: the dock shows only while the card is out of view. */
@@ -74,7 +84,7 @@ export function Decision({ task, row, docked = false }) {
     setBusy(true)
     action().finally(() => setBusy(false))
   }
-  const decide = (decision, more) => runOnce(() => send(task, request, decision, more))
+  const decide = (decision, more) => runOnce(() => sendDecision(task, request, decision, more))
   const runDeliberate = (action) => armed && isDeliberate() && action()
   const openEdit = () => openForm(row, 'edit')
   useLayoutEffect(() => {
@@ -93,7 +103,7 @@ export function Decision({ task, row, docked = false }) {
     actions[e.key]()
   }
   const close = () => (
-    draft(request, { form: '', text: null }),
+    setDraft(request, { form: '', text: null }),
     box.current?.querySelector('.primary, .danger')?.focus()
   )
   const closeOnEscape = (e) => e.key === 'Escape' && (e.stopPropagation(), e.preventDefault(), close())
@@ -123,7 +133,7 @@ export function Decision({ task, row, docked = false }) {
         isFirst=${isFirst}
         busy=${busy}
         armed=${armed}
-        onApprove=${() => runDeliberate(() => runOnce(() => approve(task, row)))}
+        onApprove=${() => runDeliberate(() => runOnce(() => approveCall(task, row)))}
         onAlways=${canGrant && (() => isSeen(row) && setForm('always'))}
         onEdit=${canEdit && openEdit}
         onReject=${() => setForm('reject')}
@@ -151,7 +161,7 @@ function Buttons({ task, row, isFirst, busy, armed, onApprove, onAlways, onEdit,
   const grave = isGrave(row.approval)
   return html`<div class="row">
     <button class=${classes('button', 'approves', !grave && 'primary')} disabled=${busy || !armed} onClick=${onApprove}>
-      ${approveWords(task, row)} ${isFirst && !grave && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
+      ${labelApprove(task, row)} ${isFirst && !grave && html`<kbd class="key-here" aria-hidden="true">⏎</kbd>`}
     </button>
     ${
       onAlways &&
@@ -178,7 +188,7 @@ function RejectForm({ row, effect, note, id, decide, close, closeOnEscape }) {
       id=${`note-${id}`}
       placeholder="What should the agent do instead? (optional)"
       value=${note}
-      onInput=${(e) => draft(row.approval.request, { note: e.target.value })}
+      onInput=${(e) => setDraft(row.approval.request, { note: e.target.value })}
     />
     <button class="button danger" type="submit">Reject</button>
     <button class="button quiet" type="button" onClick=${close}>Back</button>
@@ -198,7 +208,7 @@ function EditForm({ row, complete, effect, field, id, decide, close, closeOnEsca
       id=${`edit-${id}`}
       rows=${Math.min(16, Math.max(2, text.split('\n').length))}
       value=${text}
-      onInput=${(e) => draft(request, { text: e.target.value })}
+      onInput=${(e) => setDraft(request, { text: e.target.value })}
       spellcheck="false"
     ></textarea>
     <button class=${classes('button', !isGrave(row.approval) && 'primary')} type="submit">${button}</button>

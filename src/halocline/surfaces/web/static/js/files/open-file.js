@@ -37,11 +37,11 @@ export const openTerminal = (task) => openSheet('terminal', { task })
 
 /** Open a file, or a folder, of a task. */
 export function openFile(task, path, line, isFolder = false) {
-  if (early.isEditor && !isFolder) early.tell('show', { path: absolute(task, path), line })
+  if (early.isEditor && !isFolder) early.tell('show', { path: makeAbsolute(task, path), line })
   else openSheet('file', { task, path, line, isFolder })
 }
 
-const absolute = (task, path) => (path.startsWith('/') ? path : `${task.facts.workspace}/${path}`)
+const makeAbsolute = (task, path) => (path.startsWith('/') ? path : `${task.facts.workspace}/${path}`)
 
 const PAUSE = 40
 const MOST = 200

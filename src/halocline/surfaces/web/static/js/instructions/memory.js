@@ -3,7 +3,7 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain, toast } from '../state/store.js'
 import { base, shown } from '../lib/format.js'
-import { Answer, Empty, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Empty, useAction, useQuery } from '../widgets/page-frame.js'
 import { Labelled, Switch, Trouble } from '../widgets/form.js'
 import { useDraft } from '../widgets/use-draft.js'
 
@@ -70,7 +70,7 @@ function NoteFile({ of, isProject, workspace, again }) {
 function NewNote({ workspace, again }) {
   const [text, setText] = useDraft(`note ${workspace}`)
   const [project, setProject] = useState(false)
-  const [add, busy, error] = useDeed(async () => {
+  const [add, busy, error] = useAction(async () => {
     await act('memory_add', { workspace, text: text.trim(), project })
     setText('')
     again()

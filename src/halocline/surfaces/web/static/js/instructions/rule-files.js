@@ -15,7 +15,7 @@ import {
   Panes,
   fits,
   intoList,
-  useDeed,
+  useAction,
   useQuery,
   useRoving,
 } from '../widgets/page-frame.js'
@@ -23,7 +23,7 @@ import { Badge, Facts, Labelled, Switch, Trouble } from '../widgets/form.js'
 import { useDraft } from '../widgets/use-draft.js'
 
 const LETTERS = 4 // per token, approximately
-const cost = (file) => Math.ceil(file.size / LETTERS)
+const countTokens = (file) => Math.ceil(file.size / LETTERS)
 const OWNERS = { managed: 'the administrator’s', person: 'yours', project: 'the project’s' }
 
 export function RuleFiles({ workspace, path }) {
@@ -70,7 +70,7 @@ function Rules({ files, places, is_on: on, examples, workspace, path, again }) {
           </button>
         </div>
         <p class="soft tiny">
-          ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'applies' : 'apply'}: about ${tokens(always.reduce((sum, one) => sum + cost(one), 0))} tokens per request.` : 'No file always applies.'}
+          ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'applies' : 'apply'}: about ${tokens(always.reduce((sum, one) => sum + countTokens(one), 0))} tokens per request.` : 'No file always applies.'}
         </p>
         <${Why} asked=${asked} ask=${setAsked} why=${why} />
         ${
@@ -161,7 +161,7 @@ function Files({ list, order, here, verdicts }) {
               } · ${OWNERS[one.of] ?? one.of}
             </span>
           </span>
-          <span class="soft tiny one-line">~${tokens(cost(one))}</span>
+          <span class="soft tiny one-line">~${tokens(countTokens(one))}</span>
         </a>
       </li>`
     })}
@@ -186,7 +186,7 @@ function RuleFile({ of, workspace, changed }) {
     <${Facts}
       of=${[
         ['Applies', shown(of.holds)],
-        ['Cost', `about ${tokens(cost(of))} tokens`],
+        ['Cost', `about ${tokens(countTokens(of))} tokens`],
         ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
       ]}
     />
@@ -216,7 +216,7 @@ function NewRule({ workspace, examples, onClose, done }) {
   const [own, setOwn] = useState(false)
   const [paths, setPaths, forgetPaths] = useDraft(`rule paths ${workspace}`)
   const [example, setExample] = useState('')
-  const [make, busy, error] = useDeed(async () => {
+  const [make, busy, error] = useAction(async () => {
     const made = await act('rule_new', {
       workspace,
       name: name.trim(),

@@ -4,7 +4,7 @@ import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { base, shown } from '../lib/format.js'
 import { Markdown } from '../lib/markdown.js'
-import { Answer, Dialog, Empty, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Dialog, Empty, useAction, useQuery } from '../widgets/page-frame.js'
 import { Badge, Labelled, Trouble } from '../widgets/form.js'
 
 const CATEGORIES = ['browser', 'database', 'files', 'git', 'search', 'cloud', 'docs', 'design', 'monitoring', 'chat']
@@ -115,7 +115,7 @@ function Install({ of, workspace, onClose, done }) {
   const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value))
   const meanings = useRef({})
   for (const one of plan.value?.ways ?? []) for (const [name, meaning] of one.wanted) meanings.current[name] ||= meaning
-  const [install, busy, error] = useDeed(async () => {
+  const [install, busy, error] = useAction(async () => {
     const added = await act('mcp_install', {
       name: of.name,
       workspace,

@@ -3,10 +3,10 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { base, shown } from '../lib/format.js'
-import { useDeed } from '../widgets/page-frame.js'
+import { useAction } from '../widgets/page-frame.js'
 import { Labelled, Trouble } from '../widgets/form.js'
 import { useUnsent } from '../widgets/use-draft.js'
-import { lines, pairs, pasted, said, word } from './parse-servers.js'
+import { splitLines, parsePairs, parsePasted, quoteWord, unquoteWord } from './parse-servers.js'
 
 const KINDS = [
   ['program', 'Local program'],
@@ -20,7 +20,7 @@ function fieldsOf(config) {
   return {
     ...EMPTY,
     command: config.command ?? '',
-    args: (config.args ?? []).map(said).join('\n'),
+    args: (config.args ?? []).map(quoteWord).join('\n'),
     env: (config.env ?? []).join('\n'),
     url: config.url ?? '',
     headers: (config.headers ?? []).join('\n'),
@@ -33,8 +33,12 @@ function fieldsOf(config) {
 function entryOf(kind, fields) {
   const given =
     kind === 'program'
-      ? { command: fields.command.trim(), args: lines(fields.args).map(word), env: pairs(fields.env, '=') }
-      : { url: fields.url.trim(), headers: pairs(fields.headers, ':') }
+      ? {
+          command: fields.command.trim(),
+          args: splitLines(fields.args).map(unquoteWord),
+          env: parsePairs(fields.env, '='),
+        }
+      : { url: fields.url.trim(), headers: parsePairs(fields.headers, ':') }
   if (kind === 'program' && fields.cwd.trim()) given.cwd = fields.cwd.trim()
   if (Number(fields.timeout)) given.timeout = Number(fields.timeout)
   return given
@@ -49,7 +53,7 @@ function changesOf(kind, fields, config) {
   )
   for (const name of ['env', 'headers']) {
     if (!(name in given)) continue
-    const kept = lines(fields[name]).filter((line) => !/[=:]/.test(line))
+    const kept = splitLines(fields[name]).filter((line) => !/[=:]/.test(line))
     const gone = (config[name] ?? []).filter((one) => !(one in given[name]) && !kept.includes(one))
     changes[name] = { ...given[name], ...Object.fromEntries(gone.map((one) => [one, null])) }
     if (!Object.keys(changes[name]).length) delete changes[name]
@@ -63,7 +67,7 @@ function useServerDraft(draft, old, config) {
   const [name, setName, forgetName] = useUnsent(`${draft} name`, old)
   const [fields, setFields, forgetFields] = useUnsent(draft, fieldsOf(config))
   const [text, setText, forgetText] = useUnsent(`${draft} text`, '')
-  const found = kind === 'paste' && text.trim() ? pasted(text, name.trim()) : { servers: {}, problem: '' }
+  const found = kind === 'paste' && text.trim() ? parsePasted(text, name.trim()) : { servers: {}, problem: '' }
   const setField = (what) => (e) => setFields({ ...fields, [what]: e.target.value })
   const forgetDraft = () => [forgetKind, forgetName, forgetFields, forgetText].forEach((one) => one())
   return { kind, setKind, name, setName, fields, setField, text, setText, found, forgetDraft }
@@ -82,7 +86,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
   const draft = useServerDraft(`server ${workspace} ${old}`, old, config)
   const { kind, fields, setField, forgetDraft } = draft
   const [project, setProject] = useState(false)
-  const [save, busy, error] = useDeed(async () => {
+  const [save, busy, error] = useAction(async () => {
     if (old) {
       await act('mcp_set', { workspace, name: old, changes: changesOf(kind, fields, config) })
       forgetDraft()
@@ -268,7 +272,7 @@ const WillRun = ({ kind, servers }) => html`<div>
   <code class="run-line">
     ${Object.entries(servers)
       .map(([one, entry]) =>
-        shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(said).join(' ')}`),
+        shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(quoteWord).join(' ')}`),
       )
       .join('\n')}
   </code>

@@ -3,7 +3,7 @@ import { html, signal, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { go, toast } from '../state/store.js'
 import { count, seconds, shown, tokens } from '../lib/format.js'
-import { Answer, Dialog, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Dialog, useAction, useQuery } from '../widgets/page-frame.js'
 import { Badge, Facts, Labelled, Switch, Trouble } from '../widgets/form.js'
 import { ServerForm } from './server-form.js'
 import { Tools } from './tools.js'
@@ -84,18 +84,18 @@ export function Server({ of, workspace, changed }) {
 /** Test, turn on or off, remove: what each does, whether it runs, and the latest error. */
 function useServerActions(of, at, again) {
   const [tried, setTried] = useState(null)
-  const [test, testing, untested] = useDeed(async () => {
+  const [test, testing, untested] = useAction(async () => {
     setTried(null)
     const answer = await act('mcp_test', at)
     failedTests.value = { ...failedTests.value, [of.name]: !answer.ok }
     setTried(answer)
     again()
   })
-  const [toggle, toggling, untoggled] = useDeed(async (on) => {
+  const [toggle, toggling, untoggled] = useAction(async (on) => {
     await act(on ? 'mcp_enable' : 'mcp_disable', at)
     again()
   })
-  const [remove, , unremoved] = useDeed(async (changed) => {
+  const [remove, , unremoved] = useAction(async (changed) => {
     await act('mcp_remove', at)
     toast(`Removed ${of.name} from ${of.file}.`)
     changed()
@@ -191,7 +191,7 @@ const Removal = ({ of, remove, onClose }) => html`<${Dialog}
 
 function Timeout({ of, at, changed }) {
   const [text, setText] = useState(String(of.timeout))
-  const [save, , error] = useDeed(async () => {
+  const [save, , error] = useAction(async () => {
     if (Number(text) === of.timeout) return
     await act('mcp_set', { ...at, changes: { timeout: Number(text) } })
     toast(`Call timeout of ${at.name}: ${text} seconds.`)

@@ -27,7 +27,7 @@ const hasFailed = (one) => one.state === 'on' && one.tools == null && failedTest
 const dotOf = (one) =>
   one.state === 'problem' || hasFailed(one) ? 'failed' : one.state === 'on' && one.tools != null ? 'done' : ''
 
-function about(one) {
+function describeServer(one) {
   const offer =
     one.tools == null
       ? one.state === 'on'
@@ -66,7 +66,7 @@ export default function Mcp({ path }) {
 }
 
 function ServerList({ servers, problems, is_off: off, name }) {
-  const list = servers.filter((one) => fits(words.value, one.name, about(one), one.runs))
+  const list = servers.filter((one) => fits(words.value, one.name, describeServer(one), one.runs))
   const total = servers.reduce((sum, one) => sum + (one.state === 'on' ? (one.tokens ?? 0) : 0), 0)
   return html`
     ${
@@ -91,7 +91,7 @@ function ServerList({ servers, problems, is_off: off, name }) {
       html`<${Links}
         label="Servers"
         here=${name}
-        entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: about(one), dot: dotOf(one), off: one.state === 'off' }))}
+        entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: describeServer(one), dot: dotOf(one), off: one.state === 'off' }))}
       />`
     }
     ${servers.length > 0 && !list.length && html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`}

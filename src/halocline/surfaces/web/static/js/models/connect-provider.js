@@ -3,7 +3,7 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { shown } from '../lib/format.js'
-import { useDeed } from '../widgets/page-frame.js'
+import { useAction } from '../widgets/page-frame.js'
 import { Badge, Labelled } from '../widgets/form.js'
 import { Carry } from '../widgets/sign-in-steps.js'
 import { Stages } from './connection-test.js'
@@ -16,7 +16,7 @@ export function Connect({ of, address, again }) {
   const [key, setKey] = useState('')
   const [typed, setTyped] = useState(null)
   const [connection, setConnection] = useState(null)
-  const [logout, leaving, error] = useDeed(async () => {
+  const [logout, leaving, error] = useAction(async () => {
     await act('logout', { provider: of.name })
     setConnection(null)
     setAsking(true)
@@ -78,7 +78,7 @@ const KeyState = ({ of }) => html`<p>
 function KeyForm({ of, address, entered, onTried, done, onCancel }) {
   const { key, setKey, typed, setTyped } = entered
   const base = (typed ?? (of.needs_address ? address : '')).trim()
-  const [login, busy, error] = useDeed(async () => {
+  const [login, busy, error] = useAction(async () => {
     const given = key
     setKey('')
     const found = base
@@ -148,7 +148,7 @@ function KeyForm({ of, address, entered, onTried, done, onCancel }) {
 /** Sign in with the browser to get a key, if the provider supports it. */
 function SignIn({ of, done }) {
   const [begun, setBegun] = useState(null)
-  const [begin, busy, error] = useDeed(async () => {
+  const [begin, busy, error] = useAction(async () => {
     const page = window.open('', '_blank')
     try {
       const sign = await act('sign_in', { provider: of.name })

@@ -9,7 +9,7 @@ import { useDraft } from '../widgets/use-draft.js'
 const SUBJECT = 72
 
 /** How a file's staging affects the commit. */
-const note = (file) =>
+const describeStaging = (file) =>
   file.staged && file.unstaged ? 'partly staged; all of it is committed' : file.staged ? 'staged' : ''
 
 function Files({ title, files, chosen, choose }) {
@@ -39,7 +39,7 @@ function Files({ title, files, chosen, choose }) {
           onChange=${(e) => set([file.path], e.currentTarget.checked)}
         />
         <span class="mono grow commit-path">${shown(file.path)}</span>
-        <span class="soft tiny">${file.state}${note(file) && `, ${note(file)}`}</span>
+        <span class="soft tiny">${file.state}${describeStaging(file) && `, ${describeStaging(file)}`}</span>
       </label>`,
     )}
   </fieldset>`
@@ -55,7 +55,7 @@ export const Refused = ({ error }) =>
   </div>`
 
 const LOOK_EVERY = 250
-const pause = () => new Promise((done) => setTimeout(done, LOOK_EVERY))
+const waitBriefly = () => new Promise((done) => setTimeout(done, LOOK_EVERY))
 
 /** Has the model write the message of the chosen files; `write` starts it, `stop` ends it, as closing the form does. */
 function useWriter(task, setMessage, setError) {
@@ -79,7 +79,7 @@ function useWriter(task, setMessage, setError) {
       let now
       let text = ''
       do {
-        await pause()
+        await waitBriefly()
         now = await query('commit_message_progress', { task: task.id })
         text = now?.value || now?.step || text
         if (wanted.current && text) setMessage(text)
@@ -250,7 +250,7 @@ export default function Commit({ task }) {
     style('static/js/review/commit.css')
     query('commit_plan', { task: task.id }).then(setPlan, setError)
   }, [])
-  const done = (commit) => {
+  const showDone = (commit) => {
     setMade(commit)
     announcement.value = `Committed as ${commit.name}`
     requestAnimationFrame(() => document.querySelector('dialog.sheet [data-first]')?.focus())
@@ -262,7 +262,7 @@ export default function Commit({ task }) {
       : !plan
         ? html`<p class="soft" role="status">Loading…</p>`
         : plan.uncommitted.files.length
-          ? html`<${Form} task=${task} plan=${plan} onDone=${done} />`
+          ? html`<${Form} task=${task} plan=${plan} onDone=${showDone} />`
           : html`<p>
               Nothing to commit
               ${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.

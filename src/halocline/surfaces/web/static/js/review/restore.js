@@ -19,7 +19,7 @@ const PATIENCE = 30_000
 export default function Restore({ task, seq, checkpoint, edit }) {
   const [chosen, choose] = useState(() => (edit == null ? targetOf(task, seq, checkpoint) : null))
   if (edit != null) return html`<${EditMessage} task=${task} seq=${seq} text=${edit} />`
-  if (!chosen) return html`<${Moments} task=${task} choose=${choose} />`
+  if (!chosen) return html`<${Points} task=${task} choose=${choose} />`
   return html`<${Back} task=${task} target=${chosen} other=${() => choose(null)} />`
 }
 
@@ -40,11 +40,11 @@ function targetOf(task, seq, checkpoint) {
 
 const KINDS = { prompt: 'Your prompt', files: 'Checkpoint', end: 'End of turn', back: 'Rewind' }
 
-function Moments({ task, choose }) {
+function Points({ task, choose }) {
   const { value, error } = useQuery('points', { task: task.id }, [task.id])
   const [words, setWords] = useState('')
   const found = (value ?? []).filter((one) => one.text.toLowerCase().includes(words.toLowerCase())).reverse()
-  const pick = (one) =>
+  const choosePoint = (one) =>
     choose(
       one.kind === 'prompt'
         ? { to: one.seq - 1, at: one.at, label: `before “${one.text.slice(0, 80)}”` }
@@ -54,7 +54,7 @@ function Moments({ task, choose }) {
             label: one.kind === 'files' ? (one.text ? `after ${one.text}` : 'the beginning') : one.text,
           },
     )
-  function pressed(e) {
+  function handleKey(e) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (!by) return
     e.preventDefault()
@@ -68,7 +68,7 @@ function Moments({ task, choose }) {
     ${value?.length === 0 && html`<p>Nothing to rewind to yet.</p>`}
     ${
       value?.length > 0 &&
-      html`<div onKeyDown=${pressed} class="stack">
+      html`<div onKeyDown=${handleKey} class="stack">
         <label>
           <span class="hidden-text">Filter</span>
           <input
@@ -89,7 +89,7 @@ function Moments({ task, choose }) {
         <ul class="moments">
           ${found.map(
             (one) => html`<li key=${one.seq}>
-              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => pick(one)}>
+              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => choosePoint(one)}>
                 <span class="dot" aria-hidden="true"></span>
                 <span class="soft tiny">${when(one.at)}</span>
                 <span class="soft tiny">${KINDS[one.kind] ?? one.kind}</span>
@@ -135,12 +135,12 @@ function Back({ task, target, other }) {
     const conversation = way !== 'files'
     try {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
-      const done = await outcome(task, before, { files, conversation })
+      const done = await waitForRewind(task, before, { files, conversation })
       closeSheet()
       toast(
         `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
         {
-          undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
+          undo: () => undoRewind(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
           seconds: 20,
         },
       )
@@ -219,7 +219,7 @@ const OwnChanges = ({ task, to, own, overwrite, setOverwrite }) =>
 </fieldset>`
 
 /** Wait until the facts report success. Rejects on failure. */
-function outcome(task, before, { files, conversation }) {
+function waitForRewind(task, before, { files, conversation }) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
       () => finish(() => reject(new Error('The rewind is taking long. The transcript will show its result.'))),
@@ -242,7 +242,7 @@ function outcome(task, before, { files, conversation }) {
   })
 }
 
-async function undo(task, before, { undo, conversation }) {
+async function undoRewind(task, before, { undo, conversation }) {
   if (undo) await act('restore', { task: task.id, checkpoint: undo })
   if (conversation) await task.send('go_back', { to: before, files: false, conversation: true })
 }
@@ -292,7 +292,7 @@ function Fork({ task, to }) {
 const PERSONS = new Set(['pasted', 'piped', 'picture', 'code', 'problems'])
 
 /** The parts of a prompt that are yours but not typed: pictures and pasted text. */
-const alongside = (content) =>
+const listAttached = (content) =>
   content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
 
 function EditMessage({ task, seq, text }) {
@@ -302,7 +302,7 @@ function EditMessage({ task, seq, text }) {
     cut: [],
   }
   const [whole, setWhole] = useState(row.cut ? null : row)
-  const rest = alongside(whole?.attached ?? [])
+  const rest = listAttached(whole?.attached ?? [])
   const [now, setNow] = useState(whole?.typed || text)
   useEffect(() => {
     if (!whole)

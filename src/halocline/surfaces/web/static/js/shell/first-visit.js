@@ -1,7 +1,7 @@
 // First visit: connect a model, choose a folder, start with one of three tasks for this folder.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { offered } from '../state/usable-models.js'
+import { loadModels } from '../state/usable-models.js'
 import { complain, go, openSheet } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
@@ -50,7 +50,7 @@ function Connect({ done }) {
       if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
       if (isServer && tried.failure) return setSay(`${tried.failure} ${tried.hint ?? ''}`)
       setSay('')
-      const found = await offered(true)
+      const found = await loadModels(true)
       if (isServer) setServed(found.filter((one) => one.name.startsWith(`${name}/`)))
       else done(found)
     } catch (error) {

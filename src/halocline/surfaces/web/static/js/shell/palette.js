@@ -1,11 +1,11 @@
 // The command palette: commands, tasks, models, settings and slash commands by name.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { models, offered } from '../state/usable-models.js'
+import { models, loadModels } from '../state/usable-models.js'
 import { KEYS, keysOf, label } from '../state/shortcut-keys.js'
 import { notifying, sounding, theme, usedModel } from '../lib/preferences.js'
 import { ask as askToNotify } from '../state/sounds.js'
-import { ranked } from '../lib/rank.js'
+import { rankAll } from '../lib/rank.js'
 import {
   allOpen,
   closeSheet,
@@ -142,9 +142,9 @@ export default function Palette({ only = '' }) {
   const task = current.value
   const settings = useAnswer('settings', {}, !only)
   useEffect(() => {
-    if (!only) offered().catch(() => {})
+    if (!only) loadModels().catch(() => {})
   }, [])
-  const use = async (name) => {
+  const useModel = async (name) => {
     closeSheet()
     usedModel(name)
     if (!task) choice.value = { ...choice.value, model: name }
@@ -161,13 +161,13 @@ export default function Palette({ only = '' }) {
             { title: task ? 'Commands' : 'Commands', items: commands },
             { title: 'Recent tasks', items: tasks.slice(0, 8) },
           ]
-    const fit = (all, most) => ranked(words, all, most, (one) => one.title)
+    const fit = (all, most) => rankAll(words, all, most, (one) => one.title)
     const ofModels = (models.value ?? []).map((model) => ({
       key: `model ${model.name}`,
       title: model.title || model.name,
       about: model.name,
       icon: 'spark',
-      choose: () => use(model.name),
+      choose: () => useModel(model.name),
     }))
     const ofSettings = settings.map((one) => ({
       key: `setting ${one.name}`,

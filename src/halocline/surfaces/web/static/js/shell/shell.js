@@ -107,7 +107,7 @@ const Newer = () => html`<div class="banner warn" role="status">
 </div>`
 
 const LEAST_REVIEW = 340
-const pixels = (width) => (width ? `${width}px` : null)
+const toPixels = (width) => (width ? `${width}px` : null)
 
 export function Shell() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
@@ -119,7 +119,7 @@ export function Shell() {
     <div
       class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}
       data-ready=${standing.value}
-      style=${{ '--sidebar': pixels(sidebarWidth.value), '--review': pixels(reviewWidth.value) }}
+      style=${{ '--sidebar': toPixels(sidebarWidth.value), '--review': toPixels(reviewWidth.value) }}
     >
       <a
         class="skip"

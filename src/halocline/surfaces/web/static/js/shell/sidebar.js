@@ -2,7 +2,7 @@
 import { html, classes, fileAddress, signal, useLayoutEffect, useRef } from '../lib/ui.js'
 import { board } from '../lib/connection.js'
 import { go, history, openSheet, route, sidebarOpen } from '../state/store.js'
-import { kept, theme } from '../lib/preferences.js'
+import { keepValue, theme } from '../lib/preferences.js'
 import { base, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
@@ -10,7 +10,7 @@ import { Lazy } from '../lib/lazy.js'
 
 const filter = signal('')
 /** The folder whose tasks are listed; empty: all. */
-const folder = kept('sidebar folder', '')
+const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 const taskMenu = signal(null)
 const loadTaskMenu = () => import('./task-menu.js')

@@ -38,11 +38,11 @@ export default function TaskMenu({ info, x, y, from, onClose }) {
     box.current.querySelector('input, button')?.focus()
   }, [renaming])
   useEffect(() => {
-    const outside = (event) => !box.current.contains(event.target) && onClose()
-    addEventListener('pointerdown', outside)
-    return () => removeEventListener('pointerdown', outside)
+    const closeOutside = (event) => !box.current.contains(event.target) && onClose()
+    addEventListener('pointerdown', closeOutside)
+    return () => removeEventListener('pointerdown', closeOutside)
   }, [])
-  function pressed(event) {
+  function handleKey(event) {
     const all = [...box.current.querySelectorAll('[role=menuitem]')]
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Escape') close()
@@ -73,7 +73,7 @@ export default function TaskMenu({ info, x, y, from, onClose }) {
     close()
   }
   if (renaming)
-    return html`<div class="task-menu" ref=${box} onKeyDown=${pressed}>
+    return html`<div class="task-menu" ref=${box} onKeyDown=${handleKey}>
       <form class="row nowrap" onSubmit=${keep}>
         <input class="field" aria-label="Task name" value=${info.name || info.title} maxlength="120" />
         <button class="button primary" type="submit">Save</button>
@@ -84,15 +84,15 @@ export default function TaskMenu({ info, x, y, from, onClose }) {
     role="menu"
     aria-label=${`Task ${info.name || info.title}`}
     ref=${box}
-    onKeyDown=${pressed}
+    onKeyDown=${handleKey}
   >
     ${items.map(
-      ([text, icon, deed, stays]) => html`<button
+      ([text, icon, action, stays]) => html`<button
         key=${text}
         role="menuitem"
         tabindex="-1"
         class=${text === 'Delete' ? 'menu-item bad' : 'menu-item'}
-        onClick=${() => (stays || close(), deed())}
+        onClick=${() => (stays || close(), action())}
       >
         <${Icon} name=${icon} size="15" /> ${text}
       </button>`,

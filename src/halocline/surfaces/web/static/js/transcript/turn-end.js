@@ -101,7 +101,7 @@ export function TurnEnd({ row, task }) {
 
 /** What one may do after the latest turn. */
 function NextSteps({ row, task }) {
-  return html`<span class="turn-deeds row">
+  return html`<span class="turn-actions row">
     ${
       row.files > 0 &&
       html`
