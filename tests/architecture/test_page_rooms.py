@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 import pytest
-from tests.architecture.sources import SOURCE
+from tests.architecture.page_sources import PAGE, read_modules
 
-PAGE = SOURCE / "surfaces" / "web" / "static" / "js"
 MOST_MODULES = 20
 FEATURES = {
     "settings": {"files"},
@@ -35,11 +34,6 @@ ROOMS = {
 """What each room may load: imports, those on first use, and styles. The last one is the entry modules at the top."""
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport|\bimport\()\s*(['"`])(\.[^'"`]+)\1""")
 _STYLE = re.compile(r"""style\(['"]static/js/([^'"]+)""")
-
-
-def read_modules() -> dict[PurePosixPath, str]:
-    """The page's modules by their paths below `static/js`."""
-    return {PurePosixPath(path.relative_to(PAGE).as_posix()): path.read_text("utf-8") for path in PAGE.rglob("*.js")}
 
 
 def name_room(path: PurePosixPath) -> str:

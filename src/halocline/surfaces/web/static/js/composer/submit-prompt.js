@@ -1,12 +1,11 @@
 // What Enter does with the composer's text: a command or note of the person's is carried out, an answer goes to its
 // question, anything else becomes a prompt. What could not be sent comes back into the field.
 import { announcement, complain, toast } from '../state/store.js'
-import { enqueue, steer as steerInto } from '../state/queue.js'
+import { answerQuestion, enqueue, steer as steerInto } from '../state/queue.js'
 import { remember, setDraft } from '../lib/preferences.js'
 import { takesSteering } from '../state/task.js'
 import { attachmentsOf } from './composer-menus.js'
 import { isNote } from './mentions.js'
-import { answerQuestion } from '../decisions/answers.js'
 
 const ONE_OF_OURS = /^\/[a-z][\w-]*(\s|$)/i
 
@@ -55,7 +54,7 @@ async function carryOut({ task, facts, choice, workspace, field, given, writeTex
     import('./own-commands.js').then((own) => own.runCommand(text.slice(1), task, onSend)).catch(putBack)
   } else if (isNote(text) && !given) {
     take()
-    import('./notes.js').then((notes) => notes.saveNote(text, task ? facts.workspace : workspace)).catch(putBack)
+    import('./own-commands.js').then((own) => own.saveNote(text, task ? facts.workspace : workspace)).catch(putBack)
   } else return false
   return true
 }

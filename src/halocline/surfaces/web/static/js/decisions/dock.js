@@ -13,7 +13,7 @@ import { Wanted } from './decision-foot.js'
 import { isInView, useOutOfView } from './in-view.js'
 import { useFocusAfter } from './focus-after.js'
 import { isGrave } from './explanation.js'
-import { answerQuestion } from './answers.js'
+import { answerQuestion } from '../state/queue.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
 const TOLD_FOR = 10

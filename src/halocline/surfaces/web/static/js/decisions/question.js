@@ -1,7 +1,7 @@
 // A question of the agent: choose an answer, or type one in the composer.
 import { html, classes, useRef } from '../lib/ui.js'
 import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
-import { answerQuestion } from './answers.js'
+import { answerQuestion } from '../state/queue.js'
 import { shown } from '../lib/format.js'
 import { Markdown } from '../lib/markdown.js'
 import { InView, isInView } from './in-view.js'

@@ -24,7 +24,7 @@ function useTask(id) {
 }
 
 const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'short' })
-const formatMoment = (at) => moments.format(at * 1000)
+const formatTime = (at) => moments.format(at * 1000)
 const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
 export function Preview({ info, actions }) {
@@ -52,8 +52,8 @@ export function Preview({ info, actions }) {
         ['Folder', html`<span class="mono">${shown(info.workspace)}</span>`],
         ['Model', shown(info.model)],
         ['Status', statusOf(info)],
-        ['Started', formatMoment(info.started_at)],
-        ['Last active', formatMoment(info.changed_at)],
+        ['Started', formatTime(info.started_at)],
+        ['Last active', formatTime(info.changed_at)],
         ['Cost', money(info.cost === undefined ? 0 : info.cost)],
         ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
         ['On disk', size(info.size)],

@@ -2,10 +2,9 @@
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
 import { loadModels } from '../state/usable-models.js'
-import { complain, go, openSheet } from '../state/store.js'
+import { choice, complain, go, openSheet } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
-import { choice } from '../state/next-task.js'
 import { ModelList } from '../models/model-list.js'
 
 const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']

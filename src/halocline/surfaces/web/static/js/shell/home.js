@@ -1,9 +1,8 @@
 // The home view: the composer, the folder and recent tasks. On a first visit, setup comes first.
 import { html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
-import { choice, usual } from '../state/next-task.js'
 import { post } from '../state/outbox.js'
-import { complain, go, history, openSheet } from '../state/store.js'
+import { choice, complain, go, history, openSheet, usual } from '../state/store.js'
 import { base, count, when } from '../lib/format.js'
 import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'

@@ -8,6 +8,7 @@ import { ask as askToNotify } from '../state/sounds.js'
 import { rankAll } from '../lib/rank.js'
 import {
   allOpen,
+  choice,
   closeSheet,
   complain,
   current,
@@ -20,7 +21,6 @@ import {
 } from '../state/store.js'
 import { base, short, shown, when } from '../lib/format.js'
 import { answerCommand } from '../composer/slash-commands.js'
-import { choice } from '../state/next-task.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { Picker } from '../widgets/picker.js'

@@ -3,10 +3,9 @@ import { html, useEffect, useState } from '../lib/ui.js'
 import { query, welcome } from '../lib/connection.js'
 import { KEYS, keysOf, label, handleKey, findSameKeys } from '../state/shortcut-keys.js'
 import { keymap } from '../lib/preferences.js'
-import { current } from '../state/store.js'
+import { choice, current } from '../state/store.js'
 import { shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
-import { choice } from '../state/next-task.js'
 
 const PLACES = {
   composer: 'Composer',
