@@ -7,50 +7,49 @@ function lazily(load) {
   return () => (loaded ??= load())
 }
 
-function activate(context) {
-  const backend = lazily(() => {
-    const { Backend } = require('./src/backend')
-    const { Diffs } = require('./src/diffs')
-    const { OpenFiles } = require('./src/open_files')
-    const { Notices } = require('./src/notices')
-    const { Terminals } = require('./src/terminals')
-    const { Threads } = require('./src/threads')
-    const made = new Backend(context)
-    const terminals = new Terminals()
-    context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
-    made.diffs = new Diffs(made)
-    made.threads = new Threads(made)
-    const problems = lazily(() => {
-      const { Problems } = require('./src/problems')
-      const all = new Problems()
-      context.subscriptions.push(all)
-      return all
-    })
-    made.on('terminals/latest', () => terminals.list())
-    made.on('problems/check', (given) => problems().check(given))
-    made.on('file/read', (given) => require('./src/open_texts').read(given))
-    made.on('file/write', (given) => require('./src/open_texts').write(given))
-    context.subscriptions.push(made.diffs, made.threads, terminals)
-    // Other editors with VS Code's extensions may lack this part of the API.
-    if (vscode.lm?.selectChatModels) {
-      const { LanguageModels } = require('./src/language_models')
-      context.subscriptions.push(new LanguageModels(made))
-    }
-    return made
+/** The connection to `halo editor`, with what serves its requests. */
+function startBackend(context, status) {
+  const { Backend } = require('./src/backend')
+  const { Diffs } = require('./src/diffs')
+  const { OpenFiles } = require('./src/open_files')
+  const { Notices } = require('./src/notices')
+  const { Terminals } = require('./src/terminals')
+  const { Threads } = require('./src/threads')
+  const made = new Backend(context)
+  const terminals = new Terminals()
+  context.subscriptions.push(made, new OpenFiles(made), new Notices(made, status))
+  made.diffs = new Diffs(made)
+  made.threads = new Threads(made)
+  const problems = lazily(() => {
+    const { Problems } = require('./src/problems')
+    const all = new Problems()
+    context.subscriptions.push(all)
+    return all
   })
-  const pages = lazily(() => {
-    const { Pages } = require('./src/pages')
-    return new Pages(backend(), context)
-  })
+  made.on('terminals/latest', () => terminals.list())
+  made.on('problems/check', (given) => problems().check(given))
+  made.on('file/read', (given) => require('./src/open_texts').read(given))
+  made.on('file/write', (given) => require('./src/open_texts').write(given))
+  context.subscriptions.push(made.diffs, made.threads, terminals)
+  // Other editors with VS Code's extensions may lack this part of the API.
+  if (vscode.lm?.selectChatModels) {
+    const { LanguageModels } = require('./src/language_models')
+    context.subscriptions.push(new LanguageModels(made))
+  }
+  return made
+}
 
+function showStatus(context) {
   const status = vscode.window.createStatusBarItem('halocline', vscode.StatusBarAlignment.Right, 90)
   Object.assign(status, { name: 'Halocline', text: '$(hubot) Halocline', command: 'halocline.focus' })
   status.tooltip = vscode.l10n.t('Open Halocline')
   status.show()
   context.subscriptions.push(status)
+  return status
+}
 
-  const { commands, languages, window } = vscode
-  const register = (name, run) => context.subscriptions.push(commands.registerCommand(`halocline.${name}`, run))
+function registerCommands(context, backend, pages) {
+  const register = (name, run) => context.subscriptions.push(vscode.commands.registerCommand(`halocline.${name}`, run))
   const action =
     (name) =>
     (...given) =>
@@ -79,7 +78,10 @@ function activate(context) {
   register('reply', (given) => backend().threads.reply(given))
   register('addThread', (thread) => pages().insert(backend().threads.quote(thread)))
   register('closeThread', (thread) => backend().threads.remove(thread))
+}
 
+function registerViews(context, pages) {
+  const { languages, window } = vscode
   context.subscriptions.push(
     window.registerWebviewViewProvider('halocline.chat', { resolveWebviewView: (view) => pages().show(view) }),
     window.registerWebviewPanelSerializer('halocline.tab', {
@@ -92,6 +94,17 @@ function activate(context) {
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, vscode.CodeActionKind.RefactorRewrite] },
     ),
   )
+}
+
+function activate(context) {
+  const status = showStatus(context)
+  const backend = lazily(() => startBackend(context, status))
+  const pages = lazily(() => {
+    const { Pages } = require('./src/pages')
+    return new Pages(backend(), context)
+  })
+  registerCommands(context, backend, pages)
+  registerViews(context, pages)
 }
 
 module.exports = { activate }

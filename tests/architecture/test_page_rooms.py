@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from posixpath import normpath
 
 import pytest
-from tests.architecture.sources import SOURCE
+from tests.architecture.page_sources import PAGE, read_modules
 
-PAGE = SOURCE / "surfaces" / "web" / "static" / "js"
 MOST_MODULES = 20
 FEATURES = {
     "settings": {"files"},
@@ -19,7 +19,7 @@ FEATURES = {
     "decisions": {"files"},
     "composer": {"decisions", "models"},
     "review": {"decisions", "files"},
-    "transcript": {"composer", "decisions", "files", "review"},
+    "transcript": {"composer", "decisions", "files"},
     "mcp": {"transcript"},
 }
 """What each feature loads of others, beside the rooms below them all."""
@@ -34,11 +34,6 @@ ROOMS = {
 """What each room may load: imports, those on first use, and styles. The last one is the entry modules at the top."""
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport|\bimport\()\s*(['"`])(\.[^'"`]+)\1""")
 _STYLE = re.compile(r"""style\(['"]static/js/([^'"]+)""")
-
-
-def read_modules() -> dict[PurePosixPath, str]:
-    """The page's modules by their paths below `static/js`."""
-    return {PurePosixPath(path.relative_to(PAGE).as_posix()): path.read_text("utf-8") for path in PAGE.rglob("*.js")}
 
 
 def name_room(path: PurePosixPath) -> str:
@@ -71,6 +66,15 @@ def test_rooms_do_not_load_each_other_in_a_circle() -> None:
     while free := {room for room, others in left.items() if not others & set(left)}:
         left = {room: others for room, others in left.items() if room not in free}
     assert left == {}
+
+
+def test_no_modules_load_one_another_in_a_circle() -> None:
+    """Also by an `import()` on first use, and a module does not load itself."""
+    graph = {str(path): {*map(str, list_loaded(path, text))} for path, text in read_modules().items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
 
 
 def test_what_a_room_may_load_is_loaded() -> None:

@@ -103,7 +103,7 @@ class Page {
   async load() {
     this.isReady = false
     this.webview.options = { enableScripts: true, localResourceRoots: [] }
-    this.webview.html = waiting(l10n.t('Starting Halocline…'))
+    this.webview.html = renderWaiting(l10n.t('Starting Halocline…'))
     try {
       const { folder, page } = await this.backend.start()
       const place = Uri.file(folder)
@@ -115,7 +115,7 @@ class Page {
         .replace('{place}', this.place)
     } catch (error) {
       this.failure = error
-      this.webview.html = failed(error)
+      this.webview.html = renderError(error)
     }
   }
 
@@ -199,7 +199,7 @@ async function showFile({ path, line }) {
   }
 }
 
-const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
 
 const document = (policy, body) =>
   `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-plain'; ${policy}">` +
@@ -208,14 +208,14 @@ const document = (policy, body) =>
   'button{font:inherit;color:var(--vscode-button-foreground);background:var(--vscode-button-background);border:1px solid var(--vscode-contrastBorder,transparent);padding:6px 12px;margin:0 8px 8px 0;cursor:pointer}' +
   `button.other{color:var(--vscode-button-secondaryForeground);background:var(--vscode-button-secondaryBackground)}</style>${body}`
 
-const waiting = (text) => document('', `<p role="status">${escaped(text)}</p>`)
+const renderWaiting = (text) => document('', `<p role="status">${escapeHtml(text)}</p>`)
 
-function failed(error) {
+function renderError(error) {
   const nonce = randomUUID()
-  const button = (name, text, kind = '') => `<button data-does="${name}" class="${kind}">${escaped(text)}</button>`
+  const button = (name, text, kind = '') => `<button data-does="${name}" class="${kind}">${escapeHtml(text)}</button>`
   const install = error instanceof NotInstalled
   const body =
-    `<p>${escaped(error.message)}</p>${error.details ? `<pre>${escaped(error.details)}</pre>` : ''}<p>` +
+    `<p>${escapeHtml(error.message)}</p>${error.details ? `<pre>${escapeHtml(error.details)}</pre>` : ''}<p>` +
     (install ? button('install', l10n.t('Install')) : button('again', l10n.t('Try Again'))) +
     (install ? button('again', l10n.t('Try Again'), 'other') : button('copy', l10n.t('Copy'), 'other')) +
     `${button('log', l10n.t('Show Log'), 'other')}</p>` +

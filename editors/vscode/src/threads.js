@@ -19,7 +19,7 @@ class Threads {
     for (const { path, file, remarks } of files)
       for (const { line, text } of remarks) {
         const at = new Range(line - 1, 0, line - 1, 0)
-        const thread = this.controller.createCommentThread(Uri.file(file), at, [said(text)])
+        const thread = this.controller.createCommentThread(Uri.file(file), at, [asComment(text)])
         thread.collapsibleState = CommentThreadCollapsibleState.Expanded
         thread.contextValue = 'halocline'
         this.known.set(thread, { task, call, path, line, comment: text })
@@ -32,13 +32,13 @@ class Threads {
     const before = thread.comments
     thread.comments = [
       ...before,
-      { ...said(text), author: { name: l10n.t('You') } },
-      said(l10n.t('Halocline is thinking…')),
+      { ...asComment(text), author: { name: l10n.t('You') } },
+      asComment(l10n.t('Halocline is thinking…')),
     ]
     thread.canReply = false
     try {
       const { text: answer } = await this.backend.request('review/reply', { ...known, text })
-      thread.comments = [...thread.comments.slice(0, -1), said(answer)]
+      thread.comments = [...thread.comments.slice(0, -1), asComment(answer)]
     } catch (error) {
       thread.comments = before
       window.showErrorMessage(error.message)
@@ -64,6 +64,6 @@ class Threads {
 }
 
 /** A comment. Its text is the model's: nothing in it may run a command. */
-const said = (text) => ({ body: new MarkdownString(text), mode: CommentMode.Preview, author: AUTHOR })
+const asComment = (text) => ({ body: new MarkdownString(text), mode: CommentMode.Preview, author: AUTHOR })
 
 module.exports = { Threads }

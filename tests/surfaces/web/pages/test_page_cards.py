@@ -28,25 +28,25 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     keyboard = screen.page.keyboard
     await screen.page.get_by_role("radio", name="Plan").click()
     await screen.say("How would you do it?")
-    deeds = screen.page.locator(".plan-deeds")
-    await deeds.get_by_role("button", name="Revise").press("Enter")
-    await deeds.get_by_label("About").select_option("Change")
-    await deeds.locator("textarea").fill("Only one.")
+    actions = screen.page.locator(".plan-actions")
+    await actions.get_by_role("button", name="Revise").press("Enter")
+    await actions.get_by_label("About").select_option("Change")
+    await actions.locator("textarea").fill("Only one.")
     await keyboard.press("Control+Enter")
     assert await screen.barriers() == []
-    await deeds.get_by_role("button", name="Send comment").press("Enter")
+    await actions.get_by_role("button", name="Send comment").press("Enter")
     await screen.sees("About “Change”: Only one.", ".prompt")
     await screen.page.locator(".turn-end").nth(1).wait_for()
-    assert await deeds.count() == 1
-    modes = deeds.get_by_label("How to go on")
+    assert await actions.count() == 1
+    modes = actions.get_by_label("How to go on")
     assert [f"Approve the plan, {words}" for words in await modes.locator("option").all_inner_texts()] == [*CHOICES]
     await modes.select_option("accept-edits")
     assert await screen.barriers() == []
-    await deeds.get_by_role("button", name="Approve and act").press("Enter")
+    await actions.get_by_role("button", name="Approve and act").press("Enter")
     await screen.sees("I carry it out.")
     assert await screen.page.get_by_role("radio", name="Act").get_attribute("aria-checked") == "true"
     await screen.sees("Approvals: accept-edits")
-    assert await deeds.count() == 0
+    assert await actions.count() == 0
 
 
 async def test_a_running_command_of_many_lines_claims_no_number_of_all_and_shows_its_beginning_when_it_ends(

@@ -155,6 +155,6 @@ def command(line: str) -> dict[str, Any]:
 
 async def full_access(screen: Screen) -> None:
     await screen.page.evaluate(
-        "async () => { const { choice } = await import(early.base + 'static/js/state/next-task.js');"
+        "async () => { const { choice } = await import(early.base + 'static/js/state/store.js');"
         " choice.value = { ...choice.value, approval_mode: 'yolo' } }"
     )

@@ -29,7 +29,7 @@ async def opened_sheet(screen: Screen, name: str) -> None:
     """The sheet of a name, for the task that is looked at."""
     await screen.page.evaluate(
         "async (name) => { const { current, openSheet } = await import(early.base + 'static/js/state/store.js');"
-        " const { choice } = await import(early.base + 'static/js/state/next-task.js');"
+        " const { choice } = await import(early.base + 'static/js/state/store.js');"
         " openSheet(name, { task: current.value, choice }) }",
         name,
     )
@@ -96,7 +96,7 @@ async def test_neither_a_plan_nor_a_question_nor_what_waits_nor_a_menu_has_a_bar
     screen = await opened()
     await screen.page.get_by_role("radio", name="Plan").click()
     await screen.say("How?")
-    await screen.page.locator(".plan-deeds").wait_for()
+    await screen.page.locator(".plan-actions").wait_for()
     problems = await found(screen, "plan")
     await screen.say("Go on.")
     await screen.page.locator("[data-decides]").get_by_text("Which one?").wait_for()

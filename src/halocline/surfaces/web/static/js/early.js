@@ -38,7 +38,7 @@ try {
     ])
   const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)))
-  const stored = (mode, ask) =>
+  const askStore = (mode, ask) =>
     new Promise((resolve, reject) => {
       const opening = indexedDB.open('halocline', 1)
       opening.onupgradeneeded = () => opening.result.createObjectStore('keys')
@@ -49,13 +49,13 @@ try {
         asked.onsuccess = () => (opening.result.close(), resolve(asked.result))
       }
     })
-  const keptPair = () => stored('readonly', (keys) => keys.get('own'))
+  const keptPair = () => askStore('readonly', (keys) => keys.get('own'))
   const publicKey = async (pair) => crypto.subtle.exportKey('raw', pair.publicKey)
   const ownPair = async () => {
     const kept = await keptPair()
     if (kept) return kept
     const made = await crypto.subtle.generateKey(ECDSA, false, ['sign'])
-    await stored('readwrite', (keys) => keys.put(made, 'own'))
+    await askStore('readwrite', (keys) => keys.put(made, 'own'))
     return made
   }
   const post = async (given) => {

@@ -1,9 +1,9 @@
 // The hint on sending while the agent asks: the message is the answer, and nothing pending is done. Or it is sent with
 // an approval, or queued until the turn ends.
 import { html } from '../lib/ui.js'
-import { isMeant } from '../lib/deliberate-input.js'
+import { isDeliberate } from '../lib/deliberate-input.js'
 import { announcement } from '../state/store.js'
-import { approve } from '../decisions/approve.js'
+import { approveCall } from '../decisions/approve.js'
 
 const NOT_DONE = {
   execute: 'the command will not run',
@@ -14,7 +14,7 @@ const NOT_DONE = {
 
 /** Approve with a message. Returns false if that was not done because not all of it was in view. */
 export async function approveWith(task, asked, note, { parts }) {
-  const done = await approve(task, task.call(asked.call), { note, content: parts })
+  const done = await approveCall(task, task.call(asked.call), { note, content: parts })
   if (done) announcement.value = 'Approved with your message'
   return done
 }
@@ -31,7 +31,7 @@ export default function Instead({ asked, submit }) {
     </strong>
     ${
       approval &&
-      html`<button class="button small" onClick=${() => isMeant() && submit(true, { yes: true })}>
+      html`<button class="button small" onClick=${() => isDeliberate() && submit(true, { yes: true })}>
         Approve with message
       </button>`
     }

@@ -3,7 +3,7 @@
 import { signal } from '../lib/ui.js'
 import { request } from '../lib/connection.js'
 import { toast } from '../state/store.js'
-import { kept } from '../lib/preferences.js'
+import { keepValue } from '../lib/preferences.js'
 import { size, thousands } from '../lib/format.js'
 
 const LARGEST = 32 * 2 ** 20 // as the server's guard
@@ -14,7 +14,7 @@ const LONG_TEXT = 2000
 /** {place: [{key, name, bytes, file, parts, sees, state: sending | there | refused, problem, blob}]} */
 export const files = signal({})
 /** {place: {chip: text}} */
-export const pasted = kept('pasted', {})
+export const pasted = keepValue('pasted', {})
 
 const ofPlace = (place) => files.value[place] ?? []
 const setFiles = (place, how) => (files.value = { ...files.value, [place]: how(ofPlace(place)) })

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from '../lib/ui.js'
 import { query } from '../lib/connection.js'
 import { attachAgain, chipsIn, files, removeFile } from './attachments.js'
-import { modelNamed, offered, seeing } from '../state/usable-models.js'
+import { modelNamed, loadModels, findSeeing } from '../state/usable-models.js'
 import { shown, short, size, tokens } from '../lib/format.js'
 import { isNote } from './mentions.js'
 import { Icon } from '../lib/icons.js'
@@ -63,13 +63,13 @@ export default function Chips({ field, task, place, typed, model, where, onModel
   const pictures = given.some(isPicture)
   const isBlind = modelNamed(model)?.images === false || given.some((one) => isPicture(one) && one.sees === false)
   useEffect(() => {
-    if (pictures) offered().catch(() => {})
+    if (pictures) loadModels().catch(() => {})
   }, [pictures])
   const known =
     mentioned.reduce((sum, one) => sum + (one.tokens ?? 0), 0) +
     texts.reduce((sum, [, text]) => sum + text.length / LETTERS, 0) +
     typed.length / LETTERS
-  const other = isBlind && pictures ? seeing() : null
+  const other = isBlind && pictures ? findSeeing() : null
   if (typed[0] === '!' && !given.length)
     return html`<p class="chips soft tiny" role="status">
       <span>

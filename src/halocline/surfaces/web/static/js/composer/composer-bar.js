@@ -21,7 +21,7 @@ export const APPROVAL_NAMES = {
 }
 
 export function Bar({ task, asked, choice, mode, approvals, model, running, setMode, onFiles, onStart, onSend }) {
-  const arrows = (e) => {
+  const handleKey = (e) => {
     if (!['ArrowLeft', 'ArrowRight'].includes(e.key)) return
     e.preventDefault()
     setMode(mode === 'act' ? 'plan' : 'act')
@@ -29,7 +29,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
   }
   const switched = Object.keys(task?.facts.switches ?? {}).length
   return html`<div class="composer-bar">
-    <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${arrows}>
+    <div class="modes" role="radiogroup" aria-label="Mode" onKeyDown=${handleKey}>
       ${MODES.map(
         ([one, name, about]) => html`<button
           key=${one}

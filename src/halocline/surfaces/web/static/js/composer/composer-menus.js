@@ -1,7 +1,7 @@
 // The composer's extras: menus, attachments, earlier prompts, stashed text. Their modules are loaded on first use.
 import { signal, useRef, useState } from '../lib/ui.js'
-import { begun } from './mentions.js'
-import { kept, said } from '../lib/preferences.js'
+import { parseBegun } from './mentions.js'
+import { keepValue, said } from '../lib/preferences.js'
 import { complain, toast } from '../state/store.js'
 
 export const loadMenu = () => import('./suggestion-menu.js')
@@ -29,15 +29,15 @@ export function useMenu(field, place, choose) {
     menuNow?.close()
     setOpen(false)
   }
-  const found = () => {
+  const findBegun = () => {
     const box = field.current
-    return box && box.selectionStart === box.selectionEnd ? begun(box.value.slice(0, box.selectionStart)) : null
+    return box && box.selectionStart === box.selectionEnd ? parseBegun(box.value.slice(0, box.selectionStart)) : null
   }
   async function look() {
-    if (!found()) return close()
+    if (!findBegun()) return close()
     setOpen(true)
     if (!menuNow) menuNow = await loadMenu()
-    const now = found() // more may have been typed since
+    const now = findBegun() // more may have been typed since
     if (!now) return close()
     await menuNow.look(now, place, (offer) => {
       close()
@@ -54,37 +54,37 @@ export function useMenu(field, place, choose) {
     look: () => look().catch(complain),
     close,
     take,
-    meant: () => (isOpen ? (menuNow?.meant() ?? null) : null),
+    nameChosen: () => (isOpen ? (menuNow?.nameChosen() ?? null) : null),
   }
 }
 
-const clean = (text) => text.replace(/\r\n?/g, '\n')
+const unifyLineEnds = (text) => text.replace(/\r\n?/g, '\n')
 
 /** Handlers of paste, drop and the file dialog. */
 export function useAttaching(place, where, insert) {
-  const give = async (list) => (await attachModule()).attach(place, where, list)
+  const attachFiles = async (list) => (await attachModule()).attach(place, where, list)
   return {
     paste(event) {
       const files = [...event.clipboardData.files]
-      if (files.length) return (give(files), true)
-      const text = clean(event.clipboardData.getData('text/plain'))
+      if (files.length) return (attachFiles(files), true)
+      const text = unifyLineEnds(event.clipboardData.getData('text/plain'))
       if (text.length <= 400 && text.split('\n').length <= 10) return false // too short for a chip
       attachModule().then((module) => insert(module.chipFor(place, text)))
       return true
     },
     drop(data) {
-      if (data.files.length) return give([...data.files])
+      if (data.files.length) return attachFiles([...data.files])
       const text = data.getData('text/uri-list') || data.getData('text/plain')
       if (text) insert(text)
       return undefined
     },
     pick() {
       const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true })
-      input.onchange = () => give([...input.files])
+      input.onchange = () => attachFiles([...input.files])
       input.click()
     },
     /** The parts to send with a text; null if a file is not ready. */
-    async taken(text) {
+    async takeParts(text) {
       if (!text.includes('[pasted ') && !attachmentsOf(place).length) return { parts: [], back() {} }
       const module = await attachModule()
       return module.isReady(place) ? module.takeParts(place, text) : null
@@ -101,7 +101,7 @@ export function useAttaching(place, where, insert) {
 }
 
 /** The texts of a task's prompts, but for those that the page has only the beginning of. */
-export const recalled = (facts) => (facts?.prompts ?? []).filter((one) => !one.is_cut).map((one) => one.text)
+export const listPrompts = (facts) => (facts?.prompts ?? []).filter((one) => !one.is_cut).map((one) => one.text)
 
 /** Earlier prompts with the arrow keys: up from the first line, down from the last. */
 export function useRecall(field, facts, write) {
@@ -109,7 +109,7 @@ export function useRecall(field, facts, write) {
   return (key) => {
     const box = field.current
     const state = at.current
-    const all = [...new Set([...said.value, ...recalled(facts)])].filter(Boolean)
+    const all = [...new Set([...said.value, ...listPrompts(facts)])].filter(Boolean)
     if (state.back && box.value !== state.shown) state.back = 0
     if (key === 'ArrowUp' && box.value && !state.back) return false
     if (!state.back && key === 'ArrowDown') return false
@@ -123,7 +123,7 @@ export function useRecall(field, facts, write) {
   }
 }
 
-const aside = kept('aside', [])
+const aside = keepValue('aside', [])
 
 /** Stash the text, or restore the latest stash. */
 export function useStash(field, write) {

@@ -9,12 +9,12 @@ const LONGEST = 20_000
 const PAIRS = { ')': '(', ']': '[', '}': '{' }
 
 /** Strip the punctuation of the surrounding sentence. */
-function trimmed(text) {
+function trimMark(text) {
   let end = text.length
-  const surplus = (close) => text.slice(0, end).split(close).length > text.slice(0, end).split(PAIRS[close]).length
+  const countSurplus = (close) => text.slice(0, end).split(close).length > text.slice(0, end).split(PAIRS[close]).length
   while (end && !/\\.$|(?:^|[/@])\.\.$/.test(text.slice(0, end))) {
     const last = text[end - 1]
-    if (PAIRS[last] ? !surplus(last) : !".,;:!?…*'".includes(last)) break
+    if (PAIRS[last] ? !countSurplus(last) : !".,;:!?…*'".includes(last)) break
     end--
   }
   return text.slice(0, end)
@@ -37,13 +37,13 @@ function withoutCode(text) {
 }
 
 /** The text in pieces: {text, kind}, where kind is '' for plain text. Pure. */
-export function pieces(text, known = []) {
+export function splitPieces(text, known = []) {
   if (text.length > LONGEST) return [{ text, kind: '' }]
   const found = []
   const word = WORD.exec(text)
   if (word) found.push([0, word[0], 'word'])
   for (const match of withoutCode(text).matchAll(MENTION)) {
-    const name = match[0].startsWith('@"') ? match[0] : trimmed(match[0])
+    const name = match[0].startsWith('@"') ? match[0] : trimMark(match[0])
     if (name.length > 1 && (CERTAIN.test(name) || known.includes(name))) found.push([match.index, name, 'mention'])
   }
   for (const match of text.matchAll(PASTED)) found.push([match.index, match[0], 'pasted'])

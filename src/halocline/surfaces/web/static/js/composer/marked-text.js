@@ -2,10 +2,10 @@
 // its text with the highlights, which scrolls along.
 import { html, style, useEffect, useLayoutEffect, useRef } from '../lib/ui.js'
 import { shown } from '../lib/format.js'
-import { pieces } from './find-marks.js'
+import { splitPieces } from './find-marks.js'
 
 export const Marked = ({ text }) =>
-  pieces(text).map(({ text: piece, kind }, at) =>
+  splitPieces(text).map(({ text: piece, kind }, at) =>
     kind ? html`<span key=${at} class="marked">${shown(piece)}</span>` : shown(piece),
   )
 
@@ -47,7 +47,7 @@ export function Behind({ field, typed, known }) {
   }, [])
   useLayoutEffect(fit)
   return html`<div class="behind" ref=${box} aria-hidden="true">
-    ${pieces(typed, known).map(({ text, kind }, at) => (kind ? html`<mark key=${at}>${text}</mark>` : text))}
+    ${splitPieces(typed, known).map(({ text, kind }, at) => (kind ? html`<mark key=${at}>${text}</mark>` : text))}
     ${'\u200b'}
   </div>`
 }

@@ -14,7 +14,7 @@ export function asMention(path) {
 const BEGUN = /(?<![\w@./\\`-])@(?:"([^"\n]*)|([^\s"'`<>|]*))$/u
 
 /** The mention before the cursor: {from, query}, or null. */
-function begunMention(before) {
+function parseMention(before) {
   const line = before.slice(Math.max(before.lastIndexOf('\n') + 1, before.length - 300))
   const found = BEGUN.exec(line)
   if (!found || (line.slice(0, found.index).split('`').length - 1) % 2) return null
@@ -24,7 +24,7 @@ function begunMention(before) {
 }
 
 /** The slash command before the cursor, or its argument: {from, query, word}. */
-function begunWord(before) {
+function parseWord(before) {
   const own = /^\/([^\s/]*)$/.exec(before)
   if (own) return { kind: '/', from: 0, query: own[1], word: '' }
   const behind = /^\/(\S+) (\S*)$/.exec(before)
@@ -35,7 +35,7 @@ function begunWord(before) {
     : null
 }
 
-export const begun = (before) => begunMention(before) ?? begunWord(before)
+export const parseBegun = (before) => parseMention(before) ?? parseWord(before)
 
 /** True for a note: one line after a hash. A heading with text below it is not one. */
 export const isNote = (typed) => /^# +\S[^\n]*$/.test(typed.trim())

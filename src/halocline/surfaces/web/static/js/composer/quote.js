@@ -12,7 +12,7 @@ export function compose(text) {
   field.setSelectionRange(field.value.length, field.value.length)
 }
 
-export const quotation = (text) =>
+export const formatQuote = (text) =>
   `${text
     .trim()
     .split('\n')
@@ -25,7 +25,7 @@ export function QuoteButton({ log }) {
   const shownAt = useRef(null)
   shownAt.current = place
   useEffect(() => {
-    function selected() {
+    function readSelection() {
       const selection = getSelection()
       const text = selection?.isCollapsed ? '' : selection.toString()
       const inside =
@@ -40,17 +40,17 @@ export function QuoteButton({ log }) {
       })
     }
     // Reading the selection forces layout: not at each scroll of a following log.
-    const settled = () => shownAt.current && setTimeout(selected, 0)
-    document.addEventListener('selectionchange', selected)
-    log.current?.addEventListener('scroll', settled, { passive: true })
+    const readLater = () => shownAt.current && setTimeout(readSelection, 0)
+    document.addEventListener('selectionchange', readSelection)
+    log.current?.addEventListener('scroll', readLater, { passive: true })
     return () => {
-      document.removeEventListener('selectionchange', selected)
-      log.current?.removeEventListener('scroll', settled)
+      document.removeEventListener('selectionchange', readSelection)
+      log.current?.removeEventListener('scroll', readLater)
     }
   }, [])
   if (!place) return null
   const quote = () => {
-    compose(quotation(place.text))
+    compose(formatQuote(place.text))
     getSelection().removeAllRanges()
     setPlace(null)
   }

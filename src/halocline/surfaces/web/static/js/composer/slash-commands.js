@@ -47,7 +47,7 @@ async function fork({ task }, rest) {
   toast('Forked. The original task is unchanged; both use the same files.')
 }
 
-const exported = ({ task }) => import('../lib/fetch-files.js').then(({ saveExport }) => saveExport(task.id, 'md'))
+const exportTask = ({ task }) => import('../lib/fetch-files.js').then(({ saveExport }) => saveExport(task.id, 'md'))
 
 function jobs({ task }, rest) {
   const [verb, name] = rest.split(/\s+/)
@@ -84,7 +84,7 @@ async function copy({ task }, rest) {
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
-const told = ({ task }, rest, name) => openSheet('answer', { task, text: `/${name} ${rest}`.trim() })
+const showAnswer = ({ task }, rest, name) => openSheet('answer', { task, text: `/${name} ${rest}`.trim() })
 
 const PAGE = {
   clear: () => go('new'),
@@ -110,7 +110,7 @@ const PAGE = {
 const TASK = {
   compact,
   smol: compact,
-  export: exported,
+  export: exportTask,
   fork,
   undo: restore,
   rewind: restore,
@@ -123,20 +123,20 @@ const TASK = {
   jobs,
   status,
   copy,
-  btw: told,
-  agents: told,
-  hooks: told,
+  btw: showAnswer,
+  agents: showAnswer,
+  hooks: showAnswer,
   diff: () => (reviewOpen.value = true),
   'add-dir': folders,
 }
 
 /** Handle a slash command of the page. Returns false if it is for the server. `where` is {task, choice}. */
-export function answered(text, where) {
+export function answerCommand(text, where) {
   const found = /^\/([\w-]+)(?:\s+([^\n]*))?$/.exec(text.trim())
   const name = found?.[1]
-  const deed = PAGE[name] ?? TASK[name]
-  if (!deed) return false
+  const action = PAGE[name] ?? TASK[name]
+  if (!action) return false
   if (TASK[name] && !where.task) toast(`/${name} needs a task. Start one first.`, { kind: 'error' })
-  else Promise.resolve(deed(where, (found[2] ?? '').trim(), name)).catch(complain)
+  else Promise.resolve(action(where, (found[2] ?? '').trim(), name)).catch(complain)
   return true
 }

@@ -10,7 +10,7 @@ import { Icon } from '../lib/icons.js'
 const open = signal(null)
 let newest = 0
 
-const flat = (menu) => menu.sections.flatMap((section) => section.offers)
+const listOffers = (menu) => menu.sections.flatMap((section) => section.offers)
 const optionId = (at) => `offer-${at}`
 
 /** Show suggestions; stale answers are dropped. `choose(offer)` is called with the chosen one. */
@@ -21,8 +21,8 @@ export async function look(begun, place, choose) {
     const sections = await offersFor(begun, place)
     if (mine !== newest) return
     open.value = { begun, sections, at: 0, choose }
-    const found = flat(open.value).length
-    if (!before || flat(before).length !== found)
+    const found = listOffers(open.value).length
+    if (!before || listOffers(before).length !== found)
       announcement.value = found ? count(found, 'suggestion') : 'No suggestions'
   } catch (error) {
     if (mine === newest) open.value = { begun, sections: [], at: 0, choose, problem: error.text ?? error.message }
@@ -35,13 +35,13 @@ export function close() {
 }
 
 /** The id of the active suggestion, for the focused field. */
-export const meant = () => (open.value && flat(open.value).length ? optionId(open.value.at) : null)
+export const nameChosen = () => (open.value && listOffers(open.value).length ? optionId(open.value.at) : null)
 
 /** True if the key was for the menu. */
 export function take(event) {
   const menu = open.value
   if (!menu) return false
-  const all = flat(menu)
+  const all = listOffers(menu)
   const go = (by) => (open.value = { ...menu, at: (menu.at + by + all.length) % all.length })
   if (event.key === 'Escape') close()
   else if (!all.length) return false

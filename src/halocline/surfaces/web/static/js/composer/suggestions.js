@@ -2,8 +2,8 @@
 // from the server when a menu opens, and again after a few seconds.
 import { query } from '../lib/connection.js'
 import { asMention } from './mentions.js'
-import { ranked } from '../lib/rank.js'
-import { offered } from '../state/usable-models.js'
+import { rankAll } from '../lib/rank.js'
+import { loadModels } from '../state/usable-models.js'
 import { history } from '../state/store.js'
 import { when } from '../lib/format.js'
 
@@ -11,7 +11,7 @@ const FRESH = 8000
 const asked = new Map()
 
 /** A query's answer, cached for a few seconds. */
-function lately(name, args) {
+function rankRecent(name, args) {
   const key = `${name} ${JSON.stringify(args)}`
   const known = asked.get(key)
   if (known && Date.now() - known.at < FRESH) return known.answer
@@ -55,7 +55,7 @@ const folderOffer = (path) => ({
 const section = (title, offers) => ({ title, offers })
 
 async function things(begun, place) {
-  const found = await lately('mentionable', placeOf(place))
+  const found = await rankRecent('mentionable', placeOf(place))
   const { files = [], recent = 0, commits = [], tasks = [] } = found
   found.folders ??= foldersOf(files)
   const typed = begun.query
@@ -63,12 +63,12 @@ async function things(begun, place) {
   const lists = [
     section(
       typed ? 'Files' : recent ? 'Recent' : 'Files',
-      ranked(typed, !typed && recent ? files.slice(0, recent) : files, most).map(fileOffer),
+      rankAll(typed, !typed && recent ? files.slice(0, recent) : files, most).map(fileOffer),
     ),
-    section('Folders', ranked(typed, found.folders, typed ? 8 : 4).map(folderOffer)),
+    section('Folders', rankAll(typed, found.folders, typed ? 8 : 4).map(folderOffer)),
     section(
       'Context',
-      ranked(typed, THINGS, 3, (one) => one[0]).map(([name, about]) => ({
+      rankAll(typed, THINGS, 3, (one) => one[0]).map(([name, about]) => ({
         put: `@${name} `,
         title: name,
         about,
@@ -77,7 +77,7 @@ async function things(begun, place) {
     ),
     section(
       'Commits',
-      ranked(typed, commits, typed ? 6 : 3, (one) => `${one[0]} ${one[1]}`).map(([hash, title]) => ({
+      rankAll(typed, commits, typed ? 6 : 3, (one) => `${one[0]} ${one[1]}`).map(([hash, title]) => ({
         put: `@${hash} `,
         title,
         about: hash.slice(0, 10),
@@ -86,7 +86,7 @@ async function things(begun, place) {
     ),
     section(
       'Past tasks',
-      ranked(typed, tasks, typed ? 6 : 3, (one) => one[1]).map(([id, title]) => ({
+      rankAll(typed, tasks, typed ? 6 : 3, (one) => one[1]).map(([id, title]) => ({
         put: `@task:${id} `,
         title: title || id,
         about: 'task',
@@ -140,7 +140,7 @@ const VALUES = {
   effort: async () =>
     ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default'].map((level) => value(level)),
   compact: async () => [value('undo', 'undo the last compaction')],
-  model: async () => (await offered()).map((model) => value(model.name, model.title)),
+  model: async () => (await loadModels()).map((model) => value(model.name, model.title)),
   resume: async () =>
     history.value.map((info) => ({
       ...value(info.task, ''),
@@ -158,15 +158,15 @@ async function words(begun, place) {
     return [
       section(
         `/${begun.word}`,
-        ranked(begun.query, all, 30, (one) => one.title).filter((one) => one.title !== begun.query),
+        rankAll(begun.query, all, 30, (one) => one.title).filter((one) => one.title !== begun.query),
       ),
     ]
   }
-  const all = await lately('words', placeOf(place))
+  const all = await rankRecent('words', placeOf(place))
   const fitting = begun.within
     ? all.filter((word) => FOR_THE_MODEL.includes(word.kind) && word.name.startsWith(begun.query))
     : all
-  const found = ranked(begun.query, fitting, 60, (word) => word.name)
+  const found = rankAll(begun.query, fitting, 60, (word) => word.name)
   if (begun.query) return [section('', found.map(wordOffer))]
   return Object.entries(KINDS).map(([kind, title]) =>
     section(title, found.filter((word) => word.kind === kind).map(wordOffer)),

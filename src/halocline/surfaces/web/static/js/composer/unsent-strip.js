@@ -7,7 +7,7 @@ import { drop, goOn, move, reword, sendNow } from '../state/queue.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 
-const saidOf = (one) => shown(one.text) || count(one.attachments ?? one.parts?.length ?? 0, 'attachment')
+const describeMessage = (one) => shown(one.text) || count(one.attachments ?? one.parts?.length ?? 0, 'attachment')
 
 /** `up` and `down` are the places of its neighbours in the whole queue. */
 function Queued({ task, one, at, all, up, down }) {
@@ -17,20 +17,20 @@ function Queued({ task, one, at, all, up, down }) {
     if (editing) field.current?.focus()
   }, [editing])
   const keep = () => (reword(task, one, field.current.value.trim() || one.text), setEditing(false))
-  const pressed = (e) => {
+  const handleKey = (e) => {
     if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) (e.preventDefault(), keep())
     else if (e.key === 'Escape') (e.preventDefault(), e.stopPropagation(), setEditing(false))
   }
   if (editing)
     return html`<li class="queued">
-      <textarea class="field" ref=${field} rows="2" aria-label="Queued prompt" onKeyDown=${pressed}>
+      <textarea class="field" ref=${field} rows="2" aria-label="Queued prompt" onKeyDown=${handleKey}>
         ${one.text}
       </textarea>
       <button class="button small" onClick=${keep}>Save</button>
     </li>`
   return html`<li class="queued">
     <span class="queue-number" aria-hidden="true">${at + 1}</span>
-    <span class="cut grow" title=${one.text}>${saidOf(one)}</span>
+    <span class="cut grow" title=${one.text}>${describeMessage(one)}</span>
     <span class="queue-buttons">
       <button
         class="button small quiet"
@@ -116,7 +116,7 @@ export default function Strip({ task, id }) {
         <ul class="queue">
           ${waits.map(
             (one) =>
-              html`<li class="queued" key=${one.id}><span class="cut grow" title=${one.text}>${saidOf(one)}</span></li>`,
+              html`<li class="queued" key=${one.id}><span class="cut grow" title=${one.text}>${describeMessage(one)}</span></li>`,
           )}
         </ul>
       </section>`
@@ -128,7 +128,7 @@ export default function Strip({ task, id }) {
         <ul class="queue">
           ${steering.map(
             (one) => html`<li class="queued" key=${one.id}>
-              <span class="cut grow" title=${one.text}>${saidOf(one)}</span>
+              <span class="cut grow" title=${one.text}>${describeMessage(one)}</span>
               <button class="icon-button small" aria-label="Remove" onClick=${() => drop(task, one)}>
                 <${Icon} name="close" size="14" />
               </button>

@@ -13,9 +13,9 @@ const NOW = {
 }
 const STANDS = ['', 'true', 'false']
 const LABELS = { '': 'Follow the mode', true: 'Auto-approve', false: 'Always ask' }
-const named = (on) => (on == null ? '' : String(on))
-const meant = (text) => (text === '' ? null : text === 'true')
-const capital = (text) => text[0].toUpperCase() + text.slice(1)
+const nameValue = (on) => (on == null ? '' : String(on))
+const parseValue = (text) => (text === '' ? null : text === 'true')
+const capitalize = (text) => text[0].toUpperCase() + text.slice(1)
 
 /** True if `on` asks less than `than`; order: always ask, follow the mode, auto-approve. */
 const allowsMore = (on, than) => [false, null, true].indexOf(on) > [false, null, true].indexOf(than)
@@ -30,7 +30,7 @@ function Line({ one, wanted, choose }) {
   const id = `switch-${one.switch}`
   return html`<li class="switch-line">
     <label for=${id}>
-      <strong>${capital(one.title)}</strong>
+      <strong>${capitalize(one.title)}</strong>
       <span class="soft tiny block" id=${`${id}-hint`}>${one.hint}</span>
     </label>
     <span class=${`tiny ${tone}`}><${Icon} name=${icon} size="14" /> ${text}</span>
@@ -38,8 +38,8 @@ function Line({ one, wanted, choose }) {
       id=${id}
       class="field"
       aria-describedby=${`${id}-hint`}
-      value=${named(wanted)}
-      onChange=${(e) => choose(one, meant(e.target.value))}
+      value=${nameValue(wanted)}
+      onChange=${(e) => choose(one, parseValue(e.target.value))}
     >
       ${STANDS.map((each) => html`<option key=${each} value=${each}>${LABELS[each]}</option>`)}
     </select>
@@ -82,9 +82,9 @@ export function Switches({ task, all, again }) {
           ${
             asked?.one.switch === one.switch &&
             html`<li><${Confirm}
-              title=${`${capital(one.title)}: ${LABELS[named(asked.on)].toLowerCase()}?`}
+              title=${`${capitalize(one.title)}: ${LABELS[nameValue(asked.on)].toLowerCase()}?`}
               about=${`${one.hint} Applies to this task from its next call${keeps ? ', and to new tasks' : ''}.`}
-              yes=${LABELS[named(asked.on)]}
+              yes=${LABELS[nameValue(asked.on)]}
               risky=${['all_commands', 'project_code'].includes(one.switch) && asked.on}
               onYes=${() => set(asked.one, asked.on)}
               onNo=${() => setAsked(null)}

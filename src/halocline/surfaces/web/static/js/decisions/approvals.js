@@ -2,11 +2,10 @@
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { act, query, welcome } from '../lib/connection.js'
 import { nameOther } from '../state/other-clients.js'
-import { announcement, closeSheet, complain, go, openSheet, toast } from '../state/store.js'
+import { announcement, closeSheet, complain, go, openSheet, toast, usual } from '../state/store.js'
 import { asSentence, clock, count, nameEffect, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { grantText } from './decision.js'
-import { usual } from '../state/next-task.js'
 import { Confirm } from './confirm-looser.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Switches } from './approval-switches.js'
@@ -160,7 +159,7 @@ function Unasked({ task }) {
 function Decided({ task }) {
   const all = task.facts.decided.slice(-8).reverse()
   if (!all.length) return null
-  const who = (one) =>
+  const nameOwner = (one) =>
     one.by === 'user'
       ? nameOther(one.client) || 'here'
       : one.by === 'nobody'
@@ -173,14 +172,14 @@ function Decided({ task }) {
     <ul class="plain-list tiny">
       ${all.map(
         (one) => html`<li key=${one.request}>
-          ${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${who(one)}, ${clock(one.at)}
+          ${one.decision.startsWith('allow') ? 'Approved' : 'Rejected'} ${nameOwner(one)}, ${clock(one.at)}
         </li>`,
       )}
     </ul>
   </section>`
 }
 
-const conditions = ({ decision, name, source, reason, ...rest }) =>
+const listConditions = ({ decision, name, source, reason, ...rest }) =>
   Object.entries(rest)
     .map(
       ([key, value]) =>
@@ -191,7 +190,7 @@ const conditions = ({ decision, name, source, reason, ...rest }) =>
 const isKept = (rule, workspace) => rule.source === 'grant' && (!rule.workspace || rule.workspace === workspace)
 
 /** Permissions given with "Always allow", by task, project and everywhere; each can be revoked. */
-function Leave({ known, task, workspace, again }) {
+function GrantCard({ known, task, workspace, again }) {
   const kept = known.rules.filter((rule) => isKept(rule, workspace))
   const places = [
     [
@@ -247,14 +246,14 @@ function Leave({ known, task, workspace, again }) {
   </section>`
 }
 
-const leaveText = ({ argv, command, hosts = [], paths = [], mcp = [], kinds = [] }) =>
+const describeGrant = ({ argv, command, hosts = [], paths = [], mcp = [], kinds = [] }) =>
   argv?.length
     ? `${argv.map((one) => (Array.isArray(one) ? one.join('|') : one)).join(' ')} …`
     : command || [...hosts, ...paths, ...[mcp].flat()].join(', ') || `every ${kinds.join(', ')}`
 
 const line = (rule) => ({
   key: rule.name,
-  what: leaveText(rule),
+  what: describeGrant(rule),
   kind: (rule.kinds ?? []).join(', '),
   about: rule.reason,
   undo: () => act('take_out', { rule }),
@@ -275,7 +274,7 @@ function Rules({ known, workspace }) {
                 ${WORDS[rule.decision]?.[0] ?? rule.decision}
               </span>
               ${' '}
-              <code class="grow">${shown(conditions(rule))}</code>
+              <code class="grow">${shown(listConditions(rule))}</code>
               ${' '}
               <span class="soft tiny">${sourceOf[rule.source] ?? rule.source} · ${shown(rule.name ?? '')}</span>
             </li>`,
@@ -297,7 +296,7 @@ const isLooser = (mode, than) =>
   MODES.findIndex(([one]) => one === mode) > MODES.findIndex(([one]) => one === (than || 'ask'))
 
 /** The warning before a looser mode. */
-const warning = (mode, task) =>
+const describeRisk = (mode, task) =>
   [
     MODES.find(([one]) => one === mode)[2],
     mode === 'yolo' && 'Commands cannot be undone: checkpoints restore only files in the folder.',
@@ -359,7 +358,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
       asked &&
       html`<${Confirm}
         title=${`Switch to ${nameOf(asked)}?`}
-        about=${warning(asked, task)}
+        about=${describeRisk(asked, task)}
         yes=${`Switch to ${nameOf(asked)}`}
         risky=${asked === 'yolo'}
         onYes=${() => set(asked)}
@@ -387,7 +386,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
       mode=${task?.facts.mode ?? choice?.value.mode ?? 'act'}
       first=${command}
     />
-    ${known && html`<${Leave} known=${known} task=${task} workspace=${workspace} again=${again} />`}
+    ${known && html`<${GrantCard} known=${known} task=${task} workspace=${workspace} again=${again} />`}
     ${known && html`<${Rules} known=${known} workspace=${workspace} />`}
     ${task && html`<${Decided} task=${task} />`}
   </${Sheet}>`

@@ -2,49 +2,50 @@
 import { signal } from '../lib/ui.js'
 import { complain } from '../state/store.js'
 import { count } from '../lib/format.js'
-import { choicesOf, judged } from './edit-choices.js'
+import { choicesOf, judgeChoices } from './edit-choices.js'
 import { isSeen } from './whole-call.js'
 
 /** What a person has begun for a request: {form: '', always, reject or edit; note; text}. The same in card and dock. */
 const drafts = signal({})
 const EMPTY = { form: '', note: '', text: null }
 export const draftOf = (request) => drafts.value[request] ?? EMPTY
-export const draft = (request, more) =>
+export const setDraft = (request, more) =>
   (drafts.value = { ...drafts.value, [request]: { ...(drafts.peek()[request] ?? EMPTY), ...more } })
 
 /** Edit conflicts by request: only files that changed since the edit was shown. */
-export const others = signal({})
+export const conflicts = signal({})
 
-export const send = (task, request, decision, more = {}) =>
+export const sendDecision = (task, request, decision, more = {}) =>
   task.send('resolve_approval', { request, decision, ...more }).catch(complain)
 
-export const standing = (task, row) =>
-  judged(task.whole(row), row.approval.diffs ?? [], choicesOf(row.approval.request).value)
+/** What approving a call does now, with the choices in its diff. */
+export const judgeApproval = (task, row) =>
+  judgeChoices(task.whole(row), row.approval.diffs ?? [], choicesOf(row.approval.request).value)
 
 /** Approve a call as shown, with the choices in its diff. Returns false if nothing was sent. */
-export async function approve(task, row, { note = '', content = [] } = {}) {
-  if (!row?.approval || row.approval.decision || others.value[row.approval.request] || !isSeen(row)) return false
-  const now = standing(task, row)
-  const more = { note: [note, now.note].filter(Boolean).join('\n\n'), content }
-  if (now.verdict === 'rejected') await send(task, row.approval.request, 'reject_once', more)
+export async function approveCall(task, row, { note = '', content = [] } = {}) {
+  if (!row?.approval || row.approval.decision || conflicts.value[row.approval.request] || !isSeen(row)) return false
+  const effect = judgeApproval(task, row)
+  const more = { note: [note, effect.note].filter(Boolean).join('\n\n'), content }
+  if (effect.verdict === 'rejected') await sendDecision(task, row.approval.request, 'reject_once', more)
   else
-    await send(task, row.approval.request, 'allow_once', {
+    await sendDecision(task, row.approval.request, 'allow_once', {
       ...more,
-      ...(now.arguments && { arguments: now.arguments }),
+      ...(effect.arguments && { arguments: effect.arguments }),
     })
   return true
 }
 
 /** The button's label, which always matches what it does. */
-export function approveWords(task, row) {
-  const { verdict, taken, of, note } = standing(task, row)
+export function labelApprove(task, row) {
+  const { verdict, accepted, total, note } = judgeApproval(task, row)
   if (verdict === 'rejected') return 'Reject with feedback'
   if (verdict === 'as it is') return note ? 'Approve with comments' : 'Approve'
-  return taken === of ? 'Approve with edits' : `Approve ${taken} of ${count(of, 'change')}`
+  return accepted === total ? 'Approve with edits' : `Approve ${accepted} of ${count(total, 'change')}`
 }
 
 /** The argument that can be edited whole: [name, label, button]. Partial edits are made in the diff. */
-export function editable(row) {
+export function findEditable(row) {
   if (row.kind === 'execute' && typeof row.arguments?.command === 'string') return ['command', 'Command', 'Run command']
   if (row.name === 'write_to_file' && typeof row.arguments?.content === 'string')
     return ['content', 'New content of the file', 'Write file']
@@ -61,6 +62,6 @@ function toHunk(row) {
 
 /** Open a form of the docked decision; partial edits start in the diff. */
 export function openForm(row, form) {
-  if (form === 'edit' && !editable(row)) toHunk(row)
-  else if (form !== 'always' || isSeen(row)) draft(row.approval.request, { form })
+  if (form === 'edit' && !findEditable(row)) toHunk(row)
+  else if (form !== 'always' || isSeen(row)) setDraft(row.approval.request, { form })
 }

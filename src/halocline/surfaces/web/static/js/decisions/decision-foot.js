@@ -1,9 +1,9 @@
 // Below a decision: all that waits, to be approved together, and why it is asked.
 import { html, useState } from '../lib/ui.js'
-import { isMeant, useArmed } from '../lib/deliberate-input.js'
+import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
 import { openSheet } from '../state/store.js'
 import { shown } from '../lib/format.js'
-import { approve } from './approve.js'
+import { approveCall } from './approve.js'
 import { Explanation } from './explanation.js'
 import { wholeOf } from './whole-call.js'
 
@@ -29,7 +29,7 @@ function Batch({ task, approvals }) {
         html`<button
           class="button small"
           disabled=${!armed}
-          onClick=${() => isMeant() && approvals.forEach(({ call }) => approve(task, task.call(call)))}
+          onClick=${() => isDeliberate() && approvals.forEach(({ call }) => approveCall(task, task.call(call)))}
         >
           Approve all ${approvals.length}
         </button>`

@@ -1,19 +1,19 @@
 // Pending approvals and questions above the composer while their card is out of view, and their keys at all times. A decision never takes focus from
 // a text, and its keys work only after a quiet moment in front, so that input meant for another cannot approve it.
 import { html, useEffect, useRef, useState } from '../lib/ui.js'
-import { isMeant, useArmed, whenAlone } from '../lib/deliberate-input.js'
+import { isDeliberate, useArmed, runAlone } from '../lib/deliberate-input.js'
 import { sheet, toast, written } from '../state/store.js'
 import { clock, shown } from '../lib/format.js'
 import { nameOther } from '../state/other-clients.js'
-import { typing } from '../state/shortcut-keys.js'
+import { isTyping } from '../state/shortcut-keys.js'
 import { Markdown } from '../lib/markdown.js'
-import { approve, draft, draftOf, openForm } from './approve.js'
+import { approveCall, setDraft, draftOf, openForm } from './approve.js'
 import { Decision } from './decision.js'
 import { Wanted } from './decision-foot.js'
 import { isInView, useOutOfView } from './in-view.js'
 import { useFocusAfter } from './focus-after.js'
 import { isGrave } from './explanation.js'
-import { answer } from './answers.js'
+import { answerQuestion } from '../state/queue.js'
 
 const FORMS = { a: 'always', r: 'reject', e: 'edit' }
 const TOLD_FOR = 10
@@ -24,14 +24,14 @@ function isFree(event) {
   if (composer)
     return !composer.value && composer.dataset.given !== 'true' && !composer.getAttribute('aria-activedescendant')
   return (
-    !typing(event.target) && !(event.key === 'Enter' && event.target.closest?.('button, a, summary, [role=menuitem]'))
+    !isTyping(event.target) && !(event.key === 'Enter' && event.target.closest?.('button, a, summary, [role=menuitem]'))
   )
 }
 
 function useKeys(task, first, armed) {
   useEffect(() => {
     if (!first) return undefined
-    function pressed(event) {
+    function handleKey(event) {
       if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // own keys
       if (
         event.defaultPrevented ||
@@ -43,7 +43,7 @@ function useKeys(task, first, armed) {
         sheet.value
       )
         return
-      if (!armed || !isMeant() || !isFree(event)) {
+      if (!armed || !isDeliberate() || !isFree(event)) {
         // An early Enter does nothing at all, rather than something else.
         if (event.key === 'Enter' && isFree(event)) event.preventDefault()
         return
@@ -52,7 +52,7 @@ function useKeys(task, first, armed) {
       if (first.kind === 'approval') {
         const row = task.call(first.call)
         if (event.key === 'Enter' && !event.shiftKey) {
-          if (!isGrave(row?.approval)) approve(task, row)
+          if (!isGrave(row?.approval)) approveCall(task, row)
         } else if (!inComposer && FORMS[event.key] && !draftOf(first.request).form)
           openForm(task.call(first.call), FORMS[event.key])
         else return
@@ -60,14 +60,14 @@ function useKeys(task, first, armed) {
         const option = first.options?.[Number(event.key) - 1]
         if (!option) return
         if (inComposer)
-          return whenAlone(() => chosenAlone(inComposer, event.key) && answer(task, first.request, option))
-        answer(task, first.request, option)
+          return runAlone(() => chosenAlone(inComposer, event.key) && answerQuestion(task, first.request, option))
+        answerQuestion(task, first.request, option)
       }
       event.preventDefault()
       event.stopPropagation()
     }
-    addEventListener('keydown', pressed, true)
-    return () => removeEventListener('keydown', pressed, true)
+    addEventListener('keydown', handleKey, true)
+    return () => removeEventListener('keydown', handleKey, true)
   }, [first?.request, armed])
 }
 
@@ -84,7 +84,7 @@ function keepWords({ request }, other) {
   const { note, text } = draftOf(request)
   const words = [note, text].filter(Boolean).join('\n')
   if (!words) return
-  draft(request, { note: '', text: null })
+  setDraft(request, { note: '', text: null })
   written.value = { text: words }
   toast(`It was decided ${other} meanwhile. What you wrote is in the message field.`)
 }
@@ -126,7 +126,7 @@ function Asked({ task, first, armed, more }) {
             key=${at}
             class="button option"
             disabled=${!armed}
-            onClick=${() => isMeant() && answer(task, first.request, option)}
+            onClick=${() => isDeliberate() && answerQuestion(task, first.request, option)}
           >
             ${at < 9 && html`<kbd class="key-here" aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
           </button>`,

@@ -19,14 +19,14 @@ export function choicesOf(request) {
 
 export const keyOf = (file, hunk) => `${file}.${hunk}`
 
-export function toggle(choices, key) {
+export function toggleHunk(choices, key) {
   const rejected = { ...choices.value.rejected }
   if (rejected[key]) delete rejected[key]
   else rejected[key] = true
   choices.value = { ...choices.value, rejected }
 }
 
-export function rewrite(choices, key, text) {
+export function rewriteHunk(choices, key, text) {
   const texts = { ...choices.value.texts }
   if (text == null) delete texts[key]
   else texts[key] = text
@@ -34,27 +34,27 @@ export function rewrite(choices, key, text) {
 }
 
 /** A comment in progress: a decision includes it as it is. */
-export function draft(choices, one) {
+export function draftComment(choices, one) {
   choices.value = { ...choices.value, draft: one }
 }
 
 export function keepDraft(choices) {
   const { draft: one, comments } = choices.value
-  if (one?.text.trim()) choices.value = { ...choices.value, draft: null, comments: [...comments, trimmed(one)] }
+  if (one?.text.trim()) choices.value = { ...choices.value, draft: null, comments: [...comments, trimText(one)] }
 }
 
-const trimmed = (one) => ({ ...one, text: one.text.trim() })
+const trimText = (one) => ({ ...one, text: one.text.trim() })
 
-export function uncomment(choices, one) {
+export function removeComment(choices, one) {
   choices.value = { ...choices.value, comments: choices.value.comments.filter((other) => other !== one) }
 }
 
 /** Tools whose edits can be accepted in part. */
 export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
 
-/** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, taken, of, note}. Pure. */
-export function judged(row, diffs, { rejected, texts, comments: kept, draft: one }) {
-  const comments = one?.text.trim() ? [...kept, trimmed(one)] : kept
+/** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, accepted, total, note}. Pure. */
+export function judgeChoices(row, diffs, { rejected, texts, comments: kept, draft: one }) {
+  const comments = one?.text.trim() ? [...kept, trimText(one)] : kept
   const all = diffs.flatMap((diff, file) =>
     hunksOf(diff.text).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) })),
   )
@@ -63,16 +63,16 @@ export function judged(row, diffs, { rejected, texts, comments: kept, draft: one
     ({ key, hunk }) => !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'),
   )
   const note = noteOf(refused, comments)
-  /** @type {{ verdict?: string, taken: number, of: number, note: string, arguments?: Record<string, any> }} */
-  const count = { taken: all.length - refused.length, of: all.length, note }
+  /** @type {{ verdict?: string, accepted: number, total: number, note: string, arguments?: Record<string, any> }} */
+  const count = { accepted: all.length - refused.length, total: all.length, note }
   if (!refused.length && !other.length) return { verdict: 'as it is', ...count }
   if (refused.length === all.length) return { verdict: 'rejected', ...count }
-  const given = adapted(row, diffs, { rejected, texts })
+  const given = adaptArguments(row, diffs, { rejected, texts })
   if (given) return { verdict: 'changed', arguments: given, ...count }
   return {
     verdict: 'rejected',
     ...count,
-    taken: 0,
+    accepted: 0,
     note: noteOf(
       refused,
       comments,
@@ -81,7 +81,7 @@ export function judged(row, diffs, { rejected, texts, comments: kept, draft: one
   }
 }
 
-function quoted(hunk) {
+function quoteHunk(hunk) {
   const lines = hunk.lines.filter((line) => line.sign !== ' ').map((line) => `${line.sign} ${line.text}`)
   return lines.length > LONGEST
     ? [...lines.slice(0, LONGEST), `… and ${lines.length - LONGEST} more lines`].join('\n')
@@ -90,7 +90,7 @@ function quoted(hunk) {
 
 function noteOf(refused, comments, other = []) {
   return [
-    ...refused.map(({ diff, hunk }) => `Rejected in ${diff.path}, line ${firstChange(hunk)}:\n${quoted(hunk)}`),
+    ...refused.map(({ diff, hunk }) => `Rejected in ${diff.path}, line ${firstChange(hunk)}:\n${quoteHunk(hunk)}`),
     ...other.map(
       ({ diff, hunk, text }) => `In ${diff.path}, instead of the change at line ${firstChange(hunk)}:\n${text}`,
     ),
@@ -99,25 +99,25 @@ function noteOf(refused, comments, other = []) {
 }
 
 /** The same tool's arguments for only the chosen parts; null where that is not exact. Pure. */
-function adapted(row, diffs, chosen) {
+function adaptArguments(row, diffs, chosen) {
   const files = diffs.map((diff, file) => ({
     diff,
-    hunks: hunksOf(diff.text).map((hunk, at) => ({ hunk, ...wanted(hunk, keyOf(file, at), chosen) })),
+    hunks: hunksOf(diff.text).map((hunk, at) => ({ hunk, ...chooseLines(hunk, keyOf(file, at), chosen) })),
   }))
   if (files.some(({ hunks }) => !hunks.length || hunks.some(({ hunk }) => !hunk.whole || hunk.bare))) return null
-  const make = { write_to_file: whole, replace_in_file: blocks, apply_patch: patch }[row.name]
+  const make = { write_to_file: buildContent, replace_in_file: buildBlocks, apply_patch: buildPatch }[row.name]
   return make?.(row.arguments ?? {}, files) ?? null
 }
 
 /** The lines to put in a hunk's place, and whether they are the old ones. */
-function wanted(hunk, key, { rejected, texts }) {
+function chooseLines(hunk, key, { rejected, texts }) {
   if (rejected[key]) return { lines: side(hunk, 'old'), out: true }
   const text = texts[key]
   return { lines: text == null ? side(hunk, 'new') : text === '' ? [] : text.split('\n'), out: false }
 }
 
 /** The content with the chosen lines in place of changed hunks. */
-function whole(given, [{ hunks }]) {
+function buildContent(given, [{ hunks }]) {
   if (typeof given.content !== 'string' || given.content.includes('\r')) return null
   const lines = given.content.split('\n')
   for (const { hunk, lines: put } of [...hunks].reverse()) {
@@ -132,7 +132,7 @@ function whole(given, [{ hunks }]) {
 const MARKER = /^(?:[-<]{3,} SEARCH>?|={3,}>?|[+>]{3,} REPLACE>?)[ \t]*$/
 
 /** A search/replace block for each accepted hunk, with its context lines. */
-function blocks(given, [{ diff, hunks }]) {
+function buildBlocks(given, [{ diff, hunks }]) {
   const taken = hunks.filter(({ out }) => !out)
   if (diff.text.includes('--- /dev/null') || taken.some(({ hunk }) => !hunk.oldCount)) return null
   const put = taken.map(({ hunk, lines }) => [side(hunk, 'old'), lines])
@@ -143,7 +143,7 @@ function blocks(given, [{ diff, hunks }]) {
   return { path: given.path, diff: `${text}\n` }
 }
 
-function patch(given, files) {
+function buildPatch(given, files) {
   if (given.folder || /^\*\*\* Move to:/m.test(given.input ?? '')) return null
   const sections = []
   for (const { diff, hunks } of files) {
@@ -153,13 +153,13 @@ function patch(given, files) {
       sections.push(`*** Add File: ${diff.path}`, ...taken[0].lines.map((line) => `+${line}`))
     else if (/^\+\+\+ \/dev\/null$/m.test(diff.text)) sections.push(`*** Delete File: ${diff.path}`)
     else if (taken.some(({ hunk }) => !hunk.oldCount)) return null
-    else sections.push(`*** Update File: ${diff.path}`, ...taken.flatMap(changed))
+    else sections.push(`*** Update File: ${diff.path}`, ...taken.flatMap(patchHunk))
   }
   return { ...given, input: ['*** Begin Patch', ...sections, '*** End Patch'].join('\n') }
 }
 
 /** A hunk of a patch with its chosen lines. */
-function changed({ hunk, lines }) {
+function patchHunk({ hunk, lines }) {
   const same = lines.length === side(hunk, 'new').length && side(hunk, 'new').every((line, at) => line === lines[at])
   if (same) return ['@@', ...hunk.lines.map((line) => line.sign + line.text)]
   return ['@@', ...side(hunk, 'old').map((line) => `-${line}`), ...lines.map((line) => `+${line}`)]

@@ -3,18 +3,18 @@ import { html } from '../lib/ui.js'
 import { shown } from '../lib/format.js'
 import { DiffText } from '../lib/diff.js'
 
-export default function Meanwhile({ of, docked, tells, busy, decide }) {
+export default function EditConflict({ of, docked, tells, busy, decide }) {
   const { diffs, problem, whole, merged, seen } = of
   const names = [...new Set(diffs.map((diff) => diff.path))]
   const named = names.length
     ? names.map((name) => html`<code key=${name}>${shown(name)}</code> `)
     : 'A file of this edit '
-  const keep = () =>
+  const keepFile = () =>
     decide('reject_once', {
       note: `${names.join(', ') || 'A file of this edit'} changed on disk while this edit waited for approval. Keep the version on disk: read it again before you continue.`,
     })
-  const agree = (more = {}) => decide('allow_once', { seen, ...more })
-  return html`<div class="meanwhile">
+  const applyEdit = (more = {}) => decide('allow_once', { seen, ...more })
+  return html`<div class="edit-conflict">
     <p role=${tells ? 'alert' : null}>
       <strong>${named}changed on disk.</strong>
       ${problem ? ' The edit no longer applies.' : whole ? ' The edit was made for the older version; now it would also overwrite the other changes:' : ' The edit still applies and would now do this:'}
@@ -33,18 +33,18 @@ export default function Meanwhile({ of, docked, tells, busy, decide }) {
       html`<p class="tiny soft">Both change the same lines, so they cannot be merged.</p>`
     }
     <div class="row">
-      <button class="button primary" disabled=${busy} onClick=${keep}>Keep the file</button>
+      <button class="button primary" disabled=${busy} onClick=${keepFile}>Keep the file</button>
       ${
         !problem &&
         whole &&
         merged &&
-        html`<button class="button" disabled=${busy} onClick=${() => agree({ arguments: merged })}>
+        html`<button class="button" disabled=${busy} onClick=${() => applyEdit({ arguments: merged })}>
           Merge both
         </button>`
       }
       ${
         !problem &&
-        html`<button class="button" disabled=${busy} onClick=${() => agree()}>
+        html`<button class="button" disabled=${busy} onClick=${() => applyEdit()}>
           ${whole ? 'Overwrite with the edit' : 'Apply the edit'}
         </button>`
       }

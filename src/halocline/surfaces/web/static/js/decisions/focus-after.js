@@ -7,13 +7,13 @@ export function useFocusAfter(box, isOpen = true) {
     if (!isOpen) return undefined
     const here = box.current
     let had = here.contains(document.activeElement)
-    const took = () => (had = true)
-    const lost = ({ relatedTarget: next }) => next && !here.contains(next) && (had = false)
-    here.addEventListener('focusin', took)
-    here.addEventListener('focusout', lost)
+    const noteTaken = () => (had = true)
+    const noteLost = ({ relatedTarget: next }) => next && !here.contains(next) && (had = false)
+    here.addEventListener('focusin', noteTaken)
+    here.addEventListener('focusout', noteLost)
     return () => {
-      here.removeEventListener('focusin', took)
-      here.removeEventListener('focusout', lost)
+      here.removeEventListener('focusin', noteTaken)
+      here.removeEventListener('focusout', noteLost)
       if (had)
         requestAnimationFrame(() => {
           const now = document.activeElement

@@ -2,7 +2,16 @@
 // The choices are kept in `choices`, shared by the card and the dock.
 import { html, classes, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { shown } from '../lib/format.js'
-import { choicesOf, DIVISIBLE, draft, keepDraft, keyOf, rewrite, toggle, uncomment } from './edit-choices.js'
+import {
+  choicesOf,
+  DIVISIBLE,
+  draftComment,
+  keepDraft,
+  keyOf,
+  removeComment,
+  rewriteHunk,
+  toggleHunk,
+} from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
 import { DiffText, firstChange, hunksOf, side } from '../lib/diff.js'
 import { End, endOf, revealed } from './whole-call.js'
@@ -28,14 +37,14 @@ export function Words({ label, start = '', rows = 2, mono = false, done, onDone,
   const field = useRef()
   const [text, setText] = useState(start)
   useLayoutEffect(() => field.current?.focus(), []) // before the next key comes
-  const finish = (e) => (e.preventDefault(), onDone(text))
+  const submit = (e) => (e.preventDefault(), onDone(text))
   return html`<form
     class="words"
-    onSubmit=${finish}
+    onSubmit=${submit}
     onKeyDown=${(e) => {
       e.stopPropagation()
       if (e.key === 'Escape') (e.preventDefault(), onBack())
-      else if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) finish(e)
+      else if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) submit(e)
     }}
   >
     <label>
@@ -109,6 +118,52 @@ function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
   </span>`
 }
 
+/** Under a hunk: its new text, comments, and the form that is open there. */
+function BelowHunk({ choices, of: key, hunk, path, form, onBack }) {
+  const { rejected, texts, comments } = choices.value
+  const text = texts[key]
+  const before = side(hunk, 'new').join('\n')
+  const here = comments.filter(
+    (one) => one.path === path && hunk.lines.some((line) => (line.new ?? line.old) === one.line),
+  )
+  return html`
+    ${
+      text != null &&
+      !rejected[key] &&
+      !form &&
+      html`<div class="rewritten-text">
+        <span class="tiny soft">Edited:</span>
+        <pre tabindex="0">${shown(text)}</pre>
+        <button class="link tiny" onClick=${() => rewriteHunk(choices, key, null)}>Reset</button>
+      </div>`
+    }
+    <${Comments} comments=${here} onRemove=${(one) => removeComment(choices, one)} />
+    ${
+      form?.kind === 'comment' &&
+      html`<${Words}
+        key=${form.line}
+        label=${`Comment on line ${form.line}`}
+        done="Add comment"
+        onBack=${onBack}
+        onText=${(text) => draftComment(choices, { path, line: form.line, text })}
+        onDone=${() => (keepDraft(choices), onBack())}
+      />`
+    }
+    ${
+      form?.kind === 'edit' &&
+      html`<${HunkEditor}
+        hunk=${hunk}
+        path=${path}
+        label=${`New text of lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)}`}
+        start=${text ?? before}
+        onBack=${() => (rewriteHunk(choices, key, form.was), onBack())}
+        onText=${(text) => rewriteHunk(choices, key, text === before ? null : text)}
+        onDone=${onBack}
+      />`
+    }
+  `
+}
+
 /** All diffs of an approval. */
 /** @param {{ row: any, around?: (diff: any) => import('../lib/diff-around.js').Source }} of */
 export function Approvable({ row, around }) {
@@ -118,100 +173,65 @@ export function Approvable({ row, around }) {
   const setForm = (next) => (keepDraft(choices), open(next)) // typed text counts even if its form was not submitted
   const box = useRef()
   const divisible = DIVISIBLE.has(row.name)
-  const { rejected, texts, comments } = choices.value
+  const { rejected, texts } = choices.value
   const back = () => {
     const key = form?.key
-    draft(choices, null)
+    draftComment(choices, null)
     setForm(null)
     focusHunk(box.current, key)
   }
-  function each(diff, file) {
-    return (hunk, at) => {
-      const key = keyOf(file, at)
-      const out = Boolean(rejected[key])
-      const here = comments.filter(
-        (one) => one.path === diff.path && hunk.lines.some((line) => (line.new ?? line.old) === one.line),
-      )
-      return {
-        look: classes(out && 'left-out', texts[key] != null && !out && 'rewritten'),
-        onLine: (line) => setForm({ key, kind: 'comment', line }),
-        head: html`<${HunkTools}
-          out=${out}
-          divisible=${divisible}
-          onToggle=${() => toggle(choices, key)}
-          onEdit=${() => setForm({ key, kind: 'edit', was: texts[key] })}
-          onComment=${() => setForm({ key, kind: 'comment', line: firstChange(hunk) })}
-        />`,
-        focus: {
-          key,
-          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', excluded' : ''}. Keys: n and p next and previous, a include, x exclude, e edit, c comment`,
-        },
-        below: html`
-          ${
-            texts[key] != null &&
-            !out &&
-            form?.key !== key &&
-            html`<div class="rewritten-text">
-              <span class="tiny soft">Edited:</span>
-              <pre tabindex="0">${shown(texts[key])}</pre>
-              <button class="link tiny" onClick=${() => rewrite(choices, key, null)}>Reset</button>
-            </div>`
-          }
-          <${Comments} comments=${here} onRemove=${(one) => uncomment(choices, one)} />
-          ${
-            form?.key === key &&
-            form.kind === 'comment' &&
-            html`<${Words}
-              key=${form.line}
-              label=${`Comment on line ${form.line}`}
-              done="Add comment"
-              onBack=${back}
-              onText=${(text) => draft(choices, { path: diff.path, line: form.line, text })}
-              onDone=${() => (keepDraft(choices), back())}
-            />`
-          }
-          ${
-            form?.key === key &&
-            form.kind === 'edit' &&
-            html`<${HunkEditor}
-              hunk=${hunk}
-              path=${diff.path}
-              label=${`New text of lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)}`}
-              start=${texts[key] ?? side(hunk, 'new').join('\n')}
-              onBack=${() => (rewrite(choices, key, form.was), back())}
-              onText=${(text) => rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text)}
-              onDone=${back}
-            />`
-          }
-        `,
-      }
+  const describeHunk = (diff, file) => (hunk, at) => {
+    const key = keyOf(file, at)
+    const out = Boolean(rejected[key])
+    return {
+      look: classes(out && 'left-out', texts[key] != null && !out && 'rewritten'),
+      onLine: (line) => setForm({ key, kind: 'comment', line }),
+      head: html`<${HunkTools}
+        out=${out}
+        divisible=${divisible}
+        onToggle=${() => toggleHunk(choices, key)}
+        onEdit=${() => setForm({ key, kind: 'edit', was: texts[key] })}
+        onComment=${() => setForm({ key, kind: 'comment', line: firstChange(hunk) })}
+      />`,
+      focus: {
+        key,
+        label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', excluded' : ''}. Keys: n and p next and previous, a include, x exclude, e edit, c comment`,
+      },
+      below: html`<${BelowHunk}
+        choices=${choices}
+        of=${key}
+        hunk=${hunk}
+        path=${diff.path}
+        form=${form?.key === key ? form : null}
+        onBack=${back}
+      />`,
     }
   }
-  function pressed(e) {
+  function handleKey(e) {
     const at = e.target.closest?.('[data-hunk]')
     if (!at || e.ctrlKey || e.metaKey || e.altKey) return
     const key = at.dataset.hunk
     const [file, number] = key.split('.').map(Number)
     const hunk = hunksOf(diffs[file].text)[number]
-    const deeds = {
+    const actions = {
       n: () => step(box.current, 1),
       p: () => step(box.current, -1),
-      a: () => divisible && rejected[key] && toggle(choices, key),
-      x: () => divisible && !rejected[key] && toggle(choices, key),
+      a: () => divisible && rejected[key] && toggleHunk(choices, key),
+      x: () => divisible && !rejected[key] && toggleHunk(choices, key),
       e: () => divisible && setForm({ key, kind: 'edit', was: texts[key] }),
       c: () => setForm({ key, kind: 'comment', line: firstChange(hunk) }),
     }
-    if (!deeds[e.key]) return
+    if (!actions[e.key]) return
     e.preventDefault()
     e.stopPropagation()
-    deeds[e.key]()
+    actions[e.key]()
   }
-  return html`<div class="approvable" ref=${box} onKeyDown=${pressed} data-own-keys>
+  return html`<div class="approvable" ref=${box} onKeyDown=${handleKey} data-own-keys>
     ${diffs.map(
       (diff, file) => html`<${DiffText}
         key=${file}
         diff=${diff}
-        each=${each(diff, file)}
+        each=${describeHunk(diff, file)}
         around=${around?.(diff)}
         named=${diffs.length > 1}
         most=${revealed.value === request ? Infinity : undefined}

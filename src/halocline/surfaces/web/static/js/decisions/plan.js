@@ -10,7 +10,7 @@ import { Words } from './hunks.js'
 const GO = 'The plan is approved. Carry it out.'
 /** The approval modes to go on in, the safest first. */
 const MODES = { ask: 'and ask before changes', 'accept-edits': 'and accept edits', auto: 'in auto mode' }
-const say = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
+const sendPrompt = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
 
 /** The headings of a plan, which comments can refer to. Pure. */
 function partsOf(text) {
@@ -25,7 +25,7 @@ function partsOf(text) {
 }
 
 /** Comments as one prompt. Pure. */
-const remarked = (remarks) =>
+const writePrompt = (remarks) =>
   `Change the plan:\n\n${remarks.map(({ about, text }) => (about ? `About “${about}”: ${text}` : text)).join('\n\n')}`
 
 export function Plan({ row, task }) {
@@ -38,12 +38,12 @@ export function Plan({ row, task }) {
       <${CopyButton} text=${text} label="Copy plan" />
     </div>
     <${Markdown} text=${text} />
-    ${asks && html`<${PlanDeeds} row=${row} task=${task} />`}
+    ${asks && html`<${PlanActions} row=${row} task=${task} />`}
   </article>`
 }
 
 /** Shown only while the plan waits: it is the last message, in plan mode. */
-function PlanDeeds({ row, task }) {
+function PlanActions({ row, task }) {
   task.version.value
   const [remarks, setRemarks] = useState([])
   const [form, setForm] = useState(null)
@@ -51,18 +51,18 @@ function PlanDeeds({ row, task }) {
   const last = task.findLast((one) => one.type === 'call_row' || one.type === 'prompt_row')
   if (last !== row || task.facts.running || task.facts.mode !== 'plan') return null
   const parts = partsOf(row.arguments.response)
-  const approve = () =>
+  const approvePlan = () =>
     task
       .send('set_policy', { approval_mode: approvals })
       .then(() => task.send('set_mode', { mode: 'act' }))
-      .then(() => say(task, GO))
+      .then(() => sendPrompt(task, GO))
       .catch(complain)
-  const revise = () => say(task, remarked(remarks)).then(() => setRemarks([]), complain)
-  const begin = () => {
+  const sendRemarks = () => sendPrompt(task, writePrompt(remarks)).then(() => setRemarks([]), complain)
+  const openForm = () => {
     const chosen = getSelection()?.toString().trim() ?? ''
     setForm({ about: row.arguments.response.includes(chosen) ? chosen : '' })
   }
-  return html`<div class="plan-deeds">
+  return html`<div class="plan-actions">
     ${remarks.map(
       (one, at) => html`<div key=${at} class="comment">
         <span class="tiny soft cut">${one.about || 'The whole plan'}</span> <span class="grow">${shown(one.text)}</span>
@@ -100,11 +100,11 @@ function PlanDeeds({ row, task }) {
       html`<div class="row">
         ${
           remarks.length > 0 &&
-          html`<button class="button primary" onClick=${revise}>
+          html`<button class="button primary" onClick=${sendRemarks}>
             Send ${remarks.length === 1 ? 'comment' : `${remarks.length} comments`}
           </button>`
         }
-        <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve and act</button>
+        <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approvePlan}>Approve and act</button>
         <select
           class="field"
           aria-label="How to go on"
@@ -113,7 +113,7 @@ function PlanDeeds({ row, task }) {
         >
           ${Object.entries(MODES).map(([mode, name]) => html`<option key=${mode} value=${mode}>${name}</option>`)}
         </select>
-        <button class="button" onClick=${begin}>${remarks.length ? 'Add comment…' : 'Revise…'}</button>
+        <button class="button" onClick=${openForm}>${remarks.length ? 'Add comment…' : 'Revise…'}</button>
       </div>`
     }
   </div>`

@@ -1,7 +1,7 @@
 // A question of the agent: choose an answer, or type one in the composer.
 import { html, classes, useRef } from '../lib/ui.js'
-import { isMeant, useArmed } from '../lib/deliberate-input.js'
-import { answer } from './answers.js'
+import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
+import { answerQuestion } from '../state/queue.js'
 import { shown } from '../lib/format.js'
 import { Markdown } from '../lib/markdown.js'
 import { InView, isInView } from './in-view.js'
@@ -22,7 +22,7 @@ export function QuestionCard({ row, task }) {
             key=${at}
             class=${classes('button option', row.answer === option && 'chosen')}
             disabled=${!open || !armed}
-            onClick=${() => isMeant() && answer(task, row.request, option)}
+            onClick=${() => isDeliberate() && answerQuestion(task, row.request, option)}
           >
             ${open && html`<kbd class="key-here" aria-hidden="true">${at + 1}</kbd>`} ${shown(option)}
           </button>`,

@@ -7,11 +7,10 @@ import { Sheet } from '../widgets/sheet.js'
 /** @import { ConfigFile, ConfigText } from '../../../types/protocol' */
 
 const loadEditor = () => import('./code-editor.js')
-const loadSheet = () => import('./config-editor.js')
 
 /** Edit a file of a folder by its absolute path, or choose one, of a kind; `done` is called once something was saved. */
 export const editConfigFile = (workspace, { path = '', kind = '', done = () => {} } = {}) =>
-  openSheet('config-file', { workspace, path, kind, done, from: loadSheet })
+  openSheet('config-file', { workspace, path, kind, done })
 
 /** What was typed and not saved, by path: {text, version}. A closed sheet loses nothing. */
 const drafts = new Map()

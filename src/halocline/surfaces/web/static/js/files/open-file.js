@@ -32,19 +32,16 @@ export function editorAddress(place, line = 1, link = editorLink.value) {
 export const editorName = (link = editorLink.value) =>
   Object.keys(EDITORS).find((name) => EDITORS[name] === link) ?? 'your editor'
 
-const loadViewer = () => import('./viewer.js')
-const loadTerminal = () => import('./terminal.js')
-
 /** Show what commands print. */
-export const openTerminal = (task) => openSheet('terminal', { task, from: loadTerminal })
+export const openTerminal = (task) => openSheet('terminal', { task })
 
 /** Open a file, or a folder, of a task. */
 export function openFile(task, path, line, isFolder = false) {
-  if (early.isEditor && !isFolder) early.tell('show', { path: absolute(task, path), line })
-  else openSheet('file', { task, path, line, isFolder, from: loadViewer })
+  if (early.isEditor && !isFolder) early.tell('show', { path: makeAbsolute(task, path), line })
+  else openSheet('file', { task, path, line, isFolder })
 }
 
-const absolute = (task, path) => (path.startsWith('/') ? path : `${task.facts.workspace}/${path}`)
+const makeAbsolute = (task, path) => (path.startsWith('/') ? path : `${task.facts.workspace}/${path}`)
 
 const PAUSE = 40
 const MOST = 200

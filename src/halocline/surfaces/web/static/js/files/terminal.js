@@ -82,7 +82,7 @@ export default function TerminalSheet({ task }) {
   const printed = shown ? text : session(task.rows)
   const stop = () => task.send('stop_job', { job: shown }).catch(complain)
   const stopCommand = () => task.send('stop_command', { run: running.call }).catch(complain)
-  const pressed = (event) => {
+  const handleKey = (event) => {
     const { selectionStart: from, selectionEnd: to } = event.target
     const copies = from !== to || !getSelection().isCollapsed
     if (shown || !running || copies || !event.ctrlKey || event.shiftKey || event.key !== 'c') return
@@ -90,7 +90,7 @@ export default function TerminalSheet({ task }) {
     stopCommand()
   }
   return html`<${Sheet} title="Terminal" wide className="files terminal">
-    <div class="terminal-inside" onKeyDown=${pressed}>
+    <div class="terminal-inside" onKeyDown=${handleKey}>
       <div class="row wrap" role="group" aria-label="What is shown">
         <button class=${classes('chip', !shown && 'on')} aria-pressed=${!shown} onClick=${() => setShown('')}>
           My commands

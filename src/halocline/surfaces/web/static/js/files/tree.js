@@ -76,7 +76,7 @@ function Entry({ task, name, place, isFolder, here, changed, onOpen, level }) {
 }
 
 /** Keys of a tree: up and down, right opens, left closes or goes up. One entry is in the order of tabs. */
-function moved(event) {
+function moveFocus(event) {
   const all = [...event.currentTarget.querySelectorAll('[data-item]')]
   const at = all.indexOf(event.target)
   if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return
@@ -108,7 +108,7 @@ export function Tree({ task, begin, here, onOpen }) {
     role="tree"
     aria-label="Files of the task"
     tabindex="0"
-    onKeyDown=${moved}
+    onKeyDown=${moveFocus}
     onFocus=${(e) => e.target === e.currentTarget && focus([], e.currentTarget.querySelector('.here, [data-item]'))}
   >
     ${

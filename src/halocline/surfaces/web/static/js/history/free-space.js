@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { announcement } from '../state/store.js'
 import { count, shown, size } from '../lib/format.js'
-import { Answer, Dialog, Failed, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Dialog, Failed, useAction, useQuery } from '../widgets/page-frame.js'
 import { Labelled } from '../widgets/form.js'
 import { useWork, Working } from '../widgets/job-progress.js'
 
@@ -98,7 +98,7 @@ export function Freeing({ onFreed }) {
     if (over.value) announcement.value = `Freed ${size(over.value.freed)}`
     requestAnimationFrame(() => told.current?.focus())
   })
-  const [free, , refused] = useDeed(async () => {
+  const [free, , refused] = useAction(async () => {
     setSure(false)
     await act('prune', wish)
     look()

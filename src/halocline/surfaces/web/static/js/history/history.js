@@ -6,7 +6,7 @@ import { base, count, money, short, shown, size, tokens, when } from '../lib/for
 import { Icon } from '../lib/icons.js'
 import { Answer, Cleared, Empty, Filter, Page, Panes, intoList, useQuery, useRoving } from '../widgets/page-frame.js'
 import { Tabs } from '../widgets/form.js'
-import { STATUS, Snippet, bringBack, day, discard, forkOf, label, statusOf, titleOf } from './task-actions.js'
+import { STATUS, Snippet, bringBack, formatDay, discard, forkOf, label, statusOf, titleOf } from './task-actions.js'
 import { ExportDialog, Preview, RenameDialog } from './task-preview.js'
 import { Storage, Trash } from './storage.js'
 import { Lazy } from '../lib/lazy.js'
@@ -79,7 +79,7 @@ function Tasks({ here }) {
   const all = useQuery('tasks', { limit: SEEN })
   const [dialog, setDialog] = useState(null)
   const removed = useRef(null)
-  const changed = () => {
+  const resetList = () => {
     chosen.value = new Set()
     found.again()
     all.again()
@@ -90,17 +90,17 @@ function Tasks({ here }) {
   const list = (found.value ?? []).slice(0, wish.limit)
   const info =
     (found.value ?? []).find((one) => one.task === here) ?? (all.value ?? []).find((one) => one.task === here)
-  const deeds = {
+  const actions = {
     open: (one) => go('task', one.task),
-    pin: async (one) => (await label(one, { favourite: !one.favourite })) && changed(),
+    pin: async (one) => (await label(one, { favourite: !one.favourite })) && resetList(),
     rename: (one) => setDialog({ kind: 'rename', info: one }),
     export: (one) => setDialog({ kind: 'export', info: one }),
     fork: forkOf,
     remove: (ones) => (
       (removed.current = { task: ones[0].task, at: list.findIndex((one) => one.task === ones[0].task) }),
-      discard(ones, () => (changed(), ones.some((one) => one.task === here) && go('history')))
+      discard(ones, () => (resetList(), ones.some((one) => one.task === here) && go('history')))
     ),
-    tags: async (one, tags) => (await label(one, { tags })) && changed(),
+    tags: async (one, tags) => (await label(one, { tags })) && resetList(),
   }
   const close = () => setDialog(null)
   return html`
@@ -108,10 +108,10 @@ function Tasks({ here }) {
       label="Tasks"
       back="#/history"
       rest="Select a task to preview it."
-      detail=${info && html`<${Preview} key=${info.task} info=${info} deeds=${deeds} words=${words} />`}
+      detail=${info && html`<${Preview} key=${info.task} info=${info} actions=${actions} words=${words} />`}
       list=${html`
-        <${Wishes} all=${all.value ?? []} />
-        <${Chosen} list=${list} deeds=${deeds} />
+        <${Conditions} all=${all.value ?? []} />
+        <${Chosen} list=${list} actions=${actions} />
         <${Answer} of=${found} what="the history">
           ${() =>
             list.length
@@ -119,7 +119,7 @@ function Tasks({ here }) {
                 <${Rows}
                   list=${list}
                   here=${here}
-                  deeds=${deeds}
+                  actions=${actions}
                   removed=${removed}
                   grouped=${(wish.order || (words ? 'relevance' : 'time')) === 'time'}
                 />
@@ -141,7 +141,7 @@ function Tasks({ here }) {
       html`<${RenameDialog}
         info=${dialog.info}
         onClose=${close}
-        onDone=${async (name) => (close(), (await label(dialog.info, { name })) && changed())}
+        onDone=${async (name) => (close(), (await label(dialog.info, { name })) && resetList())}
       />`
     }
     ${dialog?.kind === 'export' && html`<${ExportDialog} info=${dialog.info} onClose=${close} />`}
@@ -161,10 +161,10 @@ function Nothing({ words }) {
 }
 
 /** The search, the filters and the order. */
-function Wishes({ all }) {
+function Conditions({ all }) {
   const wish = asked.value
-  const distinct = (of) => [...new Set(all.flatMap(of))].filter(Boolean).sort()
-  const folders = [...new Set([...(welcome.value?.workspaces ?? []), ...distinct((one) => one.workspace)])]
+  const listDistinct = (of) => [...new Set(all.flatMap(of))].filter(Boolean).sort()
+  const folders = [...new Set([...(welcome.value?.workspaces ?? []), ...listDistinct((one) => one.workspace)])]
   const choice = (name, text, options) => html`<select
     class="field"
     aria-label=${text}
@@ -174,7 +174,7 @@ function Wishes({ all }) {
     <option value="">${text}</option>
     ${options.map(([value, said]) => html`<option key=${value} value=${value}>${said}</option>`)}
   </select>`
-  const tags = distinct((one) => one.tags ?? [])
+  const tags = listDistinct((one) => one.tags ?? [])
   return html`<div class="wishes" role="search">
     <${Filter}
       label="Search all tasks"
@@ -196,7 +196,7 @@ function Wishes({ all }) {
       ${choice(
         'model',
         'All models',
-        distinct((one) => one.model).map((model) => [model, short(model)]),
+        listDistinct((one) => one.model).map((model) => [model, short(model)]),
       )}
       ${
         tags.length > 0 &&
@@ -232,7 +232,7 @@ function Wishes({ all }) {
 }
 
 /** Actions for the selected tasks. */
-function Chosen({ list, deeds }) {
+function Chosen({ list, actions }) {
   const picked = list.filter((info) => chosen.value.has(info.task))
   if (!picked.length) return null
   const bytes = picked.reduce((sum, info) => sum + info.size, 0)
@@ -245,12 +245,12 @@ function Chosen({ list, deeds }) {
       </button>`
     }
     <button class="button small" onClick=${() => (chosen.value = new Set())}>Clear</button>
-    <button class="button small danger" onClick=${() => deeds.remove(picked)}>Delete</button>
+    <button class="button small danger" onClick=${() => actions.remove(picked)}>Delete</button>
   </div>`
 }
 
 /** `removed` is the first of the tasks that were deleted, and where it was: the next row gets the focus. */
-function Rows({ list, here, deeds, grouped, removed }) {
+function Rows({ list, here, actions, grouped, removed }) {
   const roving = useRoving()
   useEffect(() => {
     if (!removed.current || list.some((info) => info.task === removed.current.task)) return
@@ -259,20 +259,20 @@ function Rows({ list, here, deeds, grouped, removed }) {
     removed.current = null
   })
   const of = (event) => list.find((info) => info.task === event.target.closest('[data-item]')?.dataset.item)
-  function pressed(event) {
+  function handleKey(event) {
     roving.onKeyDown(event)
     if (event.defaultPrevented && innerWidth > NARROW) goInstead('history', document.activeElement.dataset.item)
     const info = event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey ? null : of(event)
     if (!info) return
     const keys = {
-      Enter: () => deeds.open(info),
+      Enter: () => actions.open(info),
       ' ': () => toggle(info),
-      f: () => deeds.pin(info),
-      r: () => deeds.rename(info),
-      e: () => deeds.export(info),
-      y: () => deeds.fork(info),
+      f: () => actions.pin(info),
+      r: () => actions.rename(info),
+      e: () => actions.export(info),
+      y: () => actions.fork(info),
       Delete: () =>
-        deeds.remove(chosen.value.has(info.task) ? list.filter((one) => chosen.value.has(one.task)) : [info]),
+        actions.remove(chosen.value.has(info.task) ? list.filter((one) => chosen.value.has(one.task)) : [info]),
     }
     if (!keys[event.key]) return
     event.preventDefault()
@@ -281,11 +281,11 @@ function Rows({ list, here, deeds, grouped, removed }) {
   }
   const parts = []
   for (const info of list) {
-    const title = grouped ? day(info.changed_at) : ''
+    const title = grouped ? formatDay(info.changed_at) : ''
     if (parts.at(-1)?.title !== title) parts.push({ title, list: [] })
     parts.at(-1).list.push(info)
   }
-  return html`<div class="task-rows" ref=${roving.ref} onKeyDown=${pressed} onFocusIn=${roving.onFocusIn}>
+  return html`<div class="task-rows" ref=${roving.ref} onKeyDown=${handleKey} onFocusIn=${roving.onFocusIn}>
     <p class="soft tiny key-hint" aria-hidden="true">
       <kbd>↑</kbd>
       <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Space</kbd> select <kbd>f</kbd> favorite <kbd>r</kbd> rename <kbd>
@@ -297,7 +297,7 @@ function Rows({ list, here, deeds, grouped, removed }) {
         ${part.title && html`<h2 class="group-title">${part.title}</h2>`}
         <ul class="items">
           ${part.list.map(
-            (info) => html`<${Row} key=${info.task} info=${info} here=${info.task === here} deeds=${deeds} />`,
+            (info) => html`<${Row} key=${info.task} info=${info} here=${info.task === here} actions=${actions} />`,
           )}
         </ul>
       </section>`,
@@ -311,7 +311,7 @@ function toggle(info) {
   chosen.value = next
 }
 
-function Row({ info, here, deeds }) {
+function Row({ info, here, actions }) {
   const standing = board.value[info.task] ?? 'rests'
   const dot = standing !== 'rests' ? standing : (STATUS[info.status]?.[0] ?? '')
   const said = { asks: 'Needs you', runs: 'Running' }[standing] ?? statusOf(info)
@@ -329,7 +329,7 @@ function Row({ info, here, deeds }) {
       href=${`#/history/${info.task}`}
       data-item=${info.task}
       aria-current=${here ? 'true' : null}
-      onDblClick=${() => deeds.open(info)}
+      onDblClick=${() => actions.open(info)}
       aria-keyshortcuts="Enter Space f r e y Delete"
     >
       <span class="cut block">

@@ -12,7 +12,7 @@ import {
   fits,
   placeNow,
   PlacePicker,
-  useDeed,
+  useAction,
   useQuery,
 } from '../widgets/page-frame.js'
 import { Badge } from '../widgets/form.js'
@@ -99,7 +99,7 @@ function List({ found, programs, busy, begin }) {
       </select>
       <span class="grow"><${Filter} label="Filter conversations" value=${words} onInput=${setWords} /></span>
     </div>
-    <div class="row import-deeds">
+    <div class="row import-actions">
       <button class="button primary" disabled=${busy || !picked.length} onClick=${() => begin(picked)}>
         Import ${count(picked.length, 'conversation')}
       </button>
@@ -145,7 +145,7 @@ export default function Import() {
     refresh()
     requestAnimationFrame(() => told.current?.focus())
   })
-  const [begin, beginning, refused] = useDeed(async (picked) => {
+  const [begin, beginning, refused] = useAction(async (picked) => {
     await act('import_begin', { workspace: placeNow(), chosen: picked.map(({ tool, id }) => ({ tool, id })) })
     look()
   })

@@ -29,7 +29,7 @@ export const Snippet = ({ text }) =>
   })
 
 /** A relative day, from a time in seconds. */
-export function day(at) {
+export function formatDay(at) {
   const then = new Date(at * 1000)
   const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at * 1000).setHours(0, 0, 0, 0)) / 86_400_000)
   if (days <= 0) return 'Today'

@@ -24,10 +24,10 @@ function useTask(id) {
 }
 
 const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'short' })
-const moment = (at) => moments.format(at * 1000)
+const formatTime = (at) => moments.format(at * 1000)
 const cut = (text) => (text.length > LONG ? `${text.slice(0, LONG)}…` : text)
 
-export function Preview({ info, deeds }) {
+export function Preview({ info, actions }) {
   const task = useTask(info.task)
   const first = task?.facts.prompts[0]
   const last = task?.findLast((row) => row.type === 'reply_row' && row.text)
@@ -35,14 +35,14 @@ export function Preview({ info, deeds }) {
   return html`<article class="task-preview">
     <h2>${titleOf(info)}</h2>
     <div class="row">
-      <button class="button primary" onClick=${() => deeds.open(info)}>Open</button>
-      <button class="button small" onClick=${() => deeds.pin(info)}>
+      <button class="button primary" onClick=${() => actions.open(info)}>Open</button>
+      <button class="button small" onClick=${() => actions.pin(info)}>
         <${Icon} name="star" size="14" /> ${info.favourite ? 'Unfavorite' : 'Favorite'}
       </button>
-      <button class="button small" onClick=${() => deeds.rename(info)}>Rename…</button>
-      <button class="button small" onClick=${() => deeds.export(info)}>Export…</button>
-      <button class="button small" onClick=${() => deeds.fork(info)}><${Icon} name="branch" size="14" /> Fork</button>
-      <button class="button small danger" onClick=${() => deeds.remove([info])}>
+      <button class="button small" onClick=${() => actions.rename(info)}>Rename…</button>
+      <button class="button small" onClick=${() => actions.export(info)}>Export…</button>
+      <button class="button small" onClick=${() => actions.fork(info)}><${Icon} name="branch" size="14" /> Fork</button>
+      <button class="button small danger" onClick=${() => actions.remove([info])}>
         <${Icon} name="trash" size="14" /> Delete
       </button>
     </div>
@@ -52,15 +52,15 @@ export function Preview({ info, deeds }) {
         ['Folder', html`<span class="mono">${shown(info.workspace)}</span>`],
         ['Model', shown(info.model)],
         ['Status', statusOf(info)],
-        ['Started', moment(info.started_at)],
-        ['Last active', moment(info.changed_at)],
+        ['Started', formatTime(info.started_at)],
+        ['Last active', formatTime(info.changed_at)],
         ['Cost', money(info.cost === undefined ? 0 : info.cost)],
         ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
         ['On disk', size(info.size)],
         ['ID', html`<span class="mono tiny">${info.task}</span>`],
       ]}
     />
-    <${Tags} key=${(info.tags ?? []).join()} info=${info} deeds=${deeds} />
+    <${Tags} key=${(info.tags ?? []).join()} info=${info} actions=${actions} />
     ${first && html`<h3>First prompt</h3><div class="said">${shown(cut(first.text))}</div>`}
     ${last && html`<h3>Last reply</h3><${Markdown} text=${cut(last.text)} />`}
     ${
@@ -75,13 +75,13 @@ export function Preview({ info, deeds }) {
   </article>`
 }
 
-function Tags({ info, deeds }) {
+function Tags({ info, actions }) {
   const before = (info.tags ?? []).join(', ')
   const [text, setText] = useState(before)
   const save = (event) => {
     event?.preventDefault()
     if (text.trim() !== before)
-      deeds.tags(info, [
+      actions.tags(info, [
         ...new Set(
           text
             .split(',')

@@ -3,7 +3,7 @@ import { html } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
-import { Answer, useDeed } from '../widgets/page-frame.js'
+import { Answer, useAction } from '../widgets/page-frame.js'
 import { Badge, Trouble } from '../widgets/form.js'
 
 const STANDINGS = {
@@ -15,7 +15,7 @@ const STANDINGS = {
 }
 
 export function Trust({ workspace, trust }) {
-  const [say, busy, error] = useDeed(async (yes) => {
+  const [say, busy, error] = useAction(async (yes) => {
     await act('trust', { workspace, yes })
     toast(yes ? 'Folder trusted from the next task on.' : 'Folder not trusted.', {
       undo: () => say(!yes),

@@ -15,7 +15,7 @@ import {
   Panes,
   fits,
   intoList,
-  useDeed,
+  useAction,
   useQuery,
   useRoving,
 } from '../widgets/page-frame.js'
@@ -23,84 +23,83 @@ import { Badge, Facts, Labelled, Switch, Trouble } from '../widgets/form.js'
 import { useDraft } from '../widgets/use-draft.js'
 
 const LETTERS = 4 // per token, approximately
-const cost = (file) => Math.ceil(file.size / LETTERS)
+const countTokens = (file) => Math.ceil(file.size / LETTERS)
 const OWNERS = { managed: 'the administrator’s', person: 'yours', project: 'the project’s' }
 
 export function RuleFiles({ workspace, path }) {
   const found = useQuery('rules', { workspace })
+  return html`<${Answer} of=${found} what="the rules">
+    ${(rules) => html`<${Rules} ...${rules} workspace=${workspace} path=${path} again=${found.again} />`}
+  </${Answer}>`
+}
+
+function Rules({ files, places, is_on: on, examples, workspace, path, again }) {
   const [words, setWords] = useState('')
   const [asked, setAsked] = useState('')
   const why = useQuery(asked ? 'rule_why' : '', { workspace, path: asked })
   const [making, setMaking] = useState(false)
-  return html`<${Answer} of=${found} what="the rules">
-    ${({ files, places, is_on: on, examples }) => {
-      const active = files.filter((one) => !one.inert)
-      const always = active.filter((one) => one.holds === 'always')
-      const list = [...active, ...files.filter((one) => one.inert)].filter((one) =>
-        fits(words, one.path, one.holds, one.inert),
-      )
-      const here = files.find((one) => one.path === path)
-      const verdicts = asked && why.value ? new Map(why.value.map((one) => [one.path, one])) : null
-      return html`
-        <${Panes}
-          label="Rules"
-          back="#/rules/files"
-          rest="Select a file to read it or turn it on or off."
-          list=${html`
-            ${
-              !on &&
-              html`<div class="pane-card warn-card">
-                <strong>Rules are turned off.</strong>
-                <a href="#/settings/Prompt/rules">Open setting rules</a>
-              </div>`
-            }
-            <div class="row">
-              <div class="grow">
-                <${Filter} label="Filter rules" value=${words} onInput=${setWords} onKeyDown=${intoList} />
-              </div>
-              <button class="button small" onClick=${() => setMaking(true)}>
-                <${Icon} name="plus" size="14" /> New
-              </button>
-              <button class="button small" onClick=${() => editConfigFile(workspace, { done: found.again })}>
-                Edit files…
-              </button>
-            </div>
-            <p class="soft tiny">
-              ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'applies' : 'apply'}: about ${tokens(always.reduce((sum, one) => sum + cost(one), 0))} tokens per request.` : 'No file always applies.'}
-            </p>
-            <${Why} asked=${asked} ask=${setAsked} why=${why} />
-            ${
-              list.length
-                ? html`<${Files} list=${list} order=${active} here=${path} verdicts=${verdicts} />`
-                : words
-                  ? html`<${Cleared} words=${words} clear=${() => setWords('')} />`
-                  : html`<${Empty} title="No rules yet.">
-                    A file such as <code>AGENTS.md</code> in the project gives the model instructions.
-                    <p><button class="link" onClick=${() => setMaking(true)}>Create one</button></p>
-                  </${Empty}>`
-            }
-            <details>
-              <summary class="tiny">Searched locations</summary>
-              <ul class="plain tiny mono">${places.map((one) => html`<li key=${one}>${shown(one)}</li>`)}</ul>
-            </details>
-          `}
-          detail=${
-            here &&
-            html`<${RuleFile} key=${workspace + here.path} of=${here} workspace=${workspace} changed=${found.again} />`
-          }
-        />
+  const active = files.filter((one) => !one.inert)
+  const always = active.filter((one) => one.holds === 'always')
+  const list = [...active, ...files.filter((one) => one.inert)].filter((one) =>
+    fits(words, one.path, one.holds, one.inert),
+  )
+  const here = files.find((one) => one.path === path)
+  const verdicts = asked && why.value ? new Map(why.value.map((one) => [one.path, one])) : null
+  return html`
+    <${Panes}
+      label="Rules"
+      back="#/rules/files"
+      rest="Select a file to read it or turn it on or off."
+      list=${html`
         ${
-          making &&
-          html`<${NewRule}
-            workspace=${workspace}
-            examples=${examples}
-            onClose=${() => setMaking(false)}
-            done=${() => (setMaking(false), found.again())}
-          />`
+          !on &&
+          html`<div class="pane-card warn-card">
+            <strong>Rules are turned off.</strong>
+            <a href="#/settings/Prompt/rules">Open setting rules</a>
+          </div>`
         }
-      `
-    }}
-  </${Answer}>`
+        <div class="row">
+          <div class="grow">
+            <${Filter} label="Filter rules" value=${words} onInput=${setWords} onKeyDown=${intoList} />
+          </div>
+          <button class="button small" onClick=${() => setMaking(true)}>
+            <${Icon} name="plus" size="14" /> New
+          </button>
+          <button class="button small" onClick=${() => editConfigFile(workspace, { done: again })}>
+            Edit files…
+          </button>
+        </div>
+        <p class="soft tiny">
+          ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'applies' : 'apply'}: about ${tokens(always.reduce((sum, one) => sum + countTokens(one), 0))} tokens per request.` : 'No file always applies.'}
+        </p>
+        <${Why} asked=${asked} ask=${setAsked} why=${why} />
+        ${
+          list.length
+            ? html`<${Files} list=${list} order=${active} here=${path} verdicts=${verdicts} />`
+            : words
+              ? html`<${Cleared} words=${words} clear=${() => setWords('')} />`
+              : html`<${Empty} title="No rules yet.">
+                A file such as <code>AGENTS.md</code> in the project gives the model instructions.
+                <p><button class="link" onClick=${() => setMaking(true)}>Create one</button></p>
+              </${Empty}>`
+        }
+        <details>
+          <summary class="tiny">Searched locations</summary>
+          <ul class="plain tiny mono">${places.map((one) => html`<li key=${one}>${shown(one)}</li>`)}</ul>
+        </details>
+      `}
+      detail=${here && html`<${RuleFile} key=${workspace + here.path} of=${here} workspace=${workspace} changed=${again} />`}
+    />
+    ${
+      making &&
+      html`<${NewRule}
+        workspace=${workspace}
+        examples=${examples}
+        onClose=${() => setMaking(false)}
+        done=${() => (setMaking(false), again())}
+      />`
+    }
+  `
 }
 
 /** Which files apply to a path. */
@@ -162,7 +161,7 @@ function Files({ list, order, here, verdicts }) {
               } · ${OWNERS[one.of] ?? one.of}
             </span>
           </span>
-          <span class="soft tiny one-line">~${tokens(cost(one))}</span>
+          <span class="soft tiny one-line">~${tokens(countTokens(one))}</span>
         </a>
       </li>`
     })}
@@ -187,7 +186,7 @@ function RuleFile({ of, workspace, changed }) {
     <${Facts}
       of=${[
         ['Applies', shown(of.holds)],
-        ['Cost', `about ${tokens(cost(of))} tokens`],
+        ['Cost', `about ${tokens(countTokens(of))} tokens`],
         ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
       ]}
     />
@@ -217,7 +216,7 @@ function NewRule({ workspace, examples, onClose, done }) {
   const [own, setOwn] = useState(false)
   const [paths, setPaths, forgetPaths] = useDraft(`rule paths ${workspace}`)
   const [example, setExample] = useState('')
-  const [make, busy, error] = useDeed(async () => {
+  const [make, busy, error] = useAction(async () => {
     const made = await act('rule_new', {
       workspace,
       name: name.trim(),

@@ -9,20 +9,20 @@ const KINDS = { hook: 'Hook', mcp: 'MCP server', setting: 'Setting' }
 
 /** `found` is the answer of the query `trust`; `decided(trusted)` starts the task, `null` means not now. */
 export default function Trust({ workspace, found, decided }) {
-  const done = (trusted) => {
+  const closeWith = (trusted) => {
     closeSheet()
     decided(trusted)
   }
-  const trust = () => act('trust', { workspace, yes: true }).then(() => done(false), complain)
-  const refuse = () => act('trust', { workspace, yes: false }).then(() => done(false), complain)
+  const trust = () => act('trust', { workspace, yes: true }).then(() => closeWith(false), complain)
+  const refuse = () => act('trust', { workspace, yes: false }).then(() => closeWith(false), complain)
   const foot = html`
     <button class="button primary" onClick=${trust}>Trust</button>
-    <button class="button" onClick=${() => done(true)}>Trust once</button>
+    <button class="button" onClick=${() => closeWith(true)}>Trust once</button>
     <button class="button" data-first onClick=${refuse}>Don’t trust</button>
     <span class="grow"></span>
-    <button class="button quiet" onClick=${() => done(null)}>Not now</button>
+    <button class="button quiet" onClick=${() => closeWith(null)}>Not now</button>
   `
-  return html`<${Sheet} title=${`Trust ${base(workspace)}?`} foot=${foot} onClose=${() => done(null)}>
+  return html`<${Sheet} title=${`Trust ${base(workspace)}?`} foot=${foot} onClose=${() => closeWith(null)}>
     <p>
       ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder has its own programs or settings.'}
       Programs run on your machine as you, and settings apply, while you work in <code>${shown(workspace)}</code>.

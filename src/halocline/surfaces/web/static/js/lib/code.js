@@ -52,7 +52,7 @@ async function learn(file) {
 let highlight = (_text, _language) => ''
 
 /** A text as markup of its own, escaped; its grammar is loaded. */
-export const colored = (text, file) => highlight(text, file)
+export const colorText = (text, file) => highlight(text, file)
 
 /** A language's grammar once loaded; else empty. */
 export function useLanguage(language) {
@@ -80,7 +80,7 @@ export function colorLines(text, file) {
   const lines = [[]]
   const open = []
   const before = openedBefore(text, file)
-  for (const [, begun, ended, markup] of colored(before + text, file).matchAll(PIECES)) {
+  for (const [, begun, ended, markup] of colorText(before + text, file).matchAll(PIECES)) {
     if (begun != null) open.push(begun)
     else if (ended) open.pop()
     else
@@ -124,7 +124,7 @@ class Piece extends Component {
   render({ text, file }) {
     const plain = shown(text)
     return file
-      ? html`<span dangerouslySetInnerHTML=${{ __html: colored(plain, file) }} />`
+      ? html`<span dangerouslySetInnerHTML=${{ __html: colorText(plain, file) }} />`
       : html`<span>${plain}</span>`
   }
 }

@@ -56,11 +56,15 @@ export function connect() {
   const { socket: begun, said, closed: ended } = early
   Object.assign(early, { socket: null, said: [], closed: null })
   socket = begun ?? early.open()
-  Object.assign(socket, { onopen: opened, onmessage: (message) => hear(JSON.parse(message.data)), onclose: closed })
+  Object.assign(socket, {
+    onopen: handleOpen,
+    onmessage: (message) => hear(JSON.parse(message.data)),
+    onclose: handleClose,
+  })
   expect(giveUp, OPENS_IN)
-  if (socket.readyState === WebSocket.OPEN) opened()
+  if (socket.readyState === WebSocket.OPEN) handleOpen()
   for (const message of said) socket.onmessage(message)
-  if (ended) closed()
+  if (ended) handleClose()
 }
 
 /** Do `otherwise` unless a message comes within so many milliseconds. */
@@ -85,10 +89,10 @@ function abandon() {
 
 function giveUp() {
   abandon()
-  closed()
+  handleClose()
 }
 
-function opened() {
+function handleOpen() {
   expect(probe, QUIET)
   pause = FIRST_PAUSE
   standing.value = 'open'
@@ -97,7 +101,7 @@ function opened() {
   for (const { frame } of waiting.values()) say(frame)
 }
 
-function closed() {
+function handleClose() {
   clearTimeout(pulse)
   // A browser cannot see why a WebSocket was refused; an HTTP request can.
   if (standing.value === 'connecting' || standing.value === 'lost')

@@ -12,12 +12,12 @@ let byKey = false
 
 /** Listen before all others. Keys that only move the focus do not count as typing. */
 export function watchTyping() {
-  const typed = ({ key }) => key.length === 1 || key === 'Enter' || key === 'Backspace' || key === 'Delete'
+  const isTyping = ({ key }) => key.length === 1 || key === 'Enter' || key === 'Backspace' || key === 'Delete'
   addEventListener(
     'keydown',
     (event) => {
       byKey = true
-      if (!typed(event)) return
+      if (!isTyping(event)) return
       const now = performance.now()
       quiet = event.repeat ? 0 : now - last
       last = now
@@ -28,12 +28,12 @@ export function watchTyping() {
 }
 
 /** True if the current input stands alone: a pointer press, or a key after silence. */
-export const isMeant = () => !byKey || quiet >= SILENCE
+export const isDeliberate = () => !byKey || quiet >= SILENCE
 
-/** Run `deed` unless more is typed right away. */
-export function whenAlone(deed) {
+/** Run `action` unless more is typed right away. */
+export function runAlone(action) {
   const at = last
-  setTimeout(() => at === last && deed(), ALONE)
+  setTimeout(() => at === last && action(), ALONE)
 }
 
 /** True once `what` was in view for a quiet moment, so that it can be decided. */

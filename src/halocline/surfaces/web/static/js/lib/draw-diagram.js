@@ -19,12 +19,12 @@ let number = 0
 /** The first message of a frame that `fits`. */
 function hear(frame, fits) {
   return new Promise((resolve, reject) => {
-    const end = () => (clearTimeout(late), removeEventListener('message', heard))
+    const end = () => (clearTimeout(late), removeEventListener('message', handleMessage))
     const late = setTimeout(() => (end(), close(), reject(new Error('it takes too long'))), PATIENCE)
-    function heard({ source, data }) {
+    function handleMessage({ source, data }) {
       if (source === frame.contentWindow && data && fits(data)) (end(), resolve(data))
     }
-    addEventListener('message', heard)
+    addEventListener('message', handleMessage)
   })
 }
 
@@ -48,7 +48,7 @@ function close() {
   document.querySelector('.drawing-frame')?.remove()
 }
 
-async function picture(text, dark) {
+async function buildPicture(text, dark) {
   clearTimeout(idle)
   try {
     const frame = await (opened ??= open())
@@ -68,7 +68,7 @@ async function picture(text, dark) {
 export function draw(text, dark) {
   const key = `${dark} ${text}`
   if (!pictures.has(key)) {
-    const drawn = last.then(() => picture(text, dark))
+    const drawn = last.then(() => buildPicture(text, dark))
     last = drawn.catch(() => pictures.delete(key))
     pictures.set(key, drawn)
     if (pictures.size > MOST) pictures.delete(pictures.keys().next().value)

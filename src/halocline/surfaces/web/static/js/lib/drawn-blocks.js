@@ -108,11 +108,11 @@ const isDark = () => (document.documentElement.dataset.theme ?? (system.matches 
 function useDark() {
   const [dark, setDark] = useState(isDark)
   useEffect(() => {
-    const changed = () => setDark(isDark())
-    const observer = new MutationObserver(changed)
+    const updateDark = () => setDark(isDark())
+    const observer = new MutationObserver(updateDark)
     observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
-    system.addEventListener('change', changed)
-    return () => (observer.disconnect(), system.removeEventListener('change', changed))
+    system.addEventListener('change', updateDark)
+    return () => (observer.disconnect(), system.removeEventListener('change', updateDark))
   }, [])
   return dark
 }

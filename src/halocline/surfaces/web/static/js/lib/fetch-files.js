@@ -6,7 +6,7 @@ import { request } from './connection.js'
 const pictures = new Map()
 const MOST = 200
 
-async function fetched(path) {
+async function fetchFile(path) {
   const answer = await request(path)
   if (answer.ok) return URL.createObjectURL(await answer.blob())
   const refused = await answer.json().catch(() => ({ text: 'The download failed.' }))
@@ -16,7 +16,7 @@ async function fetched(path) {
 function pictureOf(blob) {
   const name = blob.replace(/^sha256:/, '')
   if (!pictures.has(name)) {
-    pictures.set(name, fetched(`/blob/${name}`))
+    pictures.set(name, fetchFile(`/blob/${name}`))
     pictures.get(name).catch(() => pictures.delete(name))
     if (pictures.size > MOST) pictures.delete(pictures.keys().next().value)
   }
@@ -40,7 +40,7 @@ export function usePicture(image) {
 /** Save an export of a task; `form` is md, html or jsonl. */
 export async function saveExport(task, form) {
   const name = `${task}.${form}`
-  const href = await fetched(`/export/${name}`)
+  const href = await fetchFile(`/export/${name}`)
   Object.assign(document.createElement('a'), { href, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(href), 60_000)
 }

@@ -41,13 +41,13 @@ const DOLLARS = /^\$((?:\\[\s\S]|[^$\\\n]|\n(?!\n))+?)\$(?![\p{L}\d])/u
 
 const formula = (raw, text, display) => ({ type: 'formula', raw, text: text.trim(), display })
 
-function shown(found) {
+function parseDisplay(found) {
   const text = found && (found[1] ?? found[2])
   return text && isFormula(text) && formula(found[0], text, true)
 }
 
 function inline(source) {
-  const wide = shown(DISPLAY.exec(source))
+  const wide = parseDisplay(DISPLAY.exec(source))
   if (wide) return wide
   const round = ROUND.exec(source)
   if (round && isFormula(round[1])) return formula(round[0], round[1], false)
@@ -67,7 +67,7 @@ export const FORMULAS = [
     name: 'formula',
     level: 'block',
     start: starts(/^ {0,3}(?:\$\$|\\\[)/m),
-    tokenizer: (source) => shown(BLOCK.exec(source)) || undefined,
+    tokenizer: (source) => parseDisplay(BLOCK.exec(source)) || undefined,
   },
   { name: 'formula', level: 'inline', start: starts(/(?<![\p{L}\d\\$])\$|\\[([]/u), tokenizer: inline },
 ]

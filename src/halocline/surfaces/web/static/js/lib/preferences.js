@@ -14,7 +14,7 @@ function read(name, usual) {
 }
 
 /** A signal stored under a name; `usual` is its default. */
-export function kept(name, usual) {
+export function keepValue(name, usual) {
   const one = signal(read(name, usual))
   let first = true
   known.set(PREFIX + name, { one, usual, name })
@@ -44,24 +44,24 @@ addEventListener('storage', (event) => {
 })
 
 /** system, light or dark */
-export const theme = kept('theme', 'system')
+export const theme = keepValue('theme', 'system')
 /** True if system notifications are on. */
-export const notifying = kept('notifying', false)
-export const sounding = kept('sounding', false)
+export const notifying = keepValue('notifying', false)
+export const sounding = keepValue('sounding', false)
 /** Names of models, latest first. */
-export const favouriteModels = kept('favourite models', [])
-export const recentModels = kept('recent models', [])
+export const favouriteModels = keepValue('favourite models', [])
+export const recentModels = keepValue('recent models', [])
 /** Changed keyboard shortcuts: id → keys. */
-export const keymap = kept('keys', {})
+export const keymap = keepValue('keys', {})
 /** Prompts sent from this browser, latest last. */
-export const said = kept('said', [])
+export const said = keepValue('said', [])
 /** Widths of panes in pixels; 0 is the usual one. */
-export const sidebarWidth = kept('sidebar width', 0)
-export const reviewWidth = kept('review width', 0)
+export const sidebarWidth = keepValue('sidebar width', 0)
+export const reviewWidth = keepValue('review width', 0)
 /** How a link opens a file in the person's editor: an address with {path} and {line}; empty for none. */
-export const editorLink = kept('editor link', '')
+export const editorLink = keepValue('editor link', '')
 /** Diffs side by side where there is room (`beside`), or one below the other (`below`). */
-export const diffs = kept('diffs', 'beside')
+export const diffs = keepValue('diffs', 'beside')
 effect(() => {
   const chosen = theme.value
   if (chosen === 'system') delete document.documentElement.dataset.theme

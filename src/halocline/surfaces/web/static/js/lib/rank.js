@@ -18,7 +18,7 @@ function score(low, name) {
 }
 
 /** The matches in `all` for the typed text, best first; stable among equals. `nameOf` gives the text. */
-export function ranked(typed, all, most, nameOf = (one) => one) {
+export function rankAll(typed, all, most, nameOf = (one) => one) {
   const low = typed.toLowerCase()
   if (!low) return all.slice(0, most)
   const heaps = [[], [], [], [], []]

@@ -19,18 +19,18 @@ export function runs(text) {
     if (last && last.look === look) last.text += piece
     else found.push({ text: piece, look })
   }
-  const flat = overwritten(text)
+  const flat = applyOverwrites(text)
   for (const match of flat.matchAll(SEQUENCE)) {
     put(flat.slice(at, match.index))
     at = match.index + match[0].length
-    if (match[2] === 'm') state = styled(state, match[1])
+    if (match[2] === 'm') state = applyCodes(state, match[1])
   }
   put(flat.slice(at))
   return found
 }
 
 /** A carriage return restarts its line. */
-const overwritten = (text) =>
+const applyOverwrites = (text) =>
   text.includes('\r')
     ? text
         .replace(/\r+\n/g, '\n')
@@ -54,7 +54,7 @@ const lookOf = ({ fg, bg, bold, dim, italic, underline, inverse }) =>
 
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 
-function styled(state, codes) {
+function applyCodes(state, codes) {
   const next = { ...state }
   const numbers = codes.split(/[;:]/).map((code) => Number(code || 0))
   for (let n = 0; n < numbers.length; n++) {

@@ -1,16 +1,16 @@
 // Parses typed and pasted server configurations. Pure.
 
-export const lines = (text) =>
+export const splitLines = (text) =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
 
 /** A word of a command for display, quoted if necessary. */
-export const said = (text) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : JSON.stringify(text))
+export const quoteWord = (text) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : JSON.stringify(text))
 
 /** The inverse of `said`. */
-export function word(text) {
+export function unquoteWord(text) {
   if (!/^".*"$/.test(text)) return text
   try {
     return JSON.parse(text)
@@ -20,9 +20,9 @@ export function word(text) {
 }
 
 /** NAME=value or Name: value lines as an object. Lines without the sign are skipped. */
-export function pairs(text, sign) {
+export function parsePairs(text, sign) {
   const found = {}
-  for (const line of lines(text)) {
+  for (const line of splitLines(text)) {
     const at = line.indexOf(sign)
     if (at > 0) found[line.slice(0, at).trim()] = sign === ':' ? line.slice(at + 1).trim() : line.slice(at + 1)
   }
@@ -38,7 +38,7 @@ const isServer = (value) =>
   )
 
 /** Servers in pasted JSON: {servers by name, problem}. */
-export function pasted(text, name) {
+export function parsePasted(text, name) {
   let given
   try {
     given = JSON.parse(text.trim().startsWith('{') ? text : `{${text.trim().replace(/,$/, '')}}`)

@@ -4,7 +4,7 @@ import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { base, shown } from '../lib/format.js'
 import { Markdown } from '../lib/markdown.js'
-import { Answer, Dialog, Empty, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Dialog, Empty, useAction, useQuery } from '../widgets/page-frame.js'
 import { Badge, Labelled, Trouble } from '../widgets/form.js'
 
 const CATEGORIES = ['browser', 'database', 'files', 'git', 'search', 'cloud', 'docs', 'design', 'monitoring', 'chat']
@@ -107,33 +107,33 @@ function Found({ wish, choose }) {
 function Install({ of, workspace, onClose, done }) {
   const [values, setValues] = useState({})
   const [typed, setTyped] = useState({})
-  const [way, setWay] = useState(1)
-  const [called, setCalled] = useState(of.name.split('/').at(-1))
+  const [option, setOption] = useState(1)
+  const [name, setName] = useState(of.name.split('/').at(-1))
   const [project, setProject] = useState(false)
   const plan = useQuery('registry_plan', { name: of.name, values, workspace })
   const readme = useQuery('registry_readme', { name: of.name })
   const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value))
   const meanings = useRef({})
   for (const one of plan.value?.ways ?? []) for (const [name, meaning] of one.wanted) meanings.current[name] ||= meaning
-  const [install, busy, error] = useDeed(async () => {
-    const name = await act('mcp_install', {
+  const [install, busy, error] = useAction(async () => {
+    const added = await act('mcp_install', {
       name: of.name,
       workspace,
-      way,
+      way: option,
       values: given,
-      called: called.trim(),
+      called: name.trim(),
       project,
     })
-    toast(`Added ${name}. Test it to see its tools.`)
+    toast(`Added ${added}. Test it to see its tools.`)
     onClose()
-    done(name)
+    done(added)
   })
   return html`<${Dialog}
     title=${shown(of.title || of.name)}
     wide
     onClose=${onClose}
     foot=${html`
-      <button class="button primary" disabled=${busy || !plan.value?.ways.length || !called.trim()} onClick=${install}>
+      <button class="button primary" disabled=${busy || !plan.value?.ways.length || !name.trim()} onClick=${install}>
         Add server
       </button>
       <button class="button" onClick=${onClose}>Cancel</button>
@@ -156,49 +156,22 @@ function Install({ of, workspace, onClose, done }) {
               terminal: <code>halo mcp install ${shown(of.name)}</code>
             </p>`
           }
-          ${!ways.length && html`<p class="warn">No install option works from here.</p>`}
-          <fieldset class="setting">
-            <legend>${!ways.length ? '' : ways.length > 1 ? 'Install option' : 'Runs or connects to'}</legend>
-            ${ways.map(
-              (one, at) => html`<label key=${at} class="pick-one">
-                ${
-                  ways.length > 1 &&
-                  html`<input type="radio" name="way" checked=${way === at + 1} onChange=${() => setWay(at + 1)} />`
-                }
-                <code class="run-line grow">${shown(one.runs)}</code>
-              </label>`,
-            )}
-          </fieldset>
-          ${ways[way - 1]?.barred && html`<p class="warn">${shown(ways[way - 1].barred)}</p>`}
-          ${(ways[way - 1]?.wanted ?? []).length > 0 && html`<p class="soft tiny">Required values:</p>`}
-          ${[...new Set([...(ways[way - 1]?.wanted ?? []).map(([name]) => name), ...Object.keys(typed)])]
-            .map((name) => [name, meanings.current[name] ?? ''])
-            .map(
-              ([name, meaning]) => html`<${Labelled}
-                key=${name}
-                id=${`want-${name}`}
-                label=${shown(name)}
-                note=${shown(meaning) || 'Leave empty to read it from your environment.'}
-              >
-                <input
-                  class="field mono"
-                  id=${`want-${name}`}
-                  type=${SECRET.test(name) ? 'password' : 'text'}
-                  autocomplete="off"
-                  value=${typed[name] ?? ''}
-                  onInput=${(e) => setTyped({ ...typed, [name]: e.target.value })}
-                  onBlur=${() => setValues(Object.fromEntries(Object.entries(typed).filter(([one, value]) => value && !SECRET.test(one))))}
-                />
-              </${Labelled}>`,
-            )}
+          <${Options} options=${ways} chosen=${option} choose=${setOption} />
+          <${Variables}
+            wanted=${ways[option - 1]?.wanted ?? []}
+            meanings=${meanings.current}
+            typed=${typed}
+            setTyped=${setTyped}
+            onLeave=${() => setValues(Object.fromEntries(Object.entries(given).filter(([name]) => !SECRET.test(name))))}
+          />
         `}
       </${Answer}>
       <${Labelled} id="called" label="Name">
         <input
           class="field"
           id="called"
-          value=${called}
-          onInput=${(e) => setCalled(e.target.value)}
+          value=${name}
+          onInput=${(e) => setName(e.target.value)}
           spellcheck=${false}
         />
       </${Labelled}>
@@ -224,3 +197,44 @@ function Install({ of, workspace, onClose, done }) {
     </div>
   </${Dialog}>`
 }
+
+/** The install options of a server: `chosen` counts from 1. */
+const Options = ({ options, chosen, choose }) => html`
+  ${!options.length && html`<p class="warn">No install option works from here.</p>`}
+  <fieldset class="setting">
+    <legend>${!options.length ? '' : options.length > 1 ? 'Install option' : 'Runs or connects to'}</legend>
+    ${options.map(
+      (one, at) => html`<label key=${at} class="pick-one">
+        ${
+          options.length > 1 &&
+          html`<input type="radio" name="way" checked=${chosen === at + 1} onChange=${() => choose(at + 1)} />`
+        }
+        <code class="run-line grow">${shown(one.runs)}</code>
+      </label>`,
+    )}
+  </fieldset>
+  ${options[chosen - 1]?.barred && html`<p class="warn">${shown(options[chosen - 1].barred)}</p>`}
+`
+
+/** Fields for the values that an option wants, and for those that were typed before. */
+const Variables = ({ wanted, meanings, typed, setTyped, onLeave }) => html`
+  ${wanted.length > 0 && html`<p class="soft tiny">Required values:</p>`}
+  ${[...new Set([...wanted.map(([name]) => name), ...Object.keys(typed)])].map(
+    (name) => html`<${Labelled}
+      key=${name}
+      id=${`want-${name}`}
+      label=${shown(name)}
+      note=${shown(meanings[name] ?? '') || 'Leave empty to read it from your environment.'}
+    >
+      <input
+        class="field mono"
+        id=${`want-${name}`}
+        type=${SECRET.test(name) ? 'password' : 'text'}
+        autocomplete="off"
+        value=${typed[name] ?? ''}
+        onInput=${(e) => setTyped({ ...typed, [name]: e.target.value })}
+        onBlur=${onLeave}
+      />
+    </${Labelled}>`,
+  )}
+`

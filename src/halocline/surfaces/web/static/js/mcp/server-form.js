@@ -3,10 +3,10 @@ import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { base, shown } from '../lib/format.js'
-import { useDeed } from '../widgets/page-frame.js'
+import { useAction } from '../widgets/page-frame.js'
 import { Labelled, Trouble } from '../widgets/form.js'
 import { useUnsent } from '../widgets/use-draft.js'
-import { lines, pairs, pasted, said, word } from './parse-servers.js'
+import { splitLines, parsePairs, parsePasted, quoteWord, unquoteWord } from './parse-servers.js'
 
 const KINDS = [
   ['program', 'Local program'],
@@ -20,7 +20,7 @@ function fieldsOf(config) {
   return {
     ...EMPTY,
     command: config.command ?? '',
-    args: (config.args ?? []).map(said).join('\n'),
+    args: (config.args ?? []).map(quoteWord).join('\n'),
     env: (config.env ?? []).join('\n'),
     url: config.url ?? '',
     headers: (config.headers ?? []).join('\n'),
@@ -33,8 +33,12 @@ function fieldsOf(config) {
 function entryOf(kind, fields) {
   const given =
     kind === 'program'
-      ? { command: fields.command.trim(), args: lines(fields.args).map(word), env: pairs(fields.env, '=') }
-      : { url: fields.url.trim(), headers: pairs(fields.headers, ':') }
+      ? {
+          command: fields.command.trim(),
+          args: splitLines(fields.args).map(unquoteWord),
+          env: parsePairs(fields.env, '='),
+        }
+      : { url: fields.url.trim(), headers: parsePairs(fields.headers, ':') }
   if (kind === 'program' && fields.cwd.trim()) given.cwd = fields.cwd.trim()
   if (Number(fields.timeout)) given.timeout = Number(fields.timeout)
   return given
@@ -49,7 +53,7 @@ function changesOf(kind, fields, config) {
   )
   for (const name of ['env', 'headers']) {
     if (!(name in given)) continue
-    const kept = lines(fields[name]).filter((line) => !/[=:]/.test(line))
+    const kept = splitLines(fields[name]).filter((line) => !/[=:]/.test(line))
     const gone = (config[name] ?? []).filter((one) => !(one in given[name]) && !kept.includes(one))
     changes[name] = { ...given[name], ...Object.fromEntries(gone.map((one) => [one, null])) }
     if (!Object.keys(changes[name]).length) delete changes[name]
@@ -57,136 +61,53 @@ function changesOf(kind, fields, config) {
   return changes
 }
 
-export function ServerForm({ workspace, name: old = '', config = null, done }) {
-  const draft = `server ${workspace} ${old}`
+/** What is being entered, kept as a draft until it is saved: [its parts, functions that change them, forget]. */
+function useServerDraft(draft, old, config) {
   const [kind, setKind, forgetKind] = useUnsent(`${draft} kind`, config?.url ? 'address' : 'program')
   const [name, setName, forgetName] = useUnsent(`${draft} name`, old)
   const [fields, setFields, forgetFields] = useUnsent(draft, fieldsOf(config))
   const [text, setText, forgetText] = useUnsent(`${draft} text`, '')
-  const forget = () => [forgetKind, forgetName, forgetFields, forgetText].forEach((one) => one())
+  const found = kind === 'paste' && text.trim() ? parsePasted(text, name.trim()) : { servers: {}, problem: '' }
+  const setField = (what) => (e) => setFields({ ...fields, [what]: e.target.value })
+  const forgetDraft = () => [forgetKind, forgetName, forgetFields, forgetText].forEach((one) => one())
+  return { kind, setKind, name, setName, fields, setField, text, setText, found, forgetDraft }
+}
+
+function isComplete({ kind, name, fields, found }, old) {
+  if (kind === 'paste') return Object.keys(found.servers).length > 0
+  return (old || name.trim()) && (kind === 'program' ? fields.command.trim() : /^https?:\/\//.test(fields.url.trim()))
+}
+
+/** The servers that saving writes, by name. */
+const listServers = ({ kind, name, fields, found }, old) =>
+  kind === 'paste' ? found.servers : { [old || name.trim()]: entryOf(kind, fields) }
+
+export function ServerForm({ workspace, name: old = '', config = null, done }) {
+  const draft = useServerDraft(`server ${workspace} ${old}`, old, config)
+  const { kind, fields, setField, forgetDraft } = draft
   const [project, setProject] = useState(false)
-  const put = (what) => (e) => setFields({ ...fields, [what]: e.target.value })
-  const found = kind === 'paste' && text.trim() ? pasted(text, name.trim()) : { servers: {}, problem: '' }
-  const [save, busy, error] = useDeed(async () => {
+  const [save, busy, error] = useAction(async () => {
     if (old) {
       await act('mcp_set', { workspace, name: old, changes: changesOf(kind, fields, config) })
-      forget()
+      forgetDraft()
       toast(`${old} updated.`)
       return done(old)
     }
-    const servers = kind === 'paste' ? found.servers : { [name.trim()]: entryOf(kind, fields) }
+    const servers = listServers(draft, '')
     for (const [one, entry] of Object.entries(servers))
       await act('mcp_add', { workspace, name: one, config: entry, project })
-    forget()
+    forgetDraft()
     const names = Object.keys(servers)
     toast(`Added ${names.join(', ')}. Test it to see its tools.`)
     return done(names[0])
   })
-  const ready =
-    kind === 'paste'
-      ? Object.keys(found.servers).length > 0
-      : (old || name.trim()) && (kind === 'program' ? fields.command.trim() : /^https?:\/\//.test(fields.url.trim()))
-  const area = (id, label, note, rows = 2, more = {}) =>
-    html`<${Labelled} id=${id} label=${label} note=${note}>
-      <textarea
-        class="field mono"
-        id=${id}
-        rows=${rows}
-        spellcheck=${false}
-        aria-describedby=${`${id}-note`}
-        value=${fields[id]}
-        onInput=${put(id)}
-        ...${more}
-      ></textarea>
-    </${Labelled}>`
+  const ready = isComplete(draft, old)
   const keep = old ? ' A bare name keeps its value.' : ''
   return html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), ready && save())} autocomplete="off">
-    ${
-      !old &&
-      html`
-        <h2>Add a server</h2>
-        <fieldset class="setting">
-          <legend>Type</legend>
-          <div class="pick-some">
-            ${KINDS.map(
-              ([value, text]) => html`<label key=${value} class="pick-one">
-                <input type="radio" name="kind" checked=${kind === value} onChange=${() => setKind(value)} /> ${text}
-              </label>`,
-            )}
-          </div>
-        </fieldset>
-        <${Labelled}
-          id="server-name"
-          label="Name"
-          note=${kind === 'paste' ? 'Only if the JSON has no name.' : 'Up to 100 letters and signs, as menus show it.'}
-        >
-          <input
-            class="field"
-            id="server-name"
-            value=${name}
-            onInput=${(e) => setName(e.target.value)}
-            spellcheck=${false}
-          />
-        </${Labelled}>
-      `
-    }
-    ${
-      kind === 'program' &&
-      html`
-        <${Labelled} id="command" label="Command">
-          <input
-            class="field mono"
-            id="command"
-            placeholder="npx"
-            value=${fields.command}
-            onInput=${put('command')}
-            spellcheck=${false}
-          />
-        </${Labelled}>
-        ${area('args', 'Arguments', 'One per line, passed as is, without a shell.', 3, { placeholder: '-y\n@playwright/mcp' })}
-        ${area('env', 'Environment variables', `NAME=value, one per line. NAME=\${NAME} reads it from your environment.${keep}`)}
-        <${Labelled} id="cwd" label="Working folder" note="Default: the task’s folder.">
-          <input class="field mono" id="cwd" value=${fields.cwd} onInput=${put('cwd')} spellcheck=${false} />
-        </${Labelled}>
-      `
-    }
-    ${
-      kind === 'address' &&
-      html`
-        <${Labelled} id="url" label="URL">
-          <input
-            class="field mono"
-            id="url"
-            type="url"
-            placeholder="https://…"
-            value=${fields.url}
-            onInput=${put('url')}
-            spellcheck=${false}
-          />
-        </${Labelled}>
-        ${area('headers', 'Headers', `Name: value, one per line. Not needed if you sign in.${keep}`)}
-      `
-    }
-    ${
-      kind === 'paste' &&
-      html`<${Labelled}
-        id="paste"
-        label="JSON"
-        note="The mcpServers object, or one server from it."
-        error=${found.problem}
-      >
-        <textarea
-          class="field mono"
-          id="paste"
-          rows="10"
-          spellcheck=${false}
-          aria-describedby="paste-note"
-          value=${text}
-          onInput=${(e) => setText(e.target.value)}
-          placeholder='{ "mcpServers": { "name": { "command": "…" } } }'
-        ></textarea>
-      </${Labelled}>`
-    }
+    ${!old && html`<${NameFields} ...${draft} />`}
+    ${kind === 'program' && html`<${ProgramFields} fields=${fields} setField=${setField} keep=${keep} />`}
+    ${kind === 'address' && html`<${AddressFields} fields=${fields} setField=${setField} keep=${keep} />`}
+    ${kind === 'paste' && html`<${PasteField} ...${draft} />`}
     ${
       kind !== 'paste' &&
       html`<${Labelled} id="timeout-new" label="Call timeout (seconds)" note="Default: 60.">
@@ -195,7 +116,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
           id="timeout-new"
           inputmode="numeric"
           value=${fields.timeout}
-          onInput=${put('timeout')}
+          onInput=${setField('timeout')}
         />
       </${Labelled}>`
     }
@@ -215,21 +136,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
         </div>
       </fieldset>`
     }
-    ${
-      ready &&
-      html`<div>
-        <span class="soft tiny">
-          ${kind === 'address' ? 'Connects' : 'Runs or connects'} from the next task on:
-        </span>
-        <code class="run-line">
-          ${Object.entries(kind === 'paste' ? found.servers : { [old || name.trim()]: entryOf(kind, fields) })
-            .map(([one, entry]) =>
-              shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(said).join(' ')}`),
-            )
-            .join('\n')}
-        </code>
-      </div>`
-    }
+    ${ready && html`<${WillRun} kind=${kind} servers=${listServers(draft, old)} />`}
     ${
       project &&
       /[=:]\s*[^\s$]/.test(kind === 'program' ? fields.env : kind === 'address' ? fields.headers : '') &&
@@ -244,3 +151,129 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
     </div>
   </form>`
 }
+
+const NameFields = ({ kind, setKind, name, setName }) => html`
+  <h2>Add a server</h2>
+  <fieldset class="setting">
+    <legend>Type</legend>
+    <div class="pick-some">
+      ${KINDS.map(
+        ([value, text]) => html`<label key=${value} class="pick-one">
+          <input type="radio" name="kind" checked=${kind === value} onChange=${() => setKind(value)} /> ${text}
+        </label>`,
+      )}
+    </div>
+  </fieldset>
+  <${Labelled}
+    id="server-name"
+    label="Name"
+    note=${kind === 'paste' ? 'Only if the JSON has no name.' : 'Up to 100 letters and signs, as menus show it.'}
+  >
+    <input
+      class="field"
+      id="server-name"
+      value=${name}
+      onInput=${(e) => setName(e.target.value)}
+      spellcheck=${false}
+    />
+  </${Labelled}>
+`
+
+const Area = ({ id, label, note, rows = 2, fields, setField, ...more }) =>
+  html`<${Labelled} id=${id} label=${label} note=${note}>
+    <textarea
+      class="field mono"
+      id=${id}
+      rows=${rows}
+      spellcheck=${false}
+      aria-describedby=${`${id}-note`}
+      value=${fields[id]}
+      onInput=${setField(id)}
+      ...${more}
+    ></textarea>
+  </${Labelled}>`
+
+const ProgramFields = ({ fields, setField, keep }) => html`
+  <${Labelled} id="command" label="Command">
+    <input
+      class="field mono"
+      id="command"
+      placeholder="npx"
+      value=${fields.command}
+      onInput=${setField('command')}
+      spellcheck=${false}
+    />
+  </${Labelled}>
+  <${Area}
+    id="args"
+    label="Arguments"
+    note="One per line, passed as is, without a shell."
+    rows=${3}
+    placeholder=${'-y\n@playwright/mcp'}
+    fields=${fields}
+    setField=${setField}
+  />
+  <${Area}
+    id="env"
+    label="Environment variables"
+    note=${`NAME=value, one per line. NAME=\${NAME} reads it from your environment.${keep}`}
+    fields=${fields}
+    setField=${setField}
+  />
+  <${Labelled} id="cwd" label="Working folder" note="Default: the task’s folder.">
+    <input class="field mono" id="cwd" value=${fields.cwd} onInput=${setField('cwd')} spellcheck=${false} />
+  </${Labelled}>
+`
+
+const AddressFields = ({ fields, setField, keep }) => html`
+  <${Labelled} id="url" label="URL">
+    <input
+      class="field mono"
+      id="url"
+      type="url"
+      placeholder="https://…"
+      value=${fields.url}
+      onInput=${setField('url')}
+      spellcheck=${false}
+    />
+  </${Labelled}>
+  <${Area}
+    id="headers"
+    label="Headers"
+    note=${`Name: value, one per line. Not needed if you sign in.${keep}`}
+    fields=${fields}
+    setField=${setField}
+  />
+`
+
+const PasteField = ({ text, setText, found }) => html`<${Labelled}
+  id="paste"
+  label="JSON"
+  note="The mcpServers object, or one server from it."
+  error=${found.problem}
+>
+  <textarea
+    class="field mono"
+    id="paste"
+    rows="10"
+    spellcheck=${false}
+    aria-describedby="paste-note"
+    value=${text}
+    onInput=${(e) => setText(e.target.value)}
+    placeholder='{ "mcpServers": { "name": { "command": "…" } } }'
+  ></textarea>
+</${Labelled}>`
+
+/** What starts with the next task, as it will be run. */
+const WillRun = ({ kind, servers }) => html`<div>
+  <span class="soft tiny">
+    ${kind === 'address' ? 'Connects' : 'Runs or connects'} from the next task on:
+  </span>
+  <code class="run-line">
+    ${Object.entries(servers)
+      .map(([one, entry]) =>
+        shown(`${one}: ${entry.url ?? [entry.command, ...(entry.args ?? [])].map(quoteWord).join(' ')}`),
+      )
+      .join('\n')}
+  </code>
+</div>`

@@ -4,11 +4,11 @@ import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { shown } from '../lib/format.js'
 import { Carry } from '../widgets/sign-in-steps.js'
-import { useDeed } from '../widgets/page-frame.js'
+import { useAction } from '../widgets/page-frame.js'
 
 export function ServerSignIn({ at, signed, done }) {
   const [begun, setBegun] = useState(null)
-  const [signIn, busy, error] = useDeed(async () => {
+  const [signIn, busy, error] = useAction(async () => {
     const page = window.open('', '_blank')
     try {
       const begun = await act('mcp_sign_in', at)
@@ -23,7 +23,7 @@ export function ServerSignIn({ at, signed, done }) {
       setBegun(null)
     }
   })
-  const [signOut, leaving, unleft] = useDeed(async () => {
+  const [signOut, leaving, unleft] = useAction(async () => {
     const gone = await act('mcp_sign_out', at)
     toast(gone ? `Signed out of ${at.name}.` : 'You were not signed in.')
     done(null)

@@ -3,7 +3,7 @@ import { html, signal, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { go, toast } from '../state/store.js'
 import { count, seconds, shown, tokens } from '../lib/format.js'
-import { Answer, Dialog, useDeed, useQuery } from '../widgets/page-frame.js'
+import { Answer, Dialog, useAction, useQuery } from '../widgets/page-frame.js'
 import { Badge, Facts, Labelled, Switch, Trouble } from '../widgets/form.js'
 import { ServerForm } from './server-form.js'
 import { Tools } from './tools.js'
@@ -22,63 +22,17 @@ const OWNERS = {
 
 export function Server({ of, workspace, changed }) {
   const at = { workspace, name: of.name }
-  const [tried, setTried] = useState(null)
   const [dialog, setDialog] = useState('')
   const detail = useQuery('mcp_server', at)
   const again = () => (changed(), detail.again())
-  const [test, testing, untested] = useDeed(async () => {
-    setTried(null)
-    const answer = await act('mcp_test', at)
-    failedTests.value = { ...failedTests.value, [of.name]: !answer.ok }
-    setTried(answer)
-    again()
-  })
-  const [toggle, toggling, untoggled] = useDeed(async (on) => {
-    await act(on ? 'mcp_enable' : 'mcp_disable', at)
-    again()
-  })
-  const [remove, , unremoved] = useDeed(async () => {
-    setDialog('')
-    await act('mcp_remove', at)
-    toast(`Removed ${of.name} from ${of.file}.`)
-    changed()
-    go('mcp')
-  })
+  const { tried, setTried, test, toggle, remove, error } = useServerActions(of, at, again)
   const known = detail.value
   const ours = known ? known.can_change : of.owner === 'user' || of.owner === 'project'
-  const [kind, state] = STATES[of.state] ?? ['', of.state]
   const failed = of.problem || (tried && !tried.ok && tried.error)
   return html`<article>
-    <div class="row">
-      <h2>${shown(of.name)}</h2>
-      <${Badge} kind=${kind}>${state}</${Badge}>
-      <${Badge}>${of.transport}</${Badge}>
-    </div>
-    <code class="run-line">${shown(of.runs) || 'No command or URL configured.'}</code>
-    <div class="row">
-      <${Switch}
-        label=${of.state === 'off' ? 'Off' : 'On'}
-        on=${of.state !== 'off'}
-        disabled=${toggling || !ours}
-        onChange=${toggle}
-      />
-      <button class="button" disabled=${testing || of.state === 'off'} onClick=${test}>
-        ${testing ? 'Testing…' : 'Test'}
-      </button>
-      ${
-        ours &&
-        html`
-          <button class="button" onClick=${() => setDialog('edit')} disabled=${!known}>Edit…</button>
-          <button class="button danger" onClick=${() => setDialog('remove')}>Remove…</button>
-        `
-      }
-    </div>
-    ${
-      !ours &&
-      html`<p class="soft tiny">This server is ${OWNERS[of.owner] ?? of.owner}. Change it in <code>${shown(of.file)}</code>.</p>`
-    }
-    <${Trouble} error=${untested ?? untoggled ?? unremoved} />
-    ${testing && html`<p class="soft" role="status">Starting ${shown(of.name)} and listing its tools…</p>`}
+    <${Head} of=${of} ours=${ours} known=${known} test=${test} toggle=${toggle} openDialog=${setDialog} />
+    <${Trouble} error=${error} />
+    ${test.busy && html`<p class="soft" role="status">Starting ${shown(of.name)} and listing its tools…</p>`}
     ${
       tried?.ok &&
       html`<p class="good" role="status">
@@ -86,46 +40,12 @@ export function Server({ of, workspace, changed }) {
         protocol ${shown(tried.protocol)}, ${seconds(tried.seconds)}.
       </p>`
     }
-    ${
-      failed &&
-      html`<div class="pane-card error-card" role="alert">
-        <strong>${shown(failed.split('\n')[0])}</strong>
-        ${
-          failed.includes('\n') &&
-          html`<pre class="tail-box" tabindex="0">${shown(failed.split('\n').slice(1).join('\n'))}</pre>`
-        }
-        ${
-          ours &&
-          html`<div class="row">
-            <button class="button small" onClick=${() => toggle(false)}>Turn off</button>
-          </div>`
-        }
-      </div>`
-    }
+    ${failed && html`<${Failure} text=${failed} turnOff=${ours && (() => toggle.run(false))} />`}
     ${
       of.transport !== 'stdio' &&
       html`<${ServerSignIn} at=${at} signed=${known?.signed_in} done=${(found) => (setTried(found), again())} />`
     }
-    <${Facts}
-      of=${[
-        ['Owner', OWNERS[of.owner] ?? of.owner],
-        ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
-        [
-          'Variables',
-          of.variables?.length
-            ? html`
-              <span class="mono tiny">${of.variables.map(shown).join(', ')}</span>
-              ${' '}
-              <span class="soft tiny">(values hidden)</span>
-            `
-            : '',
-        ],
-        [
-          'Tools',
-          of.tools == null ? 'unknown, test the server' : `${of.tools}, about ${tokens(of.tokens)} tokens per request`,
-        ],
-      ]}
-    />
+    <${Facts} of=${listFacts(of)} />
     <${Answer} of=${detail} what="the server">
       ${(whole) => html`
         <${Tools} of=${whole} at=${at} ours=${ours} changed=${again} />
@@ -156,26 +76,122 @@ export function Server({ of, workspace, changed }) {
     }
     ${
       dialog === 'remove' &&
-      html`<${Dialog}
-        title=${`Remove ${of.name}?`}
-        onClose=${() => setDialog('')}
-        foot=${html`
-          <button class="button danger" onClick=${remove}>Remove</button>
-          <button class="button" data-first onClick=${() => setDialog('')}>Cancel</button>
-        `}
-      >
-        <p>
-          This removes it from <code>${shown(of.file)}</code>, including the values of its variables. To keep it, turn
-          it off instead.
-        </p>
-      </${Dialog}>`
+      html`<${Removal} of=${of} remove=${() => (setDialog(''), remove(changed))} onClose=${() => setDialog('')} />`
     }
   </article>`
 }
 
+/** Test, turn on or off, remove: what each does, whether it runs, and the latest error. */
+function useServerActions(of, at, again) {
+  const [tried, setTried] = useState(null)
+  const [test, testing, untested] = useAction(async () => {
+    setTried(null)
+    const answer = await act('mcp_test', at)
+    failedTests.value = { ...failedTests.value, [of.name]: !answer.ok }
+    setTried(answer)
+    again()
+  })
+  const [toggle, toggling, untoggled] = useAction(async (on) => {
+    await act(on ? 'mcp_enable' : 'mcp_disable', at)
+    again()
+  })
+  const [remove, , unremoved] = useAction(async (changed) => {
+    await act('mcp_remove', at)
+    toast(`Removed ${of.name} from ${of.file}.`)
+    changed()
+    go('mcp')
+  })
+  return {
+    tried,
+    setTried,
+    test: { run: test, busy: testing },
+    toggle: { run: toggle, busy: toggling },
+    remove,
+    error: untested ?? untoggled ?? unremoved,
+  }
+}
+
+/** The server's name, state and command, and what can be done with it. */
+function Head({ of, ours, known, test, toggle, openDialog }) {
+  const [kind, state] = STATES[of.state] ?? ['', of.state]
+  return html`
+    <div class="row">
+      <h2>${shown(of.name)}</h2>
+      <${Badge} kind=${kind}>${state}</${Badge}>
+      <${Badge}>${of.transport}</${Badge}>
+    </div>
+    <code class="run-line">${shown(of.runs) || 'No command or URL configured.'}</code>
+    <div class="row">
+      <${Switch}
+        label=${of.state === 'off' ? 'Off' : 'On'}
+        on=${of.state !== 'off'}
+        disabled=${toggle.busy || !ours}
+        onChange=${toggle.run}
+      />
+      <button class="button" disabled=${test.busy || of.state === 'off'} onClick=${test.run}>
+        ${test.busy ? 'Testing…' : 'Test'}
+      </button>
+      ${
+        ours &&
+        html`
+          <button class="button" onClick=${() => openDialog('edit')} disabled=${!known}>Edit…</button>
+          <button class="button danger" onClick=${() => openDialog('remove')}>Remove…</button>
+        `
+      }
+    </div>
+    ${
+      !ours &&
+      html`<p class="soft tiny">This server is ${OWNERS[of.owner] ?? of.owner}. Change it in <code>${shown(of.file)}</code>.</p>`
+    }
+  `
+}
+
+/** Why it does not work: the first line of the error, then the end of its output. */
+function Failure({ text, turnOff }) {
+  const [first, ...rest] = text.split('\n')
+  return html`<div class="pane-card error-card" role="alert">
+    <strong>${shown(first)}</strong>
+    ${rest.length > 0 && html`<pre class="tail-box" tabindex="0">${shown(rest.join('\n'))}</pre>`}
+    ${turnOff && html`<div class="row"><button class="button small" onClick=${turnOff}>Turn off</button></div>`}
+  </div>`
+}
+
+const listFacts = (of) => [
+  ['Owner', OWNERS[of.owner] ?? of.owner],
+  ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
+  [
+    'Variables',
+    of.variables?.length
+      ? html`
+        <span class="mono tiny">${of.variables.map(shown).join(', ')}</span>
+        ${' '}
+        <span class="soft tiny">(values hidden)</span>
+      `
+      : '',
+  ],
+  [
+    'Tools',
+    of.tools == null ? 'unknown, test the server' : `${of.tools}, about ${tokens(of.tokens)} tokens per request`,
+  ],
+]
+
+const Removal = ({ of, remove, onClose }) => html`<${Dialog}
+  title=${`Remove ${of.name}?`}
+  onClose=${onClose}
+  foot=${html`
+    <button class="button danger" onClick=${remove}>Remove</button>
+    <button class="button" data-first onClick=${onClose}>Cancel</button>
+  `}
+>
+  <p>
+    This removes it from <code>${shown(of.file)}</code>, including the values of its variables. To keep it, turn
+    it off instead.
+  </p>
+</${Dialog}>`
+
 function Timeout({ of, at, changed }) {
   const [text, setText] = useState(String(of.timeout))
-  const [save, , error] = useDeed(async () => {
+  const [save, , error] = useAction(async () => {
     if (Number(text) === of.timeout) return
     await act('mcp_set', { ...at, changes: { timeout: Number(text) } })
     toast(`Call timeout of ${at.name}: ${text} seconds.`)

@@ -27,7 +27,7 @@ const hasFailed = (one) => one.state === 'on' && one.tools == null && failedTest
 const dotOf = (one) =>
   one.state === 'problem' || hasFailed(one) ? 'failed' : one.state === 'on' && one.tools != null ? 'done' : ''
 
-function about(one) {
+function describeServer(one) {
   const offer =
     one.tools == null
       ? one.state === 'on'
@@ -45,7 +45,6 @@ export default function Mcp({ path }) {
   const workspace = placeNow()
   const found = useQuery('mcp', { workspace })
   const [name = ''] = path
-  const total = (list) => list.reduce((sum, one) => sum + (one.state === 'on' ? (one.tokens ?? 0) : 0), 0)
   return html`<${Page}
     title="MCP servers"
     actions=${html`
@@ -55,79 +54,77 @@ export default function Mcp({ path }) {
     `}
   >
     <${Answer} of=${found} what="the servers">
-      ${({ servers, problems, is_off: off }) => {
-        const list = servers.filter((one) => fits(words.value, one.name, about(one), one.runs))
-        const here = servers.find((one) => one.name === name)
-        return html`<${Panes}
-          label="Servers"
-          back="#/mcp"
-          rest="Select a server to see its tools, output and permissions."
-          list=${html`
-            ${
-              off &&
-              html`<div class="pane-card warn-card">
-                <strong>MCP servers are turned off.</strong>
-                <a href="#/settings/Tools/mcp.enabled">Open setting mcp.enabled</a>
-              </div>`
-            }
-            ${problems.map(
-              (text) => html`<div key=${text} class="pane-card error-card" role="alert">${shown(text)}</div>`,
-            )}
-            ${
-              servers.length > 0 &&
-              html`<${Filter}
-                label="Filter servers"
-                value=${words.value}
-                onInput=${(text) => (words.value = text)}
-                onKeyDown=${intoList}
-              />`
-            }
-            ${
-              list.length > 0 &&
-              html`<${Links}
-                label="Servers"
-                here=${name}
-                entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: about(one), dot: dotOf(one), off: one.state === 'off' }))}
-              />`
-            }
-            ${
-              servers.length > 0 &&
-              !list.length &&
-              html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`
-            }
-            ${
-              total(servers) > 0 &&
-              html`<p class="soft tiny">
-                Enabled servers add about ${tokens(total(servers))} tokens to each request, unless tool search is on.
-              </p>`
-            }
-            ${
-              !servers.length &&
-              html`<${Empty} title="No MCP servers yet.">
-                They give the model more tools, such as an issue tracker or a database.
-                <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one manually</a>.</p>
-              </${Empty}>`
-            }
-          `}
-          detail=${
-            name === '+add'
-              ? html`<${ServerForm} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
-              : name === '+find'
-                ? html`<${Market} workspace=${workspace} done=${(added) => (found.again(), go('mcp', added))} />`
-                : here
-                  ? html`<${Server}
-                    key=${workspace + here.name}
-                    of=${here}
-                    workspace=${workspace}
-                    changed=${found.again}
-                  />`
-                  : name &&
-                    html`<${Empty} title=${`No server named ${shown(name)} here.`}>
-                      <a href="#/mcp">All servers</a>
-                    </${Empty}>`
-          }
-        />`
-      }}
+      ${(all) => html`<${Panes}
+        label="Servers"
+        back="#/mcp"
+        rest="Select a server to see its tools, output and permissions."
+        list=${html`<${ServerList} ...${all} name=${name} />`}
+        detail=${name && html`<${Detail} servers=${all.servers} name=${name} workspace=${workspace} again=${found.again} />`}
+      />`}
     </${Answer}>
   </${Page}>`
+}
+
+function ServerList({ servers, problems, is_off: off, name }) {
+  const list = servers.filter((one) => fits(words.value, one.name, describeServer(one), one.runs))
+  const total = servers.reduce((sum, one) => sum + (one.state === 'on' ? (one.tokens ?? 0) : 0), 0)
+  return html`
+    ${
+      off &&
+      html`<div class="pane-card warn-card">
+        <strong>MCP servers are turned off.</strong>
+        <a href="#/settings/Tools/mcp.enabled">Open setting mcp.enabled</a>
+      </div>`
+    }
+    ${problems.map((text) => html`<div key=${text} class="pane-card error-card" role="alert">${shown(text)}</div>`)}
+    ${
+      servers.length > 0 &&
+      html`<${Filter}
+        label="Filter servers"
+        value=${words.value}
+        onInput=${(text) => (words.value = text)}
+        onKeyDown=${intoList}
+      />`
+    }
+    ${
+      list.length > 0 &&
+      html`<${Links}
+        label="Servers"
+        here=${name}
+        entries=${list.map((one) => ({ key: one.name, href: `#/mcp/${encodeURIComponent(one.name)}`, title: shown(one.name), text: describeServer(one), dot: dotOf(one), off: one.state === 'off' }))}
+      />`
+    }
+    ${servers.length > 0 && !list.length && html`<${Cleared} words=${words.value} clear=${() => (words.value = '')} />`}
+    ${
+      total > 0 &&
+      html`<p class="soft tiny">
+        Enabled servers add about ${tokens(total)} tokens to each request, unless tool search is on.
+      </p>`
+    }
+    ${
+      !servers.length &&
+      html`<${Empty} title="No MCP servers yet.">
+        They give the model more tools, such as an issue tracker or a database.
+        <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one manually</a>.</p>
+      </${Empty}>`
+    }
+  `
+}
+
+/** One server, or the way to a new one. */
+function Detail({ servers, name, workspace, again }) {
+  const showAdded = (added) => (again(), go('mcp', added))
+  if (name === '+add') return html`<${ServerForm} workspace=${workspace} done=${showAdded} />`
+  if (name === '+find') return html`<${Market} workspace=${workspace} done=${showAdded} />`
+  const here = servers.find((one) => one.name === name)
+  if (here)
+    return html`<${Server}
+      key=${workspace + here.name}
+      of=${here}
+      workspace=${workspace}
+      changed=${again}
+    />`
+  return html`<${Empty} title=${`No server named ${shown(name)} here.`}>
+    <a href="#/mcp">All servers</a>
+  </${Empty}>`
 }

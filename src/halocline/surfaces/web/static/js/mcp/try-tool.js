@@ -11,7 +11,7 @@ const PLAIN = new Set(['string', 'number', 'integer', 'boolean'])
 const MOST = 40
 
 /** A field's schema without its null alternative. */
-function meant(schema) {
+function dropNull(schema) {
   if (!schema || typeof schema !== 'object') return {}
   const ways = (schema.anyOf ?? schema.oneOf ?? []).filter((one) => one?.type !== 'null')
   const type = Array.isArray(schema.type) ? schema.type.filter((one) => one !== 'null') : schema.type
@@ -25,7 +25,7 @@ export function fieldsOf(schema) {
   return Object.entries(schema?.properties ?? {})
     .slice(0, MOST)
     .map(([name, raw]) => {
-      const one = meant(raw)
+      const one = dropNull(raw)
       const choices = Array.isArray(one.enum) ? one.enum : one.type === 'boolean' ? [true, false] : null
       const kind = choices ? 'choice' : PLAIN.has(one.type) ? one.type : 'json'
       const start =

@@ -3,11 +3,11 @@ import { html, classes, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { toast } from '../state/store.js'
 import { short, shown, tokens } from '../lib/format.js'
-import { Answer, Cleared, Filter, fits, useDeed } from '../widgets/page-frame.js'
+import { Answer, Cleared, Filter, fits, useAction } from '../widgets/page-frame.js'
 import { Badge } from '../widgets/form.js'
 
 const FIRST = 40
-const price = (one) =>
+const formatPrice = (one) =>
   one.input == null
     ? 'price unknown'
     : !one.input && !one.output
@@ -19,7 +19,7 @@ export function ModelList({ of, models, setting, again }) {
   const [words, setWords] = useState('')
   const [all, setAll] = useState(false)
   const [own, setOwn] = useState('')
-  const [pick, busy, error] = useDeed(async (name) => {
+  const [pick, busy, error] = useAction(async (name) => {
     await act('set_setting', { name: 'model', value: name })
     toast(`New tasks use ${name}.`)
     again()
@@ -86,7 +86,7 @@ const Model = ({ one, used, busy, pick }) => html`<li class=${classes('model-row
   <span>
     <span class="block cut">${shown(one.title || short(one.name))}</span>
     <span class="soft tiny block">
-      <span class="mono">${shown(short(one.name))}</span> · ${one.window ? `${tokens(one.window)} window` : 'window unknown'} · ${price(one)}
+      <span class="mono">${shown(short(one.name))}</span> · ${one.window ? `${tokens(one.window)} window` : 'window unknown'} · ${formatPrice(one)}
     </span>
     <span class="row tags">
       ${one.tools && html`<${Badge}>tools</${Badge}>`}

@@ -1,19 +1,18 @@
 // The model picker: one list across all providers with prices and capabilities, for a task or for the next one.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { models, offered } from '../state/usable-models.js'
+import { models, loadModels } from '../state/usable-models.js'
 import { favouriteModels, recentModels, usedModel } from '../lib/preferences.js'
-import { ranked } from '../lib/rank.js'
-import { closeSheet, complain, go, written } from '../state/store.js'
+import { rankAll } from '../lib/rank.js'
+import { closeSheet, complain, go, usual, written } from '../state/store.js'
 import { short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
-import { usual } from '../state/next-task.js'
 import { Lazy } from '../lib/lazy.js'
 import { Picker } from '../widgets/picker.js'
 
 const loadThinking = () => import('./thinking.js')
 
-const price = (model) =>
+const formatPrice = (model) =>
   model.input == null ? 'price unknown' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free'
 const provider = (name) => name.split('/', 1)[0]
 
@@ -61,12 +60,12 @@ const Row =
       </span>
       <span class="pick-figures tiny soft">
         <span class="block">${model.window ? `${tokens(model.window)} window` : ''}</span>
-        <span class="block">${price(model)}</span>
+        <span class="block">${formatPrice(model)}</span>
       </span>
     `
 
 /** The result of a connection test. */
-function tried(connection) {
+function describeTest(connection) {
   if (connection.failure) return { good: false, text: [connection.failure, connection.hint].filter(Boolean).join(' ') }
   return { good: true, text: `${connection.server || 'The server'} responded in ${connection.seconds.toFixed(1)} s.` }
 }
@@ -113,7 +112,7 @@ function More({ task, named }) {
 }
 
 /** End a turn that only waits to retry, so that another model can be used. */
-async function stopped(task) {
+async function stopRetry(task) {
   await task.send('interrupt')
   for (let waits = 200; waits && task.facts.running; waits--) await new Promise((done) => setTimeout(done, 50))
 }
@@ -123,7 +122,7 @@ export default function Models({ task, choice, onChosen }) {
   const [problem, setProblem] = useState('')
   const [say, setSay] = useState(null)
   useEffect(() => {
-    offered(true).catch((error) => setProblem(error.text ?? error.message))
+    loadModels(true).catch((error) => setProblem(error.text ?? error.message))
   }, [])
   const current = task?.facts.model || choice?.value.model || usual.value.model || ''
   async function choose(name) {
@@ -132,7 +131,7 @@ export default function Models({ task, choice, onChosen }) {
     if (!task) return void (choice.value = { ...choice.value, model: name })
     try {
       const waited = task.facts.running && task.facts.activity === 'retry'
-      if (waited) await stopped(task)
+      if (waited) await stopRetry(task)
       await act('change_model', { task: task.id, model: name })
       if (waited) written.value = { text: 'Continue.' }
       onChosen?.()
@@ -143,7 +142,7 @@ export default function Models({ task, choice, onChosen }) {
   async function test(name) {
     setSay({ text: `Testing ${name}…` })
     try {
-      setSay(tried(await query('connection', { model: name })))
+      setSay(describeTest(await query('connection', { model: name })))
     } catch (error) {
       setSay({ good: false, text: [error.text, error.hint].filter(Boolean).join(' ') })
     }
@@ -161,13 +160,13 @@ export default function Models({ task, choice, onChosen }) {
         parts.every((part) => `${one.key} ${one.model.title}`.toLowerCase().includes(part)),
       )
       return [
-        { title: '', items: hits.length ? hits : ranked(typed, all, 20, (one) => one.key) },
+        { title: '', items: hits.length ? hits : rankAll(typed, all, 20, (one) => one.key) },
         { title: 'Use as typed', items: own },
       ]
     }
-    const named = (names) => names.map((name) => all.find((one) => one.key === name)).filter(Boolean)
-    const favourites = named(favouriteModels.value)
-    const recent = named([current, ...recentModels.value]).filter(
+    const findModels = (names) => names.map((name) => all.find((one) => one.key === name)).filter(Boolean)
+    const favourites = findModels(favouriteModels.value)
+    const recent = findModels([current, ...recentModels.value]).filter(
       (one, at, list) => !favourites.includes(one) && list.indexOf(one) === at,
     )
     const shownFirst = new Set([...favourites, ...recent])

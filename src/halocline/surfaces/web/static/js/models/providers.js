@@ -11,7 +11,7 @@ import {
   Panes,
   fits,
   intoList,
-  useDeed,
+  useAction,
   useQuery,
 } from '../widgets/page-frame.js'
 import { Connect } from './connect-provider.js'
@@ -162,7 +162,7 @@ function Test({ of, models, setting }) {
   const [model, setModel] = useState('')
   const named = model.trim() || usual || mine[0]?.name || ''
   const [connection, setConnection] = useState(null)
-  const [test, busy, error] = useDeed(async () => {
+  const [test, busy, error] = useAction(async () => {
     setConnection(null)
     setConnection(await query('connection', { model: named }))
   })

@@ -6,13 +6,10 @@ import { count, shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
 
-export const openCommit = (task) => openSheet('commit', { task, from: () => import('./commit.js') })
-export const openPush = (task) => openSheet('push', { task, from: () => import('./push.js') })
-
 const SUBJECT = 72
 
 /** How a file's staging affects the commit. */
-const note = (file) =>
+const describeStaging = (file) =>
   file.staged && file.unstaged ? 'partly staged; all of it is committed' : file.staged ? 'staged' : ''
 
 function Files({ title, files, chosen, choose }) {
@@ -42,7 +39,7 @@ function Files({ title, files, chosen, choose }) {
           onChange=${(e) => set([file.path], e.currentTarget.checked)}
         />
         <span class="mono grow commit-path">${shown(file.path)}</span>
-        <span class="soft tiny">${file.state}${note(file) && `, ${note(file)}`}</span>
+        <span class="soft tiny">${file.state}${describeStaging(file) && `, ${describeStaging(file)}`}</span>
       </label>`,
     )}
   </fieldset>`
@@ -58,7 +55,7 @@ export const Refused = ({ error }) =>
   </div>`
 
 const LOOK_EVERY = 250
-const pause = () => new Promise((done) => setTimeout(done, LOOK_EVERY))
+const waitBriefly = () => new Promise((done) => setTimeout(done, LOOK_EVERY))
 
 /** Has the model write the message of the chosen files; `write` starts it, `stop` ends it, as closing the form does. */
 function useWriter(task, setMessage, setError) {
@@ -82,7 +79,7 @@ function useWriter(task, setMessage, setError) {
       let now
       let text = ''
       do {
-        await pause()
+        await waitBriefly()
         now = await query('commit_message_progress', { task: task.id })
         text = now?.value || now?.step || text
         if (wanted.current && text) setMessage(text)
@@ -107,12 +104,11 @@ function Form({ task, plan, onDone }) {
   const [message, setMessage, forget] = useDraft(`commit ${task.id}`, plan.message)
   const [error, setError] = useState(null)
   const [busy, setBusy] = useState(false)
-  const { writing, write, stop } = useWriter(task, setMessage, setError)
+  const writer = useWriter(task, setMessage, setError)
   const { files, branch, under_way: underWay, runs = [] } = plan.uncommitted
   const ours = files.filter((file) => plan.ours.includes(file.path))
   const others = files.filter((file) => !plan.ours.includes(file.path))
   const left = files.filter((file) => file.staged && !chosen.has(file.path)).length
-  const subject = message.split('\n', 1)[0]
   async function send(e) {
     e.preventDefault()
     setBusy(true)
@@ -146,6 +142,53 @@ function Form({ task, plan, onDone }) {
         <${Files} title="Other changes" files=${others} chosen=${chosen} choose=${choose} />
       </details>`
     }
+    <${MessageField}
+      message=${message}
+      setMessage=${setMessage}
+      writer=${writer}
+      chosen=${chosen}
+      busy=${busy}
+      send=${send}
+    />
+    ${
+      left > 0 &&
+      html`<p class="tiny soft">
+        ${count(left, 'staged file')}${' '}
+        not selected; ${left === 1 ? 'it stays' : 'they stay'} staged.
+      </p>`
+    }
+    ${
+      runs.length > 0 &&
+      html`<div class="stack" role="status">
+        <p class="small">This repository runs these programs on commit:</p>
+        <ul class="tiny mono commit-runs">
+          ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
+        </ul>
+      </div>`
+    }
+    ${error && html`<${Refused} error=${error} />`}
+    <div class="row">
+      <button class="button primary" disabled=${busy || writer.writing || !chosen.size || !message.trim()}>
+        ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
+      </button>
+      <span class="tiny soft" role="status">
+        ${
+          busy
+            ? 'Running git and its hooks'
+            : branch
+              ? html`on <span class="mono">${shown(branch)}</span>`
+              : 'detached HEAD'
+        }
+      </span>
+    </div>
+  </form>`
+}
+
+/** The message, which the model can write. */
+function MessageField({ message, setMessage, writer, chosen, busy, send }) {
+  const { writing, write, stop } = writer
+  const subject = message.split('\n', 1)[0]
+  return html`
     <label class="stack">
       <span class="small">Message</span>
       <textarea
@@ -177,38 +220,7 @@ function Form({ task, plan, onDone }) {
         The first line has ${subject.length} characters; keep it under ${SUBJECT}.
       </p>`
     }
-    ${
-      left > 0 &&
-      html`<p class="tiny soft">
-        ${count(left, 'staged file')}${' '}
-        not selected; ${left === 1 ? 'it stays' : 'they stay'} staged.
-      </p>`
-    }
-    ${
-      runs.length > 0 &&
-      html`<div class="stack" role="status">
-        <p class="small">This repository runs these programs on commit:</p>
-        <ul class="tiny mono commit-runs">
-          ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
-        </ul>
-      </div>`
-    }
-    ${error && html`<${Refused} error=${error} />`}
-    <div class="row">
-      <button class="button primary" disabled=${busy || writing || !chosen.size || !message.trim()}>
-        ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
-      </button>
-      <span class="tiny soft" role="status">
-        ${
-          busy
-            ? 'Running git and its hooks'
-            : branch
-              ? html`on <span class="mono">${shown(branch)}</span>`
-              : 'detached HEAD'
-        }
-      </span>
-    </div>
-  </form>`
+  `
 }
 
 const Done = ({ made, task }) => html`<div class="stack">
@@ -226,7 +238,7 @@ const Done = ({ made, task }) => html`<div class="stack">
   }
   <div class="row">
     <button class="button" data-first onClick=${closeSheet}>Close</button>
-    <button class="button" onClick=${() => openPush(task)}>Push…</button>
+    <button class="button" onClick=${() => openSheet('push', { task })}>Push…</button>
   </div>
 </div>`
 
@@ -238,7 +250,7 @@ export default function Commit({ task }) {
     style('static/js/review/commit.css')
     query('commit_plan', { task: task.id }).then(setPlan, setError)
   }, [])
-  const done = (commit) => {
+  const showDone = (commit) => {
     setMade(commit)
     announcement.value = `Committed as ${commit.name}`
     requestAnimationFrame(() => document.querySelector('dialog.sheet [data-first]')?.focus())
@@ -250,11 +262,11 @@ export default function Commit({ task }) {
       : !plan
         ? html`<p class="soft" role="status">Loading…</p>`
         : plan.uncommitted.files.length
-          ? html`<${Form} task=${task} plan=${plan} onDone=${done} />`
+          ? html`<${Form} task=${task} plan=${plan} onDone=${showDone} />`
           : html`<p>
               Nothing to commit
               ${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.
             </p>
-            <div class="row"><button class="button" data-first onClick=${() => openPush(task)}>Push…</button></div>`
+            <div class="row"><button class="button" data-first onClick=${() => openSheet('push', { task })}>Push…</button></div>`
   return html`<${Sheet} title="Commit" wide>${body}</${Sheet}>`
 }

@@ -4,14 +4,14 @@ import { html, style, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
 import { announcement } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
-import { useDeed } from '../widgets/page-frame.js'
+import { useAction } from '../widgets/page-frame.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
 import { Refused } from './commit.js'
 /** @import { PullRequestPlan, PushPlan } from '../../../types/protocol' */
 
 const MOST = 200 // commits that are listed
-const number = (commits) => (commits.length < MOST ? count(commits.length, 'commit') : `${MOST} commits or more`)
+const countCommits = (commits) => (commits.length < MOST ? count(commits.length, 'commit') : `${MOST} commits or more`)
 
 const Commits = ({ commits }) => html`<ul class="plain push-commits" tabindex="0" aria-label="Commits to push">
   ${commits.map(([name, subject]) => html`<li key=${name}><code>${name}</code> ${shown(subject)}</li>`)}
@@ -19,7 +19,7 @@ const Commits = ({ commits }) => html`<ul class="plain push-commits" tabindex="0
 
 /** @param {{ task: any, plan: PushPlan, onDone: (output: string) => void }} props */
 function Push({ task, plan, onDone }) {
-  const [push, busy, error] = useDeed(async () => onDone(await act('push', { task: task.id, plan })))
+  const [push, busy, error] = useAction(async () => onDone(await act('push', { task: task.id, plan })))
   const { commits, branch, remote, urls, behind, runs } = plan
   return html`<div class="stack">
     <p>
@@ -28,7 +28,7 @@ function Push({ task, plan, onDone }) {
     </p>
     <ul class="plain mono push-urls">${urls.map((url) => html`<li key=${url}>${shown(url)}</li>`)}</ul>
     <p class="small">
-      ${commits.length ? `Sends ${number(commits)}:` : 'Sends no commit: the remote has them all.'}
+      ${commits.length ? `Sends ${countCommits(commits)}:` : 'Sends no commit: the remote has them all.'}
     </p>
     ${commits.length > 0 && html`<${Commits} commits=${commits} />`}
     ${
@@ -47,7 +47,7 @@ function Push({ task, plan, onDone }) {
     ${error && html`<${Refused} error=${error} />`}
     <div class="row">
       <button class="button primary" data-first disabled=${busy} onClick=${push}>
-        ${busy ? 'Pushing…' : commits.length ? `Push ${number(commits)}` : 'Push branch'}
+        ${busy ? 'Pushing…' : commits.length ? `Push ${countCommits(commits)}` : 'Push branch'}
       </button>
       <span class="tiny soft" role="status">${busy ? 'Running git' : 'Never by force'}</span>
     </div>
@@ -66,7 +66,7 @@ function PullRequest({ task, plan }) {
   const [base, setBase] = useState(plan.base)
   const [draft, setDraft] = useState(false)
   const [address, setAddress] = useState('')
-  const [send, busy, error] = useDeed(async () => {
+  const [send, busy, error] = useAction(async () => {
     setAddress(await act('pull_request', { task: task.id, wanted: { ...plan, title, body, base }, draft }))
     forgetTitle()
     forgetBody()
@@ -132,7 +132,7 @@ export default function PushSheet({ task }) {
     style('static/js/review/commit.css')
     look()
   }, [])
-  const done = (said) => {
+  const showDone = (said) => {
     setOutput(said || 'Done.')
     announcement.value = 'Pushed'
     look()
@@ -156,6 +156,6 @@ export default function PushSheet({ task }) {
               </details>`
             }
             <${Next} task=${task} plan=${plan} />`
-        : html`<${Push} task=${task} plan=${plan} onDone=${done} />`
+        : html`<${Push} task=${task} plan=${plan} onDone=${showDone} />`
   return html`<${Sheet} title="Push" wide><div class="stack">${body}</div></${Sheet}>`
 }

@@ -1,14 +1,12 @@
 // Rewind: choose a point, preview what would change, rewind, and undo that. Also edits a prompt, or forks a task from a
 // point.
-import { html, classes, effect, style, useEffect, useState } from '../lib/ui.js'
-import { act, query } from '../lib/connection.js'
+import { html, classes, effect, useEffect, useState } from '../lib/ui.js'
+import { act } from '../lib/connection.js'
 import { closeSheet, complain, go, toast } from '../state/store.js'
 import { clock, count, short, shown, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
-import { DiffText, Stat } from '../lib/diff.js'
 import { Sheet } from '../widgets/sheet.js'
-
-style('static/js/review/review.css')
+import { Compared, NOTHING, Refusal, useQuery, Will } from './restore-preview.js'
 
 const WAYS = [
   ['both', 'Files and chat'],
@@ -17,31 +15,11 @@ const WAYS = [
 ]
 const PATIENCE = 30_000
 
-/** A query's result, {value, error}, fetched again when one of `of` changes. */
-export function useQuery(name, given, of) {
-  const [found, setFound] = useState({})
-  useEffect(() => {
-    let here = true
-    query(name, given).then(
-      (value) => here && setFound({ value }),
-      (error) => here && setFound({ error }),
-    )
-    return () => (here = false)
-  }, of)
-  return found
-}
-
-export const Refusal = ({ error }) =>
-  html`<div role="alert">
-    <p class="bad">${error.text ?? error.message}</p>
-    ${error.hint && html`<p class="soft">${error.hint}</p>`}
-  </div>`
-
 /** `seq` is the last event to keep, `checkpoint` one of the files, `edit` the text of prompt `seq`. */
 export default function Restore({ task, seq, checkpoint, edit }) {
   const [chosen, choose] = useState(() => (edit == null ? targetOf(task, seq, checkpoint) : null))
   if (edit != null) return html`<${EditMessage} task=${task} seq=${seq} text=${edit} />`
-  if (!chosen) return html`<${Moments} task=${task} choose=${choose} />`
+  if (!chosen) return html`<${Points} task=${task} choose=${choose} />`
   return html`<${Back} task=${task} target=${chosen} other=${() => choose(null)} />`
 }
 
@@ -62,11 +40,11 @@ function targetOf(task, seq, checkpoint) {
 
 const KINDS = { prompt: 'Your prompt', files: 'Checkpoint', end: 'End of turn', back: 'Rewind' }
 
-function Moments({ task, choose }) {
+function Points({ task, choose }) {
   const { value, error } = useQuery('points', { task: task.id }, [task.id])
   const [words, setWords] = useState('')
   const found = (value ?? []).filter((one) => one.text.toLowerCase().includes(words.toLowerCase())).reverse()
-  const pick = (one) =>
+  const choosePoint = (one) =>
     choose(
       one.kind === 'prompt'
         ? { to: one.seq - 1, at: one.at, label: `before “${one.text.slice(0, 80)}”` }
@@ -76,7 +54,7 @@ function Moments({ task, choose }) {
             label: one.kind === 'files' ? (one.text ? `after ${one.text}` : 'the beginning') : one.text,
           },
     )
-  function pressed(e) {
+  function handleKey(e) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (!by) return
     e.preventDefault()
@@ -90,7 +68,7 @@ function Moments({ task, choose }) {
     ${value?.length === 0 && html`<p>Nothing to rewind to yet.</p>`}
     ${
       value?.length > 0 &&
-      html`<div onKeyDown=${pressed} class="stack">
+      html`<div onKeyDown=${handleKey} class="stack">
         <label>
           <span class="hidden-text">Filter</span>
           <input
@@ -111,7 +89,7 @@ function Moments({ task, choose }) {
         <ul class="moments">
           ${found.map(
             (one) => html`<li key=${one.seq}>
-              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => pick(one)}>
+              <button class=${classes('moment', `of-${one.kind}`)} onClick=${() => choosePoint(one)}>
                 <span class="dot" aria-hidden="true"></span>
                 <span class="soft tiny">${when(one.at)}</span>
                 <span class="soft tiny">${KINDS[one.kind] ?? one.kind}</span>
@@ -123,101 +101,6 @@ function Moments({ task, choose }) {
       </div>`
     }
   </${Sheet}>`
-}
-
-const List = ({ names, children }) =>
-  names.length > 0 &&
-  html`<div>
-    <strong>${children}</strong>
-    <ul>${names.slice(0, 200).map((name, at) => html`<li key=${at}><code>${shown(name)}</code></li>`)}</ul>
-  </div>`
-
-/** The restore preview in words. */
-function Will({ plan, way }) {
-  const files = way !== 'chat'
-  const changes = plan.creates.length + plan.overwrites.length + plan.deletes.length + plan.merges.length
-  return html`<div class="will" aria-live="polite">
-    ${files && plan.unsaved && html`<p class="warn">${plan.unsaved}</p>`}
-    ${files && !plan.unsaved && changes === 0 && html`<p>No file changes.</p>`}
-    ${
-      files &&
-      html`
-        <${List} names=${plan.overwrites}>Revert ${count(plan.overwrites.length, 'file')}</${List}>
-        <${List} names=${plan.creates}>Recreate ${count(plan.creates.length, 'file')}</${List}>
-        <${List} names=${plan.deletes}>Delete ${count(plan.deletes.length, 'file')}</${List}>
-        <${List} names=${plan.merges}>
-          Revert ${count(plan.merges.length, 'file')}, keeping your own changes
-        </${List}>
-        <${List} names=${plan.late}>Saved late; changes made while these files were being read stay:</${List}>
-        <${List} names=${plan.kept}>
-          Leave ${count(plan.kept.length, 'file')} that cannot be written or removed
-        </${List}>
-        <${List} names=${plan.left_out.map((one) => `${one.path}: ${one.why}`)}>
-          ${count(plan.left_out.length, 'file')} cannot be restored, because no checkpoint holds them
-        </${List}>
-        <${List} names=${plan.assumed}>
-          Changed while a command ran, so attributed to it (if you edited one yourself, copy it first):
-        </${List}>
-      `
-    }
-    ${
-      way !== 'files' &&
-      html`<p>
-        ${plan.messages ? `The model no longer sees ${count(plan.messages, 'message')} sent since then. The transcript keeps them.` : 'No messages since then.'}
-      </p>`
-    }
-    ${
-      plan.commands.length > 0 &&
-      html`<${List} names=${plan.commands}>
-        ${plan.commands.length === 1 ? '1 command ran since; its effects outside these files stay' : `${plan.commands.length} commands ran since; their effects outside these files stay`}
-      </${List}>`
-    }
-  </div>`
-}
-
-/** The changes since a point, loaded when opened. */
-function Compared({ task, to, only = null, label }) {
-  const [open, setOpen] = useState(false)
-  return html`<details class="compared" onToggle=${(e) => setOpen(e.currentTarget.open)}>
-    <summary>${label}</summary>
-    ${open && html`<${Comparison} task=${task} to=${to} only=${only} />`}
-  </details>`
-}
-
-function Comparison({ task, to, only }) {
-  const { value, error } = useQuery('compare', { task: task.id, old: to }, [task.id, to])
-  if (error) return html`<div class="pad"><${Refusal} error=${error} /></div>`
-  if (!value) return html`<p class="soft pad" role="status">Comparing…</p>`
-  const files = value.files.filter((file) => !only || only.includes(file.path))
-  if (!files.length) return html`<p class="soft pad">No differences.</p>`
-  return files.map(
-    (file) =>
-      html`<div key=${file.path}>
-        <div class="diff-name">
-          <span class="cut mono">${shown(file.path)}</span>
-          ${file.status !== 'changed' && html`<span class="badge">${file.status}</span>`}
-          <${Stat} added=${file.added} removed=${file.removed} />
-        </div>
-        <${DiffText} diff=${{ path: file.path, text: file.diff }} />
-      </div>`,
-  )
-}
-
-const NOTHING = {
-  creates: [],
-  overwrites: [],
-  deletes: [],
-  merges: [],
-  kept: [],
-  yours: [],
-  conflicts: [],
-  others: [],
-  doubtful: [],
-  assumed: [],
-  left_out: [],
-  commands: [],
-  messages: 0,
-  unsaved: '',
 }
 
 // Fields of a preview: files that stay, and why.
@@ -252,12 +135,12 @@ function Back({ task, target, other }) {
     const conversation = way !== 'files'
     try {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
-      const done = await outcome(task, before, { files, conversation })
+      const done = await waitForRewind(task, before, { files, conversation })
       closeSheet()
       toast(
         `Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}${done.left ? ` ${count(done.left, 'file')} could not be restored.` : ''}`,
         {
-          undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
+          undo: () => undoRewind(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
           seconds: 20,
         },
       )
@@ -306,33 +189,37 @@ function Back({ task, target, other }) {
     ${
       own.length > 0 &&
       way !== 'chat' &&
-      html`<fieldset class="ways stack">
-        <legend><strong>${count(own.length, 'file')} changed since by you or another program</strong></legend>
-        <ul class="plain">
-          ${own.map(
-            ({ name, whose }) =>
-              html`<li key=${name}><code>${shown(name)}</code>${' '}<span class="soft small">${whose}</span></li>`,
-          )}
-        </ul>
-        <div class="row">
-          <label class="choice">
-            <input type="radio" name="own" checked=${!overwrite} onChange=${() => setOverwrite(false)} /> Keep these
-            changes
-          </label>
-          <label class="choice">
-            <input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them
-          </label>
-        </div>
-        <${Compared} key="own" task=${task} to=${target.to} only=${own.map(({ name }) => name)} label="Show differences" />
-      </fieldset>`
+      html`<${OwnChanges} task=${task} to=${target.to} own=${own} overwrite=${overwrite} setOverwrite=${setOverwrite} />`
     }
     <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Changes since then" />
     <${Fork} task=${task} to=${target.to} />
   </${Sheet}>`
 }
 
+/** What was changed since by someone else: kept, or overwritten. */
+const OwnChanges = ({ task, to, own, overwrite, setOverwrite }) =>
+  html`<fieldset class="ways stack">
+  <legend><strong>${count(own.length, 'file')} changed since by you or another program</strong></legend>
+  <ul class="plain">
+    ${own.map(
+      ({ name, whose }) =>
+        html`<li key=${name}><code>${shown(name)}</code>${' '}<span class="soft small">${whose}</span></li>`,
+    )}
+  </ul>
+  <div class="row">
+    <label class="choice">
+      <input type="radio" name="own" checked=${!overwrite} onChange=${() => setOverwrite(false)} /> Keep these
+      changes
+    </label>
+    <label class="choice">
+      <input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them
+    </label>
+  </div>
+  <${Compared} key="own" task=${task} to=${to} only=${own.map(({ name }) => name)} label="Show differences" />
+</fieldset>`
+
 /** Wait until the facts report success. Rejects on failure. */
-function outcome(task, before, { files, conversation }) {
+function waitForRewind(task, before, { files, conversation }) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
       () => finish(() => reject(new Error('The rewind is taking long. The transcript will show its result.'))),
@@ -355,7 +242,7 @@ function outcome(task, before, { files, conversation }) {
   })
 }
 
-async function undo(task, before, { undo, conversation }) {
+async function undoRewind(task, before, { undo, conversation }) {
   if (undo) await act('restore', { task: task.id, checkpoint: undo })
   if (conversation) await task.send('go_back', { to: before, files: false, conversation: true })
 }
@@ -405,7 +292,7 @@ function Fork({ task, to }) {
 const PERSONS = new Set(['pasted', 'piped', 'picture', 'code', 'problems'])
 
 /** The parts of a prompt that are yours but not typed: pictures and pasted text. */
-const alongside = (content) =>
+const listAttached = (content) =>
   content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
 
 function EditMessage({ task, seq, text }) {
@@ -415,7 +302,7 @@ function EditMessage({ task, seq, text }) {
     cut: [],
   }
   const [whole, setWhole] = useState(row.cut ? null : row)
-  const rest = alongside(whole?.attached ?? [])
+  const rest = listAttached(whole?.attached ?? [])
   const [now, setNow] = useState(whole?.typed || text)
   useEffect(() => {
     if (!whole)

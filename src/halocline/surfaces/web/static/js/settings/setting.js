@@ -10,7 +10,7 @@ import { Value } from './value-fields.js'
 const TITLES = { mcp: 'MCP', 'mcp.enabled': 'MCP servers', ca_file: 'CA file', words_off: 'Disabled slash commands' }
 
 /** A setting's display name. */
-export function titled(name) {
+export function titleOf(name) {
   const words = name
     .split('.')
     .map((part) => TITLES[part] ?? part.replaceAll('_', ' '))
@@ -19,7 +19,7 @@ export function titled(name) {
 }
 
 /** Why a setting cannot be changed here; empty if it can. */
-function locked({ source, hidden }) {
+function isLocked({ source, hidden }) {
   if (source.startsWith('profile ')) return `Set by ${shown(source)}. Change that profile or choose another.`
   if (source && source !== 'settings.toml')
     return `Set by the environment variable ${source}. Change it where Halocline is started.`
@@ -42,20 +42,20 @@ export function Field({ of, changed, section, inTable }) {
   const [saved, setSaved] = useState(false)
   const [turn, setTurn] = useState(0)
   const id = `setting-${of.name}`
-  const why = locked(of)
+  const why = isLocked(of)
   const switches = of.kind === 'switch' && !of.optional
-  const name = inTable ? titled(of.name.split('.').slice(1).join('.')) : titled(of.name)
+  const name = inTable ? titleOf(of.name.split('.').slice(1).join('.')) : titleOf(of.name)
   useEffect(() => {
     if (!saved) return undefined
     const timer = setTimeout(() => setSaved(false), 4000)
     return () => clearTimeout(timer)
   }, [saved])
-  async function run(deed) {
+  async function run(action) {
     setError(null)
     try {
-      await deed()
+      await action()
       setSaved(true)
-      announcement.value = `${titled(of.name)}: saved`
+      announcement.value = `${titleOf(of.name)}: saved`
       changed()
     } catch (failure) {
       setError(failure)
@@ -92,7 +92,7 @@ export function Field({ of, changed, section, inTable }) {
         !why &&
         html`<button class="button small quiet" onClick=${reset} title=${`Reset to ${plainly(of.default)}`}>
           Reset
-          <span class="hidden-text"> ${titled(of.name)}</span>
+          <span class="hidden-text"> ${titleOf(of.name)}</span>
         </button>`
       }
     </div>

@@ -13,7 +13,7 @@ import {
   placeNow,
   useQuery,
 } from '../widgets/page-frame.js'
-import { Doc, Field, titled } from './setting.js'
+import { Doc, Field, titleOf } from './setting.js'
 import { editConfigFile } from '../files/config-editor.js'
 import { OwnPage } from './browser-settings.js'
 
@@ -50,8 +50,8 @@ export default function Settings({ path }) {
 }
 
 /** Matching settings, those with matching names first. */
-function sought(all, words) {
-  const named = all.filter((one) => fits(words, one.name, titled(one.name), one.section))
+function findSettings(all, words) {
+  const named = all.filter((one) => fits(words, one.name, titleOf(one.name), one.section))
   return [...named, ...all.filter((one) => !named.includes(one) && fits(words, one.name, one.doc))]
 }
 
@@ -59,7 +59,7 @@ function sought(all, words) {
 const tableOf = (one) => (one?.name.includes('.') ? one.name.split('.')[0] : '')
 const Table = ({ of }) =>
   html`<div class="setting-table">
-    <h3>${titled(tableOf(of))}</h3>
+    <h3>${titleOf(tableOf(of))}</h3>
     <p class="soft tiny"><${Doc} text=${of.doc} /></p>
   </div>`
 
@@ -68,8 +68,8 @@ function Body({ all, section, again }) {
   const named = sections.find((one) => one.toLowerCase() === section.toLowerCase())
   const here = named ?? sections[0]
   const searching = words.value.trim()
-  const found = searching ? sought(all, searching) : all.filter((one) => one.section === here)
-  const changed = (name) => all.filter((one) => one.section === name && one.source).length
+  const found = searching ? findSettings(all, searching) : all.filter((one) => one.section === here)
+  const countChanged = (name) => all.filter((one) => one.section === name && one.source).length
   const detail = searching || named || innerWidth > 760
   return html`<${Panes}
     label="Sections"
@@ -87,7 +87,7 @@ function Body({ all, section, again }) {
         html`<${Links}
           label="Sections"
           here=${here}
-          entries=${sections.map((name) => ({ key: name, href: `#/settings/${name}`, title: name, text: ABOUT[name], badge: changed(name) ? `${changed(name)} set` : '' }))}
+          entries=${sections.map((name) => ({ key: name, href: `#/settings/${name}`, title: name, text: ABOUT[name], badge: countChanged(name) ? `${countChanged(name)} set` : '' }))}
         />`
       }
       <button class="button small quiet" onClick=${() => editConfigFile(placeNow(), { kind: 'settings', done: again })}>

@@ -20,7 +20,7 @@ export function Value(props) {
 
 /** @param {any} more */
 const common = ({ id, described, disabled }) => ({ id, disabled, 'aria-describedby': described })
-const leave = (event) => event.key === 'Enter' && event.target.blur()
+const leaveField = (event) => event.key === 'Enter' && event.target.blur()
 
 /** On, off, or unset. */
 const Tristate = ({ of, save, ...more }) => html`<select
@@ -50,7 +50,7 @@ const Choice = ({ of, save, ...more }) => html`<select
 
 function Number_({ of, save, fail, ...more }) {
   const [text, setText] = useState(of.value == null ? '' : String(of.value))
-  const done = () => {
+  const finish = () => {
     if (!text.trim()) return save(null)
     const number = Number(text.replaceAll(',', ''))
     return Number.isFinite(number) ? save(number) : fail({ text: `‘${text}’ is not a number.`, hint: '' })
@@ -62,8 +62,8 @@ function Number_({ of, save, fail, ...more }) {
     value=${text}
     placeholder=${of.optional ? 'Not set' : ''}
     onInput=${(e) => setText(e.target.value)}
-    onBlur=${done}
-    onKeyDown=${leave}
+    onBlur=${finish}
+    onKeyDown=${leaveField}
   />`
 }
 
@@ -82,7 +82,7 @@ function Text({ of, save, fail: _, ...more }) {
       autocomplete="off"
       onInput=${(e) => setText(e.target.value)}
       onBlur=${() => save(text.trim())}
-      onKeyDown=${leave}
+      onKeyDown=${leaveField}
     />
     ${
       known &&
@@ -126,7 +126,7 @@ function Some({ of, save, id, described, disabled }) {
 
 function Lines({ of, save, fail: _, ...more }) {
   const [text, setText] = useState((of.value ?? []).join('\n'))
-  const done = () =>
+  const finish = () =>
     save(
       text
         .split('\n')
@@ -141,7 +141,7 @@ function Lines({ of, save, fail: _, ...more }) {
     value=${text}
     spellcheck=${false}
     onInput=${(e) => setText(e.target.value)}
-    onBlur=${done}
+    onBlur=${finish}
   ></textarea>`
 }
 
@@ -152,7 +152,7 @@ function Pairs({ of, save, id, described, disabled }) {
     const next = rows.map((row, n) => (n === at ? (part ? [row[0], text] : [text, row[1]]) : row))
     setRows(next.at(-1)[0] ? [...next, ['', '']] : next)
   }
-  const done = (list = rows) => save(Object.fromEntries(list.filter(([name, value]) => name.trim() && value.trim())))
+  const finish = (list = rows) => save(Object.fromEntries(list.filter(([name, value]) => name.trim() && value.trim())))
   return html`<div
     class="pairs"
     id=${id}
@@ -170,7 +170,7 @@ function Pairs({ of, save, id, described, disabled }) {
           disabled=${disabled}
           value=${name}
           onInput=${(e) => put(at, 0, e.target.value)}
-          onBlur=${() => done()}
+          onBlur=${() => finish()}
         />
         <input
           class="field mono"
@@ -179,12 +179,12 @@ function Pairs({ of, save, id, described, disabled }) {
           disabled=${disabled}
           value=${value}
           onInput=${(e) => put(at, 1, e.target.value)}
-          onBlur=${() => done()}
+          onBlur=${() => finish()}
         />
         <button
           class="button small quiet"
           disabled=${disabled || !name}
-          onClick=${() => done(rows.filter((_, n) => n !== at))}
+          onClick=${() => finish(rows.filter((_, n) => n !== at))}
         >
           Remove
         </button>
@@ -196,7 +196,7 @@ function Pairs({ of, save, id, described, disabled }) {
 /** Any table, as JSON. */
 function Table({ of, save, fail, ...more }) {
   const [text, setText] = useState(Object.keys(of.value ?? {}).length ? JSON.stringify(of.value, null, 2) : '')
-  const done = () => {
+  const finish = () => {
     if (!text.trim()) return save({})
     try {
       const value = JSON.parse(text)
@@ -214,6 +214,6 @@ function Table({ of, save, fail, ...more }) {
     value=${text}
     spellcheck=${false}
     onInput=${(e) => setText(e.target.value)}
-    onBlur=${done}
+    onBlur=${finish}
   ></textarea>`
 }

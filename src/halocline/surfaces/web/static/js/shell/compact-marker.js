@@ -3,7 +3,7 @@
 import { html, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
 import { complain, toast } from '../state/store.js'
-import { useQuery } from '../review/restore.js'
+import { useQuery } from '../review/restore-preview.js'
 
 const NAME = 'compaction.at'
 const LEAST = 15
@@ -20,8 +20,11 @@ export function CompactAt({ report }) {
   const now = setting.value ? Math.round(100 * setting.value) : thresholdOf(report)
   const at = moved ?? now
   const elsewhere = setting.source && setting.source !== 'settings.toml'
-  const save = (deed, said) =>
-    deed().then(() => (setMoved(null), setTurn(turn + 1), toast(`${said} It applies from the next prompt.`)), complain)
+  const save = (action, said) =>
+    action().then(
+      () => (setMoved(null), setTurn(turn + 1), toast(`${said} It applies from the next prompt.`)),
+      complain,
+    )
   return html`<div class="stack compact-at">
     <input
       type="range"

@@ -5,7 +5,7 @@ import { count, money, short, shown, tokens } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
 import { CompactAt } from './compact-marker.js'
-import { Refusal, useQuery } from '../review/restore.js'
+import { Refusal, useQuery } from '../review/restore-preview.js'
 
 // The report's kinds of parts, grouped for display.
 const GROUPS = [
@@ -18,7 +18,7 @@ const GROUPS = [
 ]
 
 /** The groups with their parts, largest first, and the free space. Pure. */
-export function grouped(report) {
+export function groupReport(report) {
   const groups = GROUPS.map(([id, label, kinds]) => {
     const parts = report.parts.filter((part) => kinds.includes(part.kind)).sort((a, b) => b.tokens - a.tokens)
     return { id, label, parts, tokens: parts.reduce((sum, part) => sum + part.tokens, 0) }
@@ -27,11 +27,11 @@ export function grouped(report) {
   return { groups, free }
 }
 
-const percent = (part, all) =>
+const formatPercent = (part, all) =>
   all ? `${part && (100 * part) / all < 1 ? '<1' : Math.round((100 * part) / all)} %` : ''
 
 function Bar({ report }) {
-  const { groups, free } = grouped(report)
+  const { groups, free } = groupReport(report)
   const all = Math.max(report.window, report.used)
   const [open, setOpen] = useState('')
   return html`<div class="stack">
@@ -53,7 +53,7 @@ function Bar({ report }) {
             <span class=${classes('swatch', `c-${group.id}`)} aria-hidden="true"></span>
             <span class="grow">${group.label}</span>
             <span class="mono tiny">${tokens(group.tokens)}</span>
-            <span class="soft tiny mono">${percent(group.tokens, all)}</span>
+            <span class="soft tiny mono">${formatPercent(group.tokens, all)}</span>
           </button>
           ${
             open === group.id &&
@@ -78,7 +78,7 @@ function Bar({ report }) {
           <span class="swatch c-free" aria-hidden="true"></span>
           <span class="grow">Free until compaction</span>
           <span class="mono tiny">${report.window ? tokens(free) : 'unknown'}</span>
-          <span class="soft tiny mono">${percent(free, all)}</span>
+          <span class="soft tiny mono">${formatPercent(free, all)}</span>
         </div>
       </li>
       ${
@@ -88,7 +88,7 @@ function Bar({ report }) {
             <span class="swatch c-reserve" aria-hidden="true"></span>
             <span class="grow">Reserved for the reply</span>
             <span class="mono tiny">${tokens(report.reserve)}</span>
-            <span class="soft tiny mono">${percent(report.reserve, all)}</span>
+            <span class="soft tiny mono">${formatPercent(report.reserve, all)}</span>
           </div>
         </li>`
       }
@@ -135,9 +135,9 @@ export default function Context({ task }) {
   const usage = { ...NONE, ...f.usage }
   const read = usage.input + usage.cache_read + usage.cache_write
   const hit = cache.value?.read
-    ? percent(cache.value.cached, cache.value.read)
+    ? formatPercent(cache.value.cached, cache.value.read)
     : read
-      ? percent(usage.cache_read, read)
+      ? formatPercent(usage.cache_read, read)
       : '–'
   const compact = () =>
     task

@@ -4,7 +4,7 @@ import { go } from '../state/store.js'
 
 const { early } = window
 
-function asked({ detail }) {
+function handleRequest({ detail }) {
   switch (detail?.type) {
     case 'insert':
       compose(detail.text)
@@ -19,6 +19,6 @@ function asked({ detail }) {
 
 /** Serve the editor, which sends what it kept until now. */
 export function serve() {
-  addEventListener('editor', /** @type {EventListener} */ (/** @type {unknown} */ (asked)))
+  addEventListener('editor', /** @type {EventListener} */ (/** @type {unknown} */ (handleRequest)))
   early.tell('ready')
 }

@@ -1,34 +1,38 @@
 // First visit: connect a model, choose a folder, start with one of three tasks for this folder.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { offered } from '../state/usable-models.js'
-import { complain, go, openSheet } from '../state/store.js'
+import { loadModels } from '../state/usable-models.js'
+import { choice, complain, go, openSheet } from '../state/store.js'
 import { count, shown } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
-import { choice } from '../state/next-task.js'
-import { start } from './home.js'
 import { ModelList } from '../models/model-list.js'
 
 const USUAL = ['anthropic', 'openai', 'gemini', 'google', 'openrouter', 'deepseek', 'mistral', 'xai']
 
-function Connect({ done }) {
+/** The providers that can be connected here, the usual ones first, once they are known. */
+function useProviders(onFound) {
   const [all, setAll] = useState([])
+  useEffect(() => {
+    query('providers').then((found) => {
+      const rankUsual = (one) => USUAL.indexOf(one.name) + 1 || 99
+      const sorted = found
+        .filter((one) => !one.searches)
+        .sort((a, b) => rankUsual(a) - rankUsual(b) || a.label.localeCompare(b.label))
+      setAll(sorted)
+      onFound(sorted)
+    }, complain)
+  }, [])
+  return all
+}
+
+function Connect({ done }) {
   const [name, setName] = useState('')
   const [key, setKey] = useState('')
   const [base, setBase] = useState('')
   const [say, setSay] = useState('')
   const [busy, setBusy] = useState(false)
   const [served, setServed] = useState(null) // the models of a server that was just connected
-  useEffect(() => {
-    query('providers').then((found) => {
-      const rank = (one) => USUAL.indexOf(one.name) + 1 || 99
-      const sorted = found
-        .filter((one) => !one.searches)
-        .sort((a, b) => rank(a) - rank(b) || a.label.localeCompare(b.label))
-      setAll(sorted)
-      setName(sorted[0]?.name ?? '')
-    }, complain)
-  }, [])
+  const all = useProviders((found) => setName(found[0]?.name ?? ''))
   const chosen = all.find((one) => one.name === name)
   const isServer = Boolean(chosen?.needs_address)
   async function connect(event) {
@@ -45,7 +49,7 @@ function Connect({ done }) {
       if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
       if (isServer && tried.failure) return setSay(`${tried.failure} ${tried.hint ?? ''}`)
       setSay('')
-      const found = await offered(true)
+      const found = await loadModels(true)
       if (isServer) setServed(found.filter((one) => one.name.startsWith(`${name}/`)))
       else done(found)
     } catch (error) {
@@ -94,25 +98,30 @@ function Connect({ done }) {
       />
       <button class="button primary" type="submit" disabled=${busy || !name}>Connect</button>
     </div>
-    <p class="tiny soft" role="status">
-      ${
-        say
-          ? html`<span class="warn">${shown(say)}</span>`
-          : html`The key is stored on this machine and sent only to ${isServer ? 'this server' : (chosen?.label ?? 'its provider')}.`
-      }
-      ${chosen?.keys_page && html` <a href=${chosen.keys_page} target="_blank" rel="noopener noreferrer">Get an API key</a>`}
-    </p>
-    <p class="tiny soft">
-      Local models (Ollama, LM Studio and others) are detected while their server runs. <button
-        type="button"
-        class="link"
-        onClick=${() => go('providers')}
-      >
-        All providers
-      </button>
-    </p>
+    <${Notes} of=${chosen} isServer=${isServer} say=${say} />
   </form>`
 }
+
+/** What happens, or where the key goes and how to get one; what else can be connected. */
+const Notes = ({ of, isServer, say }) => html`
+  <p class="tiny soft" role="status">
+    ${
+      say
+        ? html`<span class="warn">${shown(say)}</span>`
+        : html`The key is stored on this machine and sent only to ${isServer ? 'this server' : (of?.label ?? 'its provider')}.`
+    }
+    ${of?.keys_page && html` <a href=${of.keys_page} target="_blank" rel="noopener noreferrer">Get an API key</a>`}
+  </p>
+  <p class="tiny soft">
+    Local models (Ollama, LM Studio and others) are detected while their server runs. <button
+      type="button"
+      class="link"
+      onClick=${() => go('providers')}
+    >
+      All providers
+    </button>
+  </p>
+`
 
 const TEST = /(^|\/)(test_[^/]*\.py|[^/]*_test\.(py|go)|[^/]*\.(test|spec)\.[jt]sx?)$/
 const SOURCE = /\.(py|[jt]sx?|go|rs|java|rb|c|cpp|cs)$/
@@ -144,7 +153,7 @@ function tasksFor(files) {
   ].slice(0, 3)
 }
 
-function Tasks({ here }) {
+function Tasks({ here, start }) {
   const [files, setFiles] = useState(null)
   useEffect(() => {
     setFiles(null)
@@ -172,7 +181,7 @@ function Step({ number, title, done, children }) {
   </li>`
 }
 
-export default function First({ here }) {
+export default function First({ here, start }) {
   const [connected, setConnected] = useState(null)
   const took = (all, isChosen = false) => {
     setConnected(all)
@@ -188,7 +197,7 @@ export default function First({ here }) {
       </p>
     </${Step}>
     <${Step} number="3" title="Try one of these, or write your own below" done=${false}>
-      <${Tasks} here=${here} />
+      <${Tasks} here=${here} start=${start} />
     </${Step}>
   </ol>`
 }

@@ -1,18 +1,17 @@
 // The home view: the composer, the folder and recent tasks. On a first visit, setup comes first.
 import { html, signal, useEffect, useState } from '../lib/ui.js'
 import { query, standing, welcome } from '../lib/connection.js'
-import { choice, usual } from '../state/next-task.js'
 import { post } from '../state/outbox.js'
-import { complain, go, history, openSheet } from '../state/store.js'
+import { choice, complain, go, history, openSheet, usual } from '../state/store.js'
 import { base, count, when } from '../lib/format.js'
-import { kept, remember } from '../lib/preferences.js'
+import { keepValue, remember } from '../lib/preferences.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from '../widgets/menu-button.js'
 import { Composer } from '../composer/composer.js'
 import { Lazy } from '../lib/lazy.js'
 
 /** Folders picked here, the latest first. */
-const picked = kept('folders', [])
+const picked = keepValue('folders', [])
 
 const STARTERS = [
   'Explain how this project is laid out',
@@ -26,14 +25,14 @@ const loadFirst = () => import('./first-visit.js')
 const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
 
 /** Ask whether to trust a folder's own programs, if you have not decided yet. Returns null for "not now". */
-async function trusted(workspace) {
+async function askTrust(workspace) {
   const found = await query('trust', { workspace })
   if (!found.needs) return false
   return new Promise((decided) => openSheet('trust', { workspace, found, decided }))
 }
 
 /** Start a task with this content; `isKept` is called once the text is stored. */
-export async function start(content, isKept = () => {}) {
+async function beginTask(content, isKept = () => {}) {
   const { model, mode, approval_mode, effort } = choice.value
   const workspace = folderOf()
   if (isFirst.value && !model && (await hasNoModel())) {
@@ -42,7 +41,7 @@ export async function start(content, isKept = () => {}) {
     first?.scrollIntoView({ block: 'center' }) // below the message
     throw Object.assign(new Error('No model.'), { text: 'Connect a model first. Your text is still here.' })
   }
-  const yes = await trusted(workspace)
+  const yes = await askTrust(workspace)
   if (yes === null)
     throw Object.assign(new Error('Not started.'), { text: 'The task was not started. Your text is still here.' })
   const posted = post('new', {
@@ -148,7 +147,7 @@ export function Home() {
         () => {},
       )
   }, [connected])
-  const said = (content, isKept) => {
+  const startTask = (content, isKept) => {
     if (content.length)
       remember(
         content
@@ -156,7 +155,7 @@ export function Home() {
           .map((part) => part.text)
           .join('\n'),
       )
-    return start(content, isKept)
+    return beginTask(content, isKept)
   }
   return html`<div class="home">
     <div class="home-bar"><${MenuButton} /></div>
@@ -164,12 +163,12 @@ export function Home() {
       <h1 class="home-title">
         ${isFirst.value ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
-      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} />`}
+      ${isFirst.value && html`<${Lazy} load=${loadFirst} here=${here} start=${beginTask} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}
         placeholder="Describe a task, or type / or @"
-        onSend=${said}
+        onSend=${startTask}
         choice=${choice}
         usual=${usual.value}
         workspace=${here}
@@ -181,7 +180,7 @@ export function Home() {
             (text) => html`<button
               key=${text}
               class="chip"
-              onClick=${() => said([{ type: 'text', text }]).catch(complain)}
+              onClick=${() => startTask([{ type: 'text', text }]).catch(complain)}
             >
               ${text}
             </button>`,

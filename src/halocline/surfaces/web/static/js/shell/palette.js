@@ -1,13 +1,14 @@
 // The command palette: commands, tasks, models, settings and slash commands by name.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { act, query } from '../lib/connection.js'
-import { models, offered } from '../state/usable-models.js'
+import { models, loadModels } from '../state/usable-models.js'
 import { KEYS, keysOf, label } from '../state/shortcut-keys.js'
 import { notifying, sounding, theme, usedModel } from '../lib/preferences.js'
 import { ask as askToNotify } from '../state/sounds.js'
-import { ranked } from '../lib/rank.js'
+import { rankAll } from '../lib/rank.js'
 import {
   allOpen,
+  choice,
   closeSheet,
   complain,
   current,
@@ -19,29 +20,29 @@ import {
   toast,
 } from '../state/store.js'
 import { base, short, shown, when } from '../lib/format.js'
-import { answered } from '../composer/slash-commands.js'
-import { choice } from '../state/next-task.js'
+import { answerCommand } from '../composer/slash-commands.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { Picker } from '../widgets/picker.js'
 
-const keyed = (id) => {
+const nameKeys = (id) => {
   const row = KEYS.find((one) => one.id === id)
   return row ? label(keysOf(row)) : ''
 }
 
-function commandsOf(task) {
-  const f = task?.facts
-  const other = f?.mode === 'plan' ? 'act' : 'plan'
-  const word = (name) => () => answered(`/${name}`, { task, choice })
-  const ofTask = task && [
+/** The commands of a task: [key, title, what it does, icon, shortcut?]. */
+function listTaskCommands(task) {
+  const f = task.facts
+  const other = f.mode === 'plan' ? 'act' : 'plan'
+  const run = (name) => () => answerCommand(`/${name}`, { task, choice })
+  return [
     ['mode', `Switch to ${other} mode`, () => task.send('set_mode', { mode: other }).catch(complain), 'bolt', 'mode'],
     ['model', 'Change the model…', () => openSheet('models', { task }), 'spark'],
     ['policy', 'Approvals…', () => openSheet('policy', { task }), 'check'],
     f.running && ['stop', 'Stop the agent', () => task.send('interrupt'), 'stop'],
-    ['compact', 'Compact the conversation', word('compact'), 'list'],
-    ['context', 'Context and cost', word('context'), 'clock'],
-    ['restore', 'Rewind…', word('undo'), 'undo'],
+    ['compact', 'Compact the conversation', run('compact'), 'list'],
+    ['context', 'Context and cost', run('context'), 'clock'],
+    ['restore', 'Rewind…', run('undo'), 'undo'],
     ['review', 'Review changes', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
     ['terminal', 'Terminal', () => openTerminal(current.value), 'terminal'],
     ['files', 'Files of this task', () => openFile(current.value, '', undefined, true), 'file'],
@@ -53,8 +54,8 @@ function commandsOf(task) {
       'down',
       'details',
     ],
-    ['fork', 'Fork into a new task', word('fork'), 'branch'],
-    ['export', 'Export as Markdown', word('export'), 'file'],
+    ['fork', 'Fork into a new task', run('fork'), 'branch'],
+    ['export', 'Export as Markdown', run('export'), 'file'],
     [
       'favourite',
       f.favourite ? 'Remove from favorites' : 'Add to favorites',
@@ -62,8 +63,11 @@ function commandsOf(task) {
       'star',
     ],
   ]
+}
+
+/** The commands of the page. */
+function listPageCommands(task) {
   return [
-    ...(ofTask || []),
     ['new', 'New task', () => go('new'), 'plus', 'new'],
     !task && ['model', 'Model for the next task…', () => openSheet('models', { choice }), 'spark'],
     ['history', 'History', () => go('history'), 'clock'],
@@ -94,15 +98,18 @@ function commandsOf(task) {
       'question',
     ],
   ]
+}
+
+const listCommands = (task) =>
+  [...(task ? listTaskCommands(task) : []), ...listPageCommands(task)]
     .filter(Boolean)
-    .map((/** @type {any[]} */ [key, title, deed, icon, id]) => ({
+    .map((/** @type {any[]} */ [key, title, run, icon, id]) => ({
       key,
       title,
       icon,
-      keys: id ? keyed(id) : '',
-      choose: () => (closeSheet(), deed()),
+      keys: id ? nameKeys(id) : '',
+      choose: () => (closeSheet(), run()),
     }))
-}
 
 const taskItems = (here) =>
   history.value
@@ -135,16 +142,16 @@ export default function Palette({ only = '' }) {
   const task = current.value
   const settings = useAnswer('settings', {}, !only)
   useEffect(() => {
-    if (!only) offered().catch(() => {})
+    if (!only) loadModels().catch(() => {})
   }, [])
-  const use = async (name) => {
+  const useModel = async (name) => {
     closeSheet()
     usedModel(name)
     if (!task) choice.value = { ...choice.value, model: name }
     else await act('change_model', { task: task.id, model: name }).catch(complain)
     toast(`Model: ${short(name)}`)
   }
-  const commands = only ? [] : commandsOf(task)
+  const commands = only ? [] : listCommands(task)
   const tasks = taskItems(task?.id)
   function sections(words) {
     if (!words.trim())
@@ -154,13 +161,13 @@ export default function Palette({ only = '' }) {
             { title: task ? 'Commands' : 'Commands', items: commands },
             { title: 'Recent tasks', items: tasks.slice(0, 8) },
           ]
-    const fit = (all, most) => ranked(words, all, most, (one) => one.title)
+    const fit = (all, most) => rankAll(words, all, most, (one) => one.title)
     const ofModels = (models.value ?? []).map((model) => ({
       key: `model ${model.name}`,
       title: model.title || model.name,
       about: model.name,
       icon: 'spark',
-      choose: () => use(model.name),
+      choose: () => useModel(model.name),
     }))
     const ofSettings = settings.map((one) => ({
       key: `setting ${one.name}`,

@@ -28,7 +28,6 @@ const PAGES = {
   mcp: () => import('../mcp/servers.js'),
   rules: () => import('../instructions/instructions.js'),
 }
-// Other sheets bring their loader along as `from`.
 const SHEETS = {
   palette: () => import('./palette.js'),
   shortcuts: () => import('./shortcut-sheet.js'),
@@ -41,6 +40,12 @@ const SHEETS = {
   trust: () => import('../instructions/trust-sheet.js'),
   folders: () => import('./folder-picker.js'),
   recall: () => import('../composer/prompt-search.js'),
+  commit: () => import('../review/commit.js'),
+  push: () => import('../review/push.js'),
+  file: () => import('../files/viewer.js'),
+  terminal: () => import('../files/terminal.js'),
+  'config-file': () => import('../files/config-editor.js'),
+  conflict: () => import('../transcript/failed-edit.js'),
 }
 
 function Middle() {
@@ -102,19 +107,19 @@ const Newer = () => html`<div class="banner warn" role="status">
 </div>`
 
 const LEAST_REVIEW = 340
-const pixels = (width) => (width ? `${width}px` : null)
+const toPixels = (width) => (width ? `${width}px` : null)
 
 export function Shell() {
   if (standing.value === 'out') return html`<${Lazy} load=${loadOut} />`
   const task = current.value
   const review = reviewOpen.value && task
   const open = sheet.value
-  const load = open && (SHEETS[open.name] ?? open.from)
+  const load = open && SHEETS[open.name]
   return html`
     <div
       class=${classes('shell', review && 'with-review', sidebarOpen.value && 'with-sidebar')}
       data-ready=${standing.value}
-      style=${{ '--sidebar': pixels(sidebarWidth.value), '--review': pixels(reviewWidth.value) }}
+      style=${{ '--sidebar': toPixels(sidebarWidth.value), '--review': toPixels(reviewWidth.value) }}
     >
       <a
         class="skip"

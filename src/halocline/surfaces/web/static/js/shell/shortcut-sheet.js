@@ -1,12 +1,11 @@
 // All keyboard shortcuts, some of them configurable; for /help also the slash commands.
 import { html, useEffect, useState } from '../lib/ui.js'
 import { query, welcome } from '../lib/connection.js'
-import { KEYS, keysOf, label, pressed, taken } from '../state/shortcut-keys.js'
+import { KEYS, keysOf, label, handleKey, findSameKeys } from '../state/shortcut-keys.js'
 import { keymap } from '../lib/preferences.js'
-import { current } from '../state/store.js'
+import { choice, current } from '../state/store.js'
 import { shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
-import { choice } from '../state/next-task.js'
 
 const PLACES = {
   composer: 'Composer',
@@ -28,8 +27,8 @@ function Remap({ row, done }) {
     event.stopPropagation()
     if (ALONE.includes(event.key)) return
     if (event.key === 'Escape') return done()
-    const keys = pressed(event)
-    const others = taken(keys, row.id)
+    const keys = handleKey(event)
+    const others = findSameKeys(keys, row.id)
     if (NEVER.test(keys)) setProblem(`${label(keys)} is reserved. Press other keys.`)
     else if (row.where === 'composer' && keys.length === 1) setProblem(`${label(keys)} types a character. Add Ctrl.`)
     else if (others.length)

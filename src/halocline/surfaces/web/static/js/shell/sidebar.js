@@ -2,7 +2,7 @@
 import { html, classes, fileAddress, signal, useLayoutEffect, useRef } from '../lib/ui.js'
 import { board } from '../lib/connection.js'
 import { go, history, openSheet, route, sidebarOpen } from '../state/store.js'
-import { kept, theme } from '../lib/preferences.js'
+import { keepValue, theme } from '../lib/preferences.js'
 import { base, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { keyOf } from '../state/shortcut-keys.js'
@@ -10,9 +10,9 @@ import { Lazy } from '../lib/lazy.js'
 
 const filter = signal('')
 /** The folder whose tasks are listed; empty: all. */
-const folder = kept('sidebar folder', '')
+const folder = keepValue('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
-export const taskMenu = signal(null)
+const taskMenu = signal(null)
 const loadTaskMenu = () => import('./task-menu.js')
 const GROUPS = [
   ['asks', 'Needs you'],
@@ -116,6 +116,55 @@ function useDrawer() {
   return box
 }
 
+const Head = () => html`<div class="sidebar-head">
+  <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}>
+    <img src=${fileAddress('static/icon.svg')} alt="" width="24" height="24" />
+    <strong>Halocline</strong>
+  </a>
+  <button
+    class="icon-button"
+    aria-label="Commands, tasks and settings"
+    title=${`Commands (${keyOf('palette')})`}
+    onClick=${() => openSheet('palette')}
+  >
+    <${Icon} name="search" />
+  </button>
+  <button
+    class="icon-button"
+    aria-label="New task"
+    title=${`New task (${keyOf('new')})`}
+    onClick=${() => go('new')}
+  >
+    <${Icon} name="plus" />
+  </button>
+  <button class="icon-button only-narrow" aria-label="Close" onClick=${() => (sidebarOpen.value = false)}>
+    <${Icon} name="close" />
+  </button>
+</div>`
+
+const Filters = ({ folders, only }) => html`<div class="sidebar-filter">
+  <input
+    class="field"
+    type="search"
+    aria-label="Filter tasks"
+    placeholder="Filter tasks"
+    value=${filter.value}
+    onInput=${(e) => (filter.value = e.target.value)}
+  />
+  ${
+    folders.length > 1 &&
+    html`<select
+      class="field folder-filter"
+      aria-label="Folder"
+      value=${only}
+      onChange=${(e) => (folder.value = e.target.value)}
+    >
+      <option value="">All folders</option>
+      ${folders.map((one) => html`<option key=${one} value=${one}>${base(one)}</option>`)}
+    </select>`
+  }
+</div>`
+
 export function Sidebar() {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
   const folders = [...new Set(history.value.map((info) => info.workspace))]
@@ -129,53 +178,8 @@ export function Sidebar() {
   const clear = () => ((filter.value = ''), (folder.value = ''))
   const drawer = useDrawer()
   return html`<nav class="sidebar" aria-label="Tasks and pages" ref=${drawer}>
-    <div class="sidebar-head">
-      <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}>
-        <img src=${fileAddress('static/icon.svg')} alt="" width="24" height="24" />
-        <strong>Halocline</strong>
-      </a>
-      <button
-        class="icon-button"
-        aria-label="Commands, tasks and settings"
-        title=${`Commands (${keyOf('palette')})`}
-        onClick=${() => openSheet('palette')}
-      >
-        <${Icon} name="search" />
-      </button>
-      <button
-        class="icon-button"
-        aria-label="New task"
-        title=${`New task (${keyOf('new')})`}
-        onClick=${() => go('new')}
-      >
-        <${Icon} name="plus" />
-      </button>
-      <button class="icon-button only-narrow" aria-label="Close" onClick=${() => (sidebarOpen.value = false)}>
-        <${Icon} name="close" />
-      </button>
-    </div>
-    <div class="sidebar-filter">
-      <input
-        class="field"
-        type="search"
-        aria-label="Filter tasks"
-        placeholder="Filter tasks"
-        value=${filter.value}
-        onInput=${(e) => (filter.value = e.target.value)}
-      />
-      ${
-        folders.length > 1 &&
-        html`<select
-          class="field folder-filter"
-          aria-label="Folder"
-          value=${only}
-          onChange=${(e) => (folder.value = e.target.value)}
-        >
-          <option value="">All folders</option>
-          ${folders.map((one) => html`<option key=${one} value=${one}>${base(one)}</option>`)}
-        </select>`
-      }
-    </div>
+    <${Head} />
+    <${Filters} folders=${folders} only=${only} />
     <div class="sidebar-list">
       ${GROUPS.map(([standing, title]) => {
         const group = found.filter((info) => standingOf(info) === standing).slice(0, MOST)
@@ -213,6 +217,14 @@ export function Sidebar() {
       )}
       <${Theme} />
     </div>
-    ${taskMenu.value && html`<${Lazy} load=${loadTaskMenu} key=${taskMenu.value.info.task} ...${taskMenu.value} />`}
+    ${
+      taskMenu.value &&
+      html`<${Lazy}
+        load=${loadTaskMenu}
+        key=${taskMenu.value.info.task}
+        ...${taskMenu.value}
+        onClose=${() => (taskMenu.value = null)}
+      />`
+    }
   </nav>`
 }

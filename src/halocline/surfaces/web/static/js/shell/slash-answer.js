@@ -4,7 +4,7 @@ import { act } from '../lib/connection.js'
 import { shown } from '../lib/format.js'
 import { Markdown } from '../lib/markdown.js'
 import { Sheet } from '../widgets/sheet.js'
-import { Refusal } from '../review/restore.js'
+import { Refusal } from '../review/restore-preview.js'
 
 await style('static/js/widgets/pages.css')
 

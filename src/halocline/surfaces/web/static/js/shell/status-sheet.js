@@ -3,7 +3,7 @@ import { html, style } from '../lib/ui.js'
 import { shown } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { Facts } from '../widgets/form.js'
-import { Refusal, useQuery } from '../review/restore.js'
+import { Refusal, useQuery } from '../review/restore-preview.js'
 
 await style('static/js/widgets/pages.css')
 

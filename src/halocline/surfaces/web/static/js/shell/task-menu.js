@@ -4,7 +4,6 @@ import { saveExport } from '../lib/fetch-files.js'
 import { act, send } from '../lib/connection.js'
 import { complain, go, refresh, route, toast } from '../state/store.js'
 import { Icon } from '../lib/icons.js'
-import { taskMenu } from './sidebar.js'
 
 const label = (task, what) => send('label', { task, ...what }).then(refresh, complain)
 
@@ -25,11 +24,11 @@ async function fork(info) {
 
 const save = (info, form) => saveExport(info.task, form).catch(complain)
 
-export default function TaskMenu({ info, x, y, from }) {
+export default function TaskMenu({ info, x, y, from, onClose }) {
   const box = useRef()
   const [renaming, setRenaming] = useState(false)
   const close = () => {
-    taskMenu.value = null
+    onClose()
     from?.focus()
   }
   useLayoutEffect(() => {
@@ -39,11 +38,11 @@ export default function TaskMenu({ info, x, y, from }) {
     box.current.querySelector('input, button')?.focus()
   }, [renaming])
   useEffect(() => {
-    const outside = (event) => !box.current.contains(event.target) && (taskMenu.value = null)
-    addEventListener('pointerdown', outside)
-    return () => removeEventListener('pointerdown', outside)
+    const closeOutside = (event) => !box.current.contains(event.target) && onClose()
+    addEventListener('pointerdown', closeOutside)
+    return () => removeEventListener('pointerdown', closeOutside)
   }, [])
-  function pressed(event) {
+  function handleKey(event) {
     const all = [...box.current.querySelectorAll('[role=menuitem]')]
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Escape') close()
@@ -74,7 +73,7 @@ export default function TaskMenu({ info, x, y, from }) {
     close()
   }
   if (renaming)
-    return html`<div class="task-menu" ref=${box} onKeyDown=${pressed}>
+    return html`<div class="task-menu" ref=${box} onKeyDown=${handleKey}>
       <form class="row nowrap" onSubmit=${keep}>
         <input class="field" aria-label="Task name" value=${info.name || info.title} maxlength="120" />
         <button class="button primary" type="submit">Save</button>
@@ -85,15 +84,15 @@ export default function TaskMenu({ info, x, y, from }) {
     role="menu"
     aria-label=${`Task ${info.name || info.title}`}
     ref=${box}
-    onKeyDown=${pressed}
+    onKeyDown=${handleKey}
   >
     ${items.map(
-      ([text, icon, deed, stays]) => html`<button
+      ([text, icon, action, stays]) => html`<button
         key=${text}
         role="menuitem"
         tabindex="-1"
         class=${text === 'Delete' ? 'menu-item bad' : 'menu-item'}
-        onClick=${() => (stays || close(), deed())}
+        onClick=${() => (stays || close(), action())}
       >
         <${Icon} name=${icon} size="15" /> ${text}
       </button>`,

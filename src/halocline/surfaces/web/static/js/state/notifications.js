@@ -8,10 +8,10 @@ import { current, go, history } from './store.js'
 
 /** The number of tasks that need you. */
 export const waiting = signal(0)
-const looks = () => !document.hidden && document.hasFocus()
+const isLooking = () => !document.hidden && document.hasFocus()
 
 function tell(id, title, body) {
-  if (looks()) return
+  if (isLooking()) return
   if (sounding.value) import('./sounds.js').then(({ chime }) => chime())
   if (!notifying.value || !('Notification' in window) || Notification.permission !== 'granted') return
   const one = new Notification(title, {
@@ -32,7 +32,7 @@ const nameOf = (id) => {
 }
 const ENDS = { end_turn: 'Done', error: 'Failed', cancelled: '', max_turn_requests: 'Stopped at a limit' }
 
-async function ended(id) {
+async function notifyEnd(id) {
   const task = current.peek()?.id === id ? current.peek() : null
   const reason = task?.facts.last?.reason ?? history.peek().find((one) => one.task === id)?.status ?? 'end_turn'
   const said = ENDS[reason] ?? 'Ended'
@@ -55,7 +55,8 @@ export function watchBoard() {
             `Needs you: ${nameOf(id)}`,
             current.peek()?.id === id ? (current.peek().facts.waiting[0]?.title ?? '') : '',
           )
-        else if (state === 'rests' && (before[id] === 'runs' || before[id] === 'asks')) setTimeout(() => ended(id), 600)
+        else if (state === 'rests' && (before[id] === 'runs' || before[id] === 'asks'))
+          setTimeout(() => notifyEnd(id), 600)
       }
     before = now
   })

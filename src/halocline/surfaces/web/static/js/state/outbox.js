@@ -2,10 +2,10 @@
 // reload loses text; the server knows each by its id and does nothing twice.
 import { effect } from '../lib/ui.js'
 import { newId, pass, standing } from '../lib/connection.js'
-import { draftOf, kept, renew, setDraft } from '../lib/preferences.js'
+import { draftOf, keepValue, renew, setDraft } from '../lib/preferences.js'
 
 /** {id, place, text, frame, at}: `place` is the task, or `new`. */
-export const outbox = kept('outbox', [])
+export const outbox = keepValue('outbox', [])
 
 const going = new Set()
 const textOf = (content) =>

@@ -1,4 +1,4 @@
-// Messages that wait in a task: queued until its turn ends, or for the running turn. The task keeps them, for every page
+// Messages to a task: answers, and those that wait until its turn ends. The task keeps the latter, for every page
 // and surface; after a turn that was stopped or failed, they are held for the person.
 import { remember } from '../lib/preferences.js'
 import { tell } from './outbox.js'
@@ -31,3 +31,7 @@ export const sendNow = (task, one) => change(task, 'send_queued', { messages: [o
 
 /** Send all that is held, in order. */
 export const goOn = (task) => change(task, 'send_queued')
+
+/** Answer a question of the agent. */
+export const answerQuestion = (task, request, text) =>
+  task.send('answer_question', { request, answer: text }).catch(complain)

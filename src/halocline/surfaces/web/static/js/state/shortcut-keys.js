@@ -18,12 +18,12 @@ import { signal } from '../lib/ui.js'
 const mac = /Mac|iPhone|iPad/.test(navigator.platform)
 
 /** id → action; views add theirs with `on`. */
-const deeds = new Map()
+const actions = new Map()
 
 /** Register a view's action for a key; returns a function that unregisters it. */
-export function on(id, deed) {
-  deeds.set(id, deed)
-  return () => deeds.get(id) === deed && deeds.delete(id)
+export function on(id, action) {
+  actions.set(id, action)
+  return () => actions.get(id) === action && actions.delete(id)
 }
 
 export const KEYS = [
@@ -108,10 +108,11 @@ export const label = (keys) =>
 const rowOf = (id) => KEYS.find((row) => row.id === id)
 export const keyOf = (id) => (rowOf(id) ? label(keysOf(rowOf(id))) : '')
 
-export const typing = (target) => Boolean(target?.closest?.('input, textarea, select, [contenteditable], .code-editor'))
+export const isTyping = (target) =>
+  Boolean(target?.closest?.('input, textarea, select, [contenteditable], .code-editor'))
 
 /** An event as the table names keys. */
-export function pressed(event) {
+export function handleKey(event) {
   const control = mac ? event.metaKey : event.ctrlKey
   const name =
     event.key.length === 1
@@ -125,10 +126,10 @@ export function pressed(event) {
 }
 
 /** True if an event is the key of a row, as configured. */
-export const matches = (id, event) => !event.altKey && pressed(event) === keysOf(rowOf(id))
+export const matches = (id, event) => !event.altKey && handleKey(event) === keysOf(rowOf(id))
 
 /** The other rows that use these keys. */
-export const taken = (keys, id) => KEYS.filter((row) => row.id !== id && keysOf(row) === keys)
+export const findSameKeys = (keys, id) => KEYS.filter((row) => row.id !== id && keysOf(row) === keys)
 
 const PAGE = {
   palette: () => openSheet('palette'),
@@ -144,10 +145,10 @@ const PAGE = {
 export const armed = signal('')
 const SECOND = 1500
 let timer = 0
-function twice(what, deed) {
+function runTwice(what, action) {
   if (armed.value === what) {
     armed.value = ''
-    return deed()
+    return action()
   }
   armed.value = announcement.value = what
   clearTimeout(timer)
@@ -161,23 +162,27 @@ function escape(event) {
   else if (event.target.closest?.('dialog')) return
   else if (finding.value) finding.value = false
   else if (sidebarOpen.value) sidebarOpen.value = false
-  else if (typing(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
+  else if (isTyping(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
     event.target.blur()
-  else if (current.value?.facts.running) twice('Press Esc again to stop', () => current.value.send('interrupt'))
-  else if (current.value) twice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
+  else if (current.value?.facts.running) runTwice('Press Esc again to stop', () => current.value.send('interrupt'))
+  else if (current.value) runTwice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
 }
 
 export function listen() {
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || event.altKey) return
-    const key = pressed(event)
+    const key = handleKey(event)
     if (key === 'Escape') return escape(event)
     const row = KEYS.find((one) => one.where === 'page' && keysOf(one) === key)
-    if (!row || (key.length === 1 && (typing(event.target) || sheet.value))) return
-    const deed = deeds.get(row.id) ?? PAGE[row.id]
-    if (!deed || (sheet.value && row.id !== 'palette' && row.id !== 'recent') || (row.id === 'find' && !current.value))
+    if (!row || (key.length === 1 && (isTyping(event.target) || sheet.value))) return
+    const action = actions.get(row.id) ?? PAGE[row.id]
+    if (
+      !action ||
+      (sheet.value && row.id !== 'palette' && row.id !== 'recent') ||
+      (row.id === 'find' && !current.value)
+    )
       return
     event.preventDefault()
-    deed(event)
+    action(event)
   })
 }

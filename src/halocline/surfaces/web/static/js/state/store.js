@@ -8,6 +8,10 @@ export const route = signal([])
 /** The newest tasks, as the server lists them. */
 export const history = signal([])
 export const workspaces = signal([])
+/** Options of the next task; empty: from the settings. */
+export const choice = signal({ workspace: '', model: '', mode: '', approval_mode: '' })
+/** The settings' options for the next task, for display. */
+export const usual = signal({})
 /** The open sheet: {name, address, …} or null; the address is that of the page below. Opening one remembers the focus. */
 export const sheet = signal(null)
 export const toasts = signal([])

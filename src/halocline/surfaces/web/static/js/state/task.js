@@ -47,7 +47,7 @@ const noFacts = () => ({
 export const takesSteering = (f) => f.running || Boolean(f.parent && !f.last)
 
 /** The time at which something that was just sent will have waited so many seconds. */
-const timed = (one) => one && { ...one, until: Date.now() + one.wait * 1000 }
+const addDeadline = (one) => one && { ...one, until: Date.now() + one.wait * 1000 }
 
 export class Task {
   constructor(id) {
@@ -121,7 +121,7 @@ export class Task {
   /** @param {RowUpsert} one */
   put({ at, row, cut, seq, nth = 0 }) {
     const more = cut ? { cut, origin: { seq, nth } } : {}
-    this.rows[at] = { ...(row.type === 'retry_row' ? timed(row) : row), ...more }
+    this.rows[at] = { ...(row.type === 'retry_row' ? addDeadline(row) : row), ...more }
   }
 
   grow({ at, field, text, keep = 0 }) {
@@ -133,7 +133,7 @@ export class Task {
     const f = this.facts
     if (facts.begun !== undefined && facts.begun !== f.begun) this.isCut = false
     Object.assign(f, facts)
-    if (facts.retry) f.retry = timed(facts.retry)
+    if (facts.retry) f.retry = addDeadline(facts.retry)
     for (const [name, { keep, items }] of Object.entries(lists)) f[name] = [...f[name].slice(0, keep), ...items]
     if (facts.running !== undefined) this.runs = facts.running
     this.settleRunning()

@@ -7,7 +7,7 @@ export const models = signal(null)
 let asking = null
 
 /** The usable models. The first answer is cached; `renewed` loads them again. */
-export function offered(renewed = false) {
+export function loadModels(renewed = false) {
   if (models.peek() && !renewed) return Promise.resolve(models.peek())
   asking ??= query('models')
     .then((found) => (models.value = found))
@@ -18,7 +18,7 @@ export function offered(renewed = false) {
 export const modelNamed = (name) => models.value?.find((one) => one.name === name) ?? null
 
 /** A model that accepts images: a favorite, a recent one, or the first. */
-export function seeing() {
+export function findSeeing() {
   const all = (models.value ?? []).filter((one) => one.images && !one.leaving)
   const known = [...favouriteModels.value, ...recentModels.value].map((name) => all.find((one) => one.name === name))
   return known.find(Boolean) ?? all[0] ?? null

@@ -4,16 +4,16 @@ import { useEffect, useRef } from '../lib/ui.js'
 import { count } from '../lib/format.js'
 import { announcement } from '../state/store.js'
 import { APPROVAL_NAMES } from '../composer/composer-bar.js'
-import { REASONS } from './row-cards.js'
+import { REASONS } from './turn-end.js'
 
 /** Milliseconds within which changes are announced together, as each announcement replaces the last. */
 const TOGETHER = 150
 
-const asked = ({ kind, question, title }) =>
+const describeRequest = ({ kind, question, title }) =>
   kind === 'question' ? `Question: ${question}` : `Approval needed: ${title}`
-const decided = (one) => (one.decision.startsWith('allow') ? 'Approved' : 'Rejected')
+const describeDecision = (one) => (one.decision.startsWith('allow') ? 'Approved' : 'Rejected')
 
-function ended(f) {
+function describeEnd(f) {
   const files = f.turns.at(-1)?.files ?? 0
   const why = f.last.reason === 'error' ? f.error?.text || f.last.text : ''
   return [REASONS[f.last.reason] ?? f.last.reason, why, files && `${count(files, 'file')} changed`]
@@ -22,14 +22,14 @@ function ended(f) {
 }
 
 /** The announcements for a change of state. Pure. */
-function news(before, now, f) {
-  const fresh = now.decided > before.decided ? [decided(f.decided.at(-1))] : []
+function describeChanges(before, now, f) {
+  const fresh = now.decided > before.decided ? [describeDecision(f.decided.at(-1))] : []
   if (now.approvals !== before.approvals) fresh.push(`Approvals: ${APPROVAL_NAMES[now.approvals] ?? now.approvals}`)
   if (now.mode !== before.mode) fresh.push(`Mode: ${now.mode}`)
   if (now.key === before.key) return fresh
-  if (f.waiting.length) return [...fresh, asked(f.waiting[0])]
+  if (f.waiting.length) return [...fresh, describeRequest(f.waiting[0])]
   if (f.cutOff) return [...fresh, 'Interrupted: its process ended']
-  return f.running || !f.last ? fresh : [...fresh, ended(f)]
+  return f.running || !f.last ? fresh : [...fresh, describeEnd(f)]
 }
 
 const standing = ({ waiting, running, last, decided, approvals, mode }) => ({
@@ -39,7 +39,7 @@ const standing = ({ waiting, running, last, decided, approvals, mode }) => ({
   decided: decided.length,
 })
 
-export function Spoken({ task }) {
+export function Announcements({ task }) {
   task.version.value
   const told = useRef(null)
   const late = useRef({ parts: [], timer: 0 })
@@ -50,7 +50,7 @@ export function Spoken({ task }) {
     const before = told.current ?? { ...now, key: task.facts.waiting.length ? '' : now.key }
     told.current = now
     const one = late.current
-    one.parts.push(...news(before, now, task.facts))
+    one.parts.push(...describeChanges(before, now, task.facts))
     if (one.parts.length)
       one.timer ||= setTimeout(() => {
         announcement.value = one.parts.join('. ')

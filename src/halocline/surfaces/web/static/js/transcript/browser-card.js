@@ -19,7 +19,7 @@ function session(rows, call) {
 }
 
 /** A call's address, events, screenshot size and mouse position. Pure. */
-function sight(row) {
+function readShot(row) {
   const lines = (row.output ?? '').split('\n')
   const foot = lines.findLast((line) => /^\[\d+×\d+ pixels/.test(line)) ?? ''
   const size = /(\d+)×(\d+) pixels/.exec(foot)
@@ -40,7 +40,7 @@ function Picture({ row }) {
     return html`<p class="soft small pad">
       ${row.status ? 'No screenshot.' : 'The screenshot appears when the action is done.'}
     </p>`
-  return html`<${Shot} image=${image} sight=${sight(row)} row=${row} />`
+  return html`<${Shot} image=${image} sight=${readShot(row)} row=${row} />`
 }
 
 function Shot({ image, sight: { width, height, point, address }, row }) {
@@ -73,10 +73,10 @@ export function BrowserBody({ row, task }) {
   )
   const [at, setAt] = useState(own)
   const now = all[at] ?? row
-  const { address, happened } = sight(now)
+  const { address, happened } = readShot(now)
   const said = now.console ?? []
   const move = (by) => setAt(Math.max(0, Math.min(all.length - 1, at + by)))
-  function pressed(e) {
+  function handleKey(e) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key]
     if (!by) return
     e.preventDefault()
@@ -90,7 +90,7 @@ export function BrowserBody({ row, task }) {
         all.length > 1 &&
         html`
           <button class="icon-button" aria-label="Previous action" disabled=${at === 0} onClick=${() => move(-1)}>◀</button>
-          <span class="film" role="group" aria-label="All actions of this session" onKeyDown=${pressed}>
+          <span class="film" role="group" aria-label="All actions of this session" onKeyDown=${handleKey}>
             ${all.map(
               (one, n) => html`<button
                 key=${one.call}

@@ -79,13 +79,13 @@ const isCommand = (row) =>
 
 /** Tools that search for the place of an edit, and may not find it. */
 const PARTIAL = new Set(['replace_in_file', 'apply_patch'])
-const showConflict = (task, row) => openSheet('conflict', { task, row, from: () => import('./failed-edit.js') })
+const showConflict = (task, row) => openSheet('conflict', { task, row })
 
 /**
  * Where the lines around a diff are: in the file as the edit left it, or as it is while the edit waits.
  * @returns {import('../lib/diff-around.js').Source}
  */
-const around = (task, row, diff) => ({
+const readAround = (task, row, diff) => ({
   side: row.status === 'completed' ? 'new' : 'old',
   read: (first, last) => query('diff_lines', { task: task.id, call: row.call, path: diff.path, first, last }),
   open: () => openFile(task, diff.path, firstChange(hunksOf(diff.text)[0])),
@@ -93,7 +93,7 @@ const around = (task, row, diff) => ({
 
 function Inside({ row, task, asks, cutOff }) {
   if (asks && row.approval.diffs?.length)
-    return html`<${Approvable} row=${row} around=${(diff) => around(task, row, diff)} />`
+    return html`<${Approvable} row=${row} around=${(diff) => readAround(task, row, diff)} />`
   const fetch = row.cut?.includes('output') ? () => task.fetchWhole(row).then((whole) => whole.output) : null
   const diffs = row.diffs?.length ? row.diffs : (row.approval?.diffs ?? [])
   const failed = row.status === 'failed' || row.status === 'rejected'
@@ -105,7 +105,7 @@ function Inside({ row, task, asks, cutOff }) {
           diff=${diff}
           named=${diffs.length > 1}
           most=${60}
-          around=${around(task, row, diff)}
+          around=${readAround(task, row, diff)}
         />`,
       )}
       ${failed && row.output && html`<${Output} text=${row.output} />`}
@@ -182,7 +182,7 @@ export function CallCard({ row, task }) {
   const removed = diffs.reduce((n, diff) => n + (diff.removed ?? 0), 0)
   const became = diffs.length === 1 ? fate(diffs[0]) : ''
   const toggle = () => setOpen(!isOpen)
-  function pressed(event) {
+  function handleKey(event) {
     if (event.target === event.currentTarget && event.key === 'Enter' && !asks) toggle()
   }
   return html`<article
@@ -191,7 +191,7 @@ export function CallCard({ row, task }) {
     data-call=${row.call}
     data-decides=${(asks && isInView(row.approval.request)) || null}
     tabindex="-1"
-    onKeyDown=${pressed}
+    onKeyDown=${handleKey}
     aria-label=${row.title}
   >
     <button class="call-line" aria-expanded=${Boolean(isOpen)} onClick=${toggle}>

@@ -74,11 +74,11 @@ export default function Find({ task }) {
     place?.scrollIntoView({ block: 'center' })
   }, [found, here])
   const go = (by) => found.length && setAt((here + by + found.length) % found.length)
-  const pressed = (e) => {
+  const handleKey = (e) => {
     if (e.key === 'Escape') (e.preventDefault(), e.stopPropagation(), (finding.value = false))
     else if (e.key === 'Enter') (e.preventDefault(), go(e.shiftKey ? -1 : 1))
   }
-  return html`<div class="find" role="search" aria-label="Find in this task" onKeyDown=${pressed}>
+  return html`<div class="find" role="search" aria-label="Find in this task" onKeyDown=${handleKey}>
     <input
       class="field"
       type="search"

@@ -2,7 +2,7 @@
 // `worker.js` caches the page's own files.
 import { style } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
-import { kept } from '../lib/preferences.js'
+import { keepValue } from '../lib/preferences.js'
 import { current, history } from '../state/store.js'
 
 const MOST_TASKS = 3
@@ -10,9 +10,9 @@ const MOST_ROWS = 120
 const LONGEST_ROW = 8000
 const LONGEST = 250_000
 /** [{task, title, at, rows}], the latest first. */
-export const snapshots = kept('snapshots', [])
+export const snapshots = keepValue('snapshots', [])
 /** The last list of tasks. */
-const listed = kept('listed', [])
+const listed = keepValue('listed', [])
 
 const short = (key, value) =>
   typeof value === 'string' && value.length > LONGEST_ROW ? `${value.slice(0, LONGEST_ROW)}…` : value
@@ -35,8 +35,8 @@ function save() {
 
 /** Start saving what a reload would need. */
 export async function keep() {
-  const hidden = () => document.hidden && save()
-  document.addEventListener('visibilitychange', hidden)
+  const saveHidden = () => document.hidden && save()
+  document.addEventListener('visibilitychange', saveHidden)
   addEventListener('pagehide', save)
   standing.subscribe((now) => now === 'lost' && save())
   if (!navigator.serviceWorker || !isSecureContext || window.early.isEditor) return
@@ -50,6 +50,6 @@ export async function keep() {
 }
 
 /** Use the saved list of tasks if there is no other. */
-export function lend() {
+export function showSaved() {
   if (!history.peek().length) history.value = listed.peek()
 }

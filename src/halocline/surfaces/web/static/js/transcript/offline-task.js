@@ -1,6 +1,6 @@
 // A task while the server is unreachable and this page has no history of it: as it was when last viewed.
 import { html, useEffect, useMemo } from '../lib/ui.js'
-import { lend, snapshots } from './offline-snapshot.js'
+import { showSaved, snapshots } from './offline-snapshot.js'
 import { tell } from '../state/outbox.js'
 import { Task } from '../state/task.js'
 import { when } from '../lib/format.js'
@@ -20,7 +20,7 @@ function asTask(one) {
 export default function Offline({ task }) {
   const one = snapshots.value.find((other) => other.task === task.id)
   const shown = useMemo(() => one && asTask(one), [one])
-  useEffect(lend, [])
+  useEffect(showSaved, [])
   return html`
     <header class="task-head">
       <div class="task-line"><${MenuButton} /><h1 class="task-title cut">${one?.title || 'This task'}</h1></div>

@@ -24,12 +24,14 @@ function Found({ lines, words }) {
     <pre tabindex="0" role="region" aria-label="Matching lines">
       ${found
         .slice(0, MOST_FOUND)
-        .map(({ text, at }) => html`<div key=${at}><span class="soft">${at + 1}: </span>${marked(text, wanted)}</div>`)}
+        .map(
+          ({ text, at }) => html`<div key=${at}><span class="soft">${at + 1}: </span>${markText(text, wanted)}</div>`,
+        )}
     </pre>
   `
 }
 
-function marked(text, wanted) {
+function markText(text, wanted) {
   const parts = []
   let at = 0
   for (let next; (next = text.toLowerCase().indexOf(wanted, at)) >= 0; at = next + wanted.length)
@@ -125,7 +127,7 @@ const LONG = 6000
 
 /** An MCP server's answer: formatted JSON, Markdown, or the first lines of long text. */
 export function Answer({ text, fetch }) {
-  const value = /^\s*[[{]/.test(text) ? parsed(text) : undefined
+  const value = /^\s*[[{]/.test(text) ? parseText(text) : undefined
   if (value !== undefined) return html`<${Output} text=${JSON.stringify(value, null, 2)} head fetch=${fetch} />`
   if (fetch || text.length > LONG) return html`<${Output} text=${text} head fetch=${fetch} />`
   return html`<div class="answer">
@@ -134,7 +136,7 @@ export function Answer({ text, fetch }) {
   </div>`
 }
 
-function parsed(text) {
+function parseText(text) {
   try {
     return JSON.parse(text)
   } catch {

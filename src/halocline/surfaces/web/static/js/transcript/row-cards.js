@@ -1,29 +1,20 @@
 // The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../lib/ui.js'
 import { act } from '../lib/connection.js'
-import { allOpen, complain, go, openSheet, reviewOpen, toast } from '../state/store.js'
-import { base, count, money, seconds, short, shown, tokens, when } from '../lib/format.js'
+import { allOpen, complain, openSheet, toast } from '../state/store.js'
+import { base, count, seconds, short, shown, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { CopyButton } from '../lib/code.js'
 import { CallCard, GroupCard, PreviewCard } from './call-cards.js'
-import { Elapsed } from '../widgets/elapsed.js'
+import { Elapsed, Time } from '../widgets/elapsed.js'
 import { Checkpoint } from './checkpoints.js'
 import { Hook } from './hook-row.js'
 import { Marked } from '../composer/marked-text.js'
 import { Pictures } from './output.js'
+import { ErrorCard, TurnEnd } from './turn-end.js'
 import { Plan } from '../decisions/plan.js'
 import { QuestionCard } from '../decisions/question.js'
-
-/** Why a turn ended. */
-export const REASONS = {
-  end_turn: 'Done',
-  max_tokens: 'The reply hit the output limit and was cut off',
-  max_turn_requests: 'Stopped at a limit',
-  refusal: 'The model refused',
-  cancelled: 'Stopped',
-  error: 'Failed',
-}
 
 /** A collapsible line showing `summary`. `open` is its state until you toggle it. */
 class Fold extends Component {
@@ -191,15 +182,6 @@ async function takeBack(task, checkpoint, to) {
   }
 }
 
-/** When something was said: the time today, else the day; all of it on hover. */
-const Time = ({ at }) =>
-  at &&
-  html`<time class="soft tiny" dateTime=${new Date(at * 1000).toISOString()} title=${moments.format(at * 1000)}>
-    ${when(at)}
-  </time>`
-
-const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium' })
-
 /** A retried request: the countdown, and alternatives. */
 function Retry({ row, task }) {
   task.version.value
@@ -287,119 +269,6 @@ function Compaction({ row, task }) {
   </div>`
 }
 
-const ErrorCard = ({ row, task }) => {
-  const { said, deeds } = remedy(row, task)
-  return html`<div class="card error-card" role="group" aria-label="Error" data-card tabindex="-1">
-    <div class="row nowrap">
-      <span class="bad"><${Icon} name="warn" /></span>
-      <strong class="grow">${shown(row.text)}</strong>
-    </div>
-    ${(row.hint || said) && html`<p>${shown(row.hint || said)}</p>`}
-    <div class="row">
-      ${deeds.map(
-        ([text, deed], at) => html`<button
-          key=${text}
-          class=${classes('button small', at === 0 && 'primary')}
-          onClick=${deed}
-        >
-          ${text}
-        </button>`,
-      )}
-    </div>
-    <details class="tiny soft">
-      <summary>Your files and this conversation are saved. Details</summary>
-      <div class="row">
-        <code>${row.code}</code>
-        <${CopyButton} text=${[row.code, row.text, row.hint].filter(Boolean).join('\n')} label="Copy error" />
-      </div>
-    </details>
-  </div>`
-}
-
-/** Remedies for an error, the most likely first. */
-function remedy(row, task) {
-  const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)
-  const again = ['Try again', goOn]
-  const model = ['Use another model', () => openSheet('models', { task })]
-  const keys = ['Open models and keys', () => go('providers', (task.facts.model || '').split('/')[0])]
-  const shorten = ['Compact and continue', () => task.send('compact').then(goOn, complain)]
-  const fresh = ['Start a new task', () => go('new')]
-  const helps = {
-    key: ['The API key is missing or was rejected.', keys, model],
-    credit: ['The account is out of credit or over a limit.', model, keys, again],
-    wait: ['The service is busy. Try again in a minute.', again, model],
-    compact: ['The conversation exceeds the context window.', shorten, model, fresh],
-    none: [''],
-    model: ['', model, keys],
-    retry: ['', again, model],
-  }
-  const [said, ...deeds] = helps[row.remedy ?? 'retry']
-  return { said, deeds }
-}
-
-/** Choose a model, then look at what rewinding to the latest prompt would do before it is sent again. */
-function tryAgain(task) {
-  const prompt =
-    task.findLast((row) => row.type === 'prompt_row' && row.seq > 0 && !row.steering && !row.left) ??
-    task.facts.prompts.findLast((one) => !one.steering)
-  const resend = () => openSheet('restore', { task, seq: prompt.seq, edit: prompt.text })
-  if (prompt) openSheet('models', { task, onChosen: resend })
-}
-
-/** The end of a turn: changes, duration and cost; for the latest one, next steps. */
-function TurnEnd({ row, task }) {
-  task.version.value
-  const files = row.files ?? 0
-  const took = [
-    files && count(files, 'file') + ' changed',
-    row.steps && count(row.steps, 'step'),
-    seconds(row.seconds),
-    money(row.cost),
-  ]
-    .filter(Boolean)
-    .join(' · ')
-  const good = row.reason === 'end_turn'
-  const said = row.repeats ? '' : row.text // shown by the error's card above
-  return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
-    <span>
-      ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
-      ${said ? ` · ${shown(said)}` : ''} · ${took}
-      ${row.at && html`${' · '}<${Time} at=${row.at} />`}
-    </span>
-    ${task.findLast((one) => !one.undone && !one.undoes) === row && html`<${NextSteps} row=${row} task=${task} />`}
-  </div>`
-}
-
-/** What one may do after the latest turn. */
-function NextSteps({ row, task }) {
-  return html`<span class="turn-deeds row">
-    ${
-      row.files > 0 &&
-      html`
-        <button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button>
-        <button class="button small" onClick=${() => commit(task)}>Commit…</button>
-      `
-    }
-    ${
-      row.reason !== 'end_turn' &&
-      html`<button
-        class="button small"
-        onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)}
-      >
-        Continue
-      </button>`
-    }
-    <button class="button small quiet" onClick=${() => document.querySelector('.composer textarea')?.focus()}>
-      Follow up
-    </button>
-    <button class="button small quiet" onClick=${() => go('new')}>New task</button>
-    ${
-      task.facts.prompts.length > 0 &&
-      html`<button class="button small quiet" onClick=${() => tryAgain(task)}>Try again with another model…</button>`
-    }
-  </span>`
-}
-
 /** A call, with the card for its tool. */
 function Call(props) {
   const { row } = props
@@ -410,8 +279,6 @@ function Call(props) {
   }
   return html`<${CallCard} ...${props} />`
 }
-
-const commit = (task) => import('../review/commit.js').then((module) => module.openCommit(task), complain)
 
 /** The task's result. The end of the turn, which follows, has the actions. */
 const Completion = ({

@@ -8,7 +8,7 @@ import { Header } from './task-header.js'
 import { Transcript } from './transcript.js'
 import { Dock } from '../decisions/dock.js'
 import { Composer } from '../composer/composer.js'
-import { Spoken } from './announcements.js'
+import { Announcements } from './announcements.js'
 import { keep } from './offline-snapshot.js'
 
 function Refused({ refusal }) {
@@ -37,7 +37,7 @@ export default function TaskView({ task }) {
   }, [task.id])
   if (task.refused.value) return html`<${Refused} refusal=${task.refused.value} />`
   return html`
-    <${Spoken} key=${task.id} task=${task} />
+    <${Announcements} key=${task.id} task=${task} />
     <${Header} task=${task} />
     <${Transcript} task=${task} sent=${sent} />
     <div class="foot">

@@ -3,9 +3,9 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../
 import { finding } from '../state/store.js'
 import { on } from '../state/shortcut-keys.js'
 import { Chunks, Drawn, isSelecting, rowInView } from './chunks.js'
-import { CHUNK, grouped, inChunks } from './grouped-rows.js'
+import { CHUNK, groupRows, inChunks } from './grouped-rows.js'
 import { PAGE } from '../state/task.js'
-import { compose, QuoteButton, quotation } from '../composer/quote.js'
+import { compose, QuoteButton, formatQuote } from '../composer/quote.js'
 import { Now } from './checkpoints.js'
 
 const SETTLES = 1500 // milliseconds in which a place is looked for again: rows get their heights once they are drawn
@@ -42,14 +42,14 @@ function useFollowing(task, log, inside, drawn) {
   useLayoutEffect(() => {
     const box = log.current
     let place = task.leftAt
-    const found = () => (place = null)
-    const timer = setTimeout(found, SETTLES)
+    const forgetPlace = () => (place = null)
+    const timer = setTimeout(forgetPlace, SETTLES)
     const settle = () => {
       if (place) showPlace(box, drawn, place)
       else if (state.current.following && !isSelecting()) box.scrollTop = box.scrollHeight
       else if (!state.current.following && isAtEnd(box)) follow(true) // rows went: there is nothing to jump to
     }
-    const scrolled = () => {
+    const handleScroll = () => {
       if (place) return void (state.current.top = box.scrollTop)
       const atEnd = isAtEnd(box)
       if (box.scrollTop < state.current.top - 2 && !atEnd) follow(false)
@@ -59,14 +59,14 @@ function useFollowing(task, log, inside, drawn) {
     const observer = new ResizeObserver(settle)
     observer.observe(inside.current)
     observer.observe(box)
-    box.addEventListener('scroll', scrolled, { passive: true })
-    for (const kind of OWN) box.addEventListener(kind, found, { passive: true })
+    box.addEventListener('scroll', handleScroll, { passive: true })
+    for (const kind of OWN) box.addEventListener(kind, forgetPlace, { passive: true })
     settle()
     return () => {
       clearTimeout(timer)
       task.leftAt = state.current.following ? null : (place ?? placeIn(box))
       observer.disconnect()
-      box.removeEventListener('scroll', scrolled)
+      box.removeEventListener('scroll', handleScroll)
     }
   }, [])
   return [following, follow]
@@ -117,11 +117,11 @@ export function Transcript({ task, sent }) {
   const rows = task.rows.length
   const seen = useRef(rows)
   if (following) seen.current = rows
-  const chunks = inChunks(grouped(task.rows))
+  const chunks = inChunks(groupRows(task.rows))
   const pending = useRef('')
   const toTop = () => (log.current.scrollTop = 0)
   useEffect(() => on('top', toTop), [task])
-  function pressed(event) {
+  function handleKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select')) return
     const moves = {
       j: () => step(log.current, '[data-card]', 1),
@@ -131,7 +131,7 @@ export function Transcript({ task, sent }) {
       ']': () => stepPrompt(task, drawn, 1),
       '[': () => stepPrompt(task, drawn, -1),
       G: () => follow(true),
-      c: () => !getSelection().isCollapsed && compose(quotation(getSelection().toString())),
+      c: () => !getSelection().isCollapsed && compose(formatQuote(getSelection().toString())),
       g: () => pending.current === 'g' && toTop(),
     }
     const move = moves[event.key]
@@ -147,7 +147,7 @@ export function Transcript({ task, sent }) {
       aria-live="off"
       aria-label="Transcript"
       tabindex="0"
-      onKeyDown=${pressed}
+      onKeyDown=${handleKey}
       data-seq=${task.seq}
       data-following=${following ? 'yes' : 'no'}
       data-told=${task.ready.value ? 'yes' : 'no'}

@@ -1,6 +1,6 @@
-// A running timer.
+// Times: a running timer, and when something was.
 import { html, useEffect, useState } from '../lib/ui.js'
-import { seconds } from '../lib/format.js'
+import { seconds, when } from '../lib/format.js'
 
 /** Elapsed time, updated every second. */
 export function Elapsed({ since }) {
@@ -12,3 +12,12 @@ export function Elapsed({ since }) {
   const lasted = Math.max(0, Date.now() / 1000 - since)
   return html`<span class="tiny soft call-time">${lasted >= 1 ? seconds(Math.round(lasted)) : ''}</span>`
 }
+
+/** When something was said: the time today, else the day; all of it on hover. */
+export const Time = ({ at }) =>
+  at &&
+  html`<time class="soft tiny" dateTime=${new Date(at * 1000).toISOString()} title=${moments.format(at * 1000)}>
+    ${when(at)}
+  </time>`
+
+const moments = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium' })

@@ -2,7 +2,7 @@
 import { html, classes, signal, style, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { query, welcome } from '../lib/connection.js'
 import { complain, history } from '../state/store.js'
-import { typing } from '../state/shortcut-keys.js'
+import { isTyping } from '../state/shortcut-keys.js'
 import { base } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { MenuButton } from './menu-button.js'
@@ -114,14 +114,14 @@ export const Failed = ({ error, again }) => html`<div class="card error-card pan
 </div>`
 
 /** An action on the server: [run, busy, error]. */
-export function useDeed(deed) {
+export function useAction(action) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState(null)
   const run = async (...args) => {
     setBusy(true)
     setError(null)
     try {
-      return await deed(...args)
+      return await action(...args)
     } catch (failure) {
       setError(failure)
       return undefined
@@ -133,7 +133,7 @@ export function useDeed(deed) {
 }
 
 /** Report a rejected promise. */
-export const tried = (promise) => promise.catch(complain)
+export const reportFailure = (promise) => promise.catch(complain)
 
 /** Roving focus: arrow keys, j and k move in a list with one tab stop. Items have `data-item`. */
 export function useRoving() {
@@ -150,7 +150,7 @@ export function useRoving() {
   }
   useLayoutEffect(() => settle())
   const onKeyDown = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
     const all = items()
     const at = all.indexOf(event.target.closest('[data-item]'))
     if (at < 0) return

@@ -16,23 +16,25 @@ export function Picker({ title, placeholder, sections, row, none, extra, wide = 
   const list = useRef()
   const found = sections(words).filter((section) => section.items.length)
   const all = found.flatMap((section) => section.items)
-  const meant = Math.min(at, Math.max(0, all.length - 1))
+  const active = Math.min(at, Math.max(0, all.length - 1))
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
-  }, [meant, words])
-  function pressed(event) {
+  }, [active, words])
+  function handleKey(event) {
     if (event.isComposing) return
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE }
-    if (extra?.(all[meant], event)) event.preventDefault()
+    if (extra?.(all[active], event)) event.preventDefault()
     else if (moves[event.key] && all.length) {
       const by = moves[event.key]
       setAt(
-        Math.abs(by) === 1 ? (meant + by + all.length) % all.length : Math.min(all.length - 1, Math.max(0, meant + by)),
+        Math.abs(by) === 1
+          ? (active + by + all.length) % all.length
+          : Math.min(all.length - 1, Math.max(0, active + by)),
       )
       event.preventDefault()
-    } else if (event.key === 'Enter' && all[meant]) {
+    } else if (event.key === 'Enter' && all[active]) {
       event.preventDefault()
-      all[meant].choose()
+      all[active].choose()
     }
   }
   let number = -1
@@ -46,13 +48,13 @@ export function Picker({ title, placeholder, sections, row, none, extra, wide = 
           role="combobox"
           aria-expanded=${all.length > 0}
           aria-controls=${all.length ? 'picker-list' : null}
-          aria-activedescendant=${all.length ? `pick-${meant}` : null}
+          aria-activedescendant=${all.length ? `pick-${active}` : null}
           aria-label=${title}
           aria-autocomplete="list"
           placeholder=${placeholder}
           value=${words}
           onInput=${(e) => (setWords(e.target.value), setAt(0))}
-          onKeyDown=${pressed}
+          onKeyDown=${handleKey}
           autocomplete="off"
           spellcheck="false"
         />
@@ -74,19 +76,19 @@ export function Picker({ title, placeholder, sections, row, none, extra, wide = 
                   key=${item.key}
                   id=${`pick-${mine}`}
                   role="option"
-                  aria-selected=${mine === meant}
-                  class=${classes('pick', mine === meant && 'on')}
-                  onMouseMove=${() => mine !== meant && setAt(mine)}
+                  aria-selected=${mine === active}
+                  class=${classes('pick', mine === active && 'on')}
+                  onMouseMove=${() => mine !== active && setAt(mine)}
                   onClick=${() => item.choose()}
                 >
-                  ${row(item, mine === meant)}
+                  ${row(item, mine === active)}
                 </div>`
               })}
             </div>`,
           )}
         </div>`
       }
-      ${foot && html`<div class="picker-foot">${typeof foot === 'function' ? foot(all[meant]) : foot}</div>`}
+      ${foot && html`<div class="picker-foot">${typeof foot === 'function' ? foot(all[active]) : foot}</div>`}
     </div>
   </${Modal}>`
 }

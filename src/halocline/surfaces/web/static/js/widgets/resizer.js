@@ -26,7 +26,7 @@ export function Resizer({ label, side, width, least, most }) {
     End: () => set(most()),
     Enter: () => (width.value = 0),
   }
-  function pressed(event) {
+  function handleKey(event) {
     if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
     event.stopPropagation()
@@ -47,7 +47,7 @@ export function Resizer({ label, side, width, least, most }) {
     aria-valuenow=${width.value || least}
     aria-valuetext=${width.value ? `${width.value} pixels` : 'usual width'}
     tabindex="0"
-    onKeyDown=${pressed}
+    onKeyDown=${handleKey}
     onPointerDown=${begin}
     onPointerMove=${({ clientX }) => dragged.current && set(side === 'left' ? clientX : innerWidth - clientX)}
     onPointerUp=${() => (dragged.current = false)}

@@ -1,4 +1,0 @@
-// Sends answers to the agent's questions.
-import { complain } from '../state/store.js'
-
-export const answer = (task, request, text) => task.send('answer_question', { request, answer: text }).catch(complain)

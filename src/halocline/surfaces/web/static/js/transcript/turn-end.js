@@ -1,0 +1,130 @@
+// The end of a turn: why it ended and what it cost, or the error that ended it; then what one may do next.
+import { html, classes } from '../lib/ui.js'
+import { complain, go, openSheet, reviewOpen } from '../state/store.js'
+import { count, money, seconds, shown } from '../lib/format.js'
+import { Icon } from '../lib/icons.js'
+import { CopyButton } from '../lib/code.js'
+import { Time } from '../widgets/elapsed.js'
+
+/** Why a turn ended. */
+export const REASONS = {
+  end_turn: 'Done',
+  max_tokens: 'The reply hit the output limit and was cut off',
+  max_turn_requests: 'Stopped at a limit',
+  refusal: 'The model refused',
+  cancelled: 'Stopped',
+  error: 'Failed',
+}
+
+export function ErrorCard({ row, task }) {
+  const { said, actions } = findRemedy(row, task)
+  return html`<div class="card error-card" role="group" aria-label="Error" data-card tabindex="-1">
+    <div class="row nowrap">
+      <span class="bad"><${Icon} name="warn" /></span>
+      <strong class="grow">${shown(row.text)}</strong>
+    </div>
+    ${(row.hint || said) && html`<p>${shown(row.hint || said)}</p>`}
+    <div class="row">
+      ${actions.map(
+        ([text, act], at) => html`<button
+          key=${text}
+          class=${classes('button small', at === 0 && 'primary')}
+          onClick=${act}
+        >
+          ${text}
+        </button>`,
+      )}
+    </div>
+    <details class="tiny soft">
+      <summary>Your files and this conversation are saved. Details</summary>
+      <div class="row">
+        <code>${row.code}</code>
+        <${CopyButton} text=${[row.code, row.text, row.hint].filter(Boolean).join('\n')} label="Copy error" />
+      </div>
+    </details>
+  </div>`
+}
+
+/** Remedies for an error, the most likely first. */
+function findRemedy(row, task) {
+  const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)
+  const again = ['Try again', goOn]
+  const model = ['Use another model', () => openSheet('models', { task })]
+  const keys = ['Open models and keys', () => go('providers', (task.facts.model || '').split('/')[0])]
+  const shorten = ['Compact and continue', () => task.send('compact').then(goOn, complain)]
+  const fresh = ['Start a new task', () => go('new')]
+  const helps = {
+    key: ['The API key is missing or was rejected.', keys, model],
+    credit: ['The account is out of credit or over a limit.', model, keys, again],
+    wait: ['The service is busy. Try again in a minute.', again, model],
+    compact: ['The conversation exceeds the context window.', shorten, model, fresh],
+    none: [''],
+    model: ['', model, keys],
+    retry: ['', again, model],
+  }
+  const [said, ...actions] = helps[row.remedy ?? 'retry']
+  return { said, actions }
+}
+
+/** Choose a model, then look at what rewinding to the latest prompt would do before it is sent again. */
+function tryAgain(task) {
+  const prompt =
+    task.findLast((row) => row.type === 'prompt_row' && row.seq > 0 && !row.steering && !row.left) ??
+    task.facts.prompts.findLast((one) => !one.steering)
+  const resend = () => openSheet('restore', { task, seq: prompt.seq, edit: prompt.text })
+  if (prompt) openSheet('models', { task, onChosen: resend })
+}
+
+/** The end of a turn: changes, duration and cost; for the latest one, next steps. */
+export function TurnEnd({ row, task }) {
+  task.version.value
+  const files = row.files ?? 0
+  const took = [
+    files && count(files, 'file') + ' changed',
+    row.steps && count(row.steps, 'step'),
+    seconds(row.seconds),
+    money(row.cost),
+  ]
+    .filter(Boolean)
+    .join(' · ')
+  const good = row.reason === 'end_turn'
+  const said = row.repeats ? '' : row.text // shown by the error's card above
+  return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
+    <span>
+      ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
+      ${said ? ` · ${shown(said)}` : ''} · ${took}
+      ${row.at && html`${' · '}<${Time} at=${row.at} />`}
+    </span>
+    ${task.findLast((one) => !one.undone && !one.undoes) === row && html`<${NextSteps} row=${row} task=${task} />`}
+  </div>`
+}
+
+/** What one may do after the latest turn. */
+function NextSteps({ row, task }) {
+  return html`<span class="turn-actions row">
+    ${
+      row.files > 0 &&
+      html`
+        <button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button>
+        <button class="button small" onClick=${() => openSheet('commit', { task })}>Commit…</button>
+      `
+    }
+    ${
+      row.reason !== 'end_turn' &&
+      html`<button
+        class="button small"
+        onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)}
+      >
+        Continue
+      </button>`
+    }
+    <button class="button small quiet" onClick=${() => document.querySelector('.composer textarea')?.focus()}>
+      Follow up
+    </button>
+    <button class="button small quiet" onClick=${() => go('new')}>New task</button>
+    ${
+      task.facts.prompts.length > 0 &&
+      html`<button class="button small quiet" onClick=${() => tryAgain(task)}>Try again with another model…</button>`
+    }
+  </span>`
+}
