@@ -17,8 +17,8 @@ TEXTS = (
     "@a/b[1].py] and @weird\\ name/x.py *@c/d.py*",
 )
 MARKS = """async (texts) => {
-  const { pieces } = await import(early.base + 'static/js/composer/find-marks.js')
-  return texts.map((text) => pieces(text).filter(({ kind }) => kind === 'mention').map((one) => one.text))
+  const { splitPieces } = await import(early.base + 'static/js/composer/find-marks.js')
+  return texts.map((text) => splitPieces(text).filter(({ kind }) => kind === 'mention').map((one) => one.text))
 }"""
 LINES = """() => {
   const field = document.querySelector('.composer textarea')

@@ -28,8 +28,8 @@ async def found(screen: Screen, name: str) -> list[str]:
 async def opened_sheet(screen: Screen, name: str) -> None:
     """The sheet of a name, for the task that is looked at."""
     await screen.page.evaluate(
-        "async (name) => { const { current, openSheet } = await import(early.base + 'static/js/state/store.js');"
-        " const { choice } = await import(early.base + 'static/js/state/store.js');"
+        "async (name) => {"
+        " const { choice, current, openSheet } = await import(early.base + 'static/js/state/store.js');"
         " openSheet(name, { task: current.value, choice }) }",
         name,
     )
