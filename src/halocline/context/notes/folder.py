@@ -10,7 +10,7 @@ REPLACED = (
 )
 TOLD = (
     "{folder} is another folder than before: that one was moved or deleted. The task continues in the new one. If it "
-    "was moved, you can continue there instead: run halo -r {task} in it."
+    "was moved, you can also resume task {task} where it is now."
 )
 
 
