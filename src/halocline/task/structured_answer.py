@@ -32,7 +32,7 @@ def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
         return ()
     answer, problems = check_answer(final_text(state), state.answer.schema)
     if problems:
-        return (AnswerRefused(problems=problems, content=(notes.answer_schema.not_in_form(problems),)),)
+        return (AnswerRefused(problems=problems, content=(notes.answer_schema.build_mismatch_note(problems),)),)
     return (AnswerAccepted(answer=answer),)
 
 

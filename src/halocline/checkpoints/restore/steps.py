@@ -8,7 +8,7 @@ from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.recovery.journal import Change
 from halocline.checkpoints.restore import merge as merging
 from halocline.checkpoints.restore.possible_paths import possible_paths
-from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file, is_within
+from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, group_by_file, is_within
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git, GitFailed
@@ -47,7 +47,7 @@ def list_steps(
     """
     newest, present, target = commits
     steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
-    done = deeds_by_file(steps, _times_before(git, target))
+    done = group_by_file(steps, _times_before(git, target))
     merge = partial(merging.merge_file, git)
     found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
     for path, (now, then) in _list_known(git, present, target, unsaved):

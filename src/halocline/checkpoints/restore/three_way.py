@@ -54,12 +54,12 @@ class Deed(Value, frozen=True):
     is_assumed: bool = False
 
 
-def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
+def group_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
     """Each file's changes since the target, oldest first, with who made them as far as that is certain.
 
     `earlier` are Unix times at which somebody else changed files before the target was saved.
     """
-    attributed = [(step, step.by or _of_old(step.label)) for step in steps]
+    attributed = [(step, step.by or _attribute_old_label(step.label)) for step in steps]
     times = [*earlier, *(at for _, by in attributed for at in by.times)]
     found: dict[Path, list[Deed]] = {}
     for step, by in attributed:
@@ -73,7 +73,7 @@ def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[
     return found
 
 
-def _of_old(label: str) -> Attribution:
+def _attribute_old_label(label: str) -> Attribution:
     """Attribute the changes of a checkpoint of an older version, which does not record it."""
     return Attribution() if label == FIRST or label.startswith(BEFORE) else TASKS_OWN
 

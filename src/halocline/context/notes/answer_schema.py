@@ -20,7 +20,7 @@ def answer_form(schema: JsonObject) -> Note:
     return Note(template.format(schema=msgspec.json.encode(schema).decode()).strip(), source=SOURCE)
 
 
-def not_in_form(problems: Sequence[str]) -> Note:
+def build_mismatch_note(problems: Sequence[str]) -> Note:
     """Build the note for an answer that does not match."""
     listed = "\n".join(f"- {problem}" for problem in problems)
     text = f"Your answer does not match the requested schema:\n{listed}\nSend the whole answer again, as JSON only."

@@ -37,13 +37,13 @@ class EngineSearch:
     async def find(self, query: WebQuery, addresses: Sequence[str]) -> tuple[Found, ...]:
         asked = self._engine.ask(query)
         body = b"" if asked.body is None else msgspec.json.encode(asked.body)
-        headers = {"accept": "application/json", "accept-encoding": "gzip", **await self._proof()}
+        headers = {"accept": "application/json", "accept-encoding": "gzip", **await self._build_key_header()}
         if body:
             headers["content-type"] = "application/json"
         answer = await self._web.ask(self.url + asked.path, tuple(addresses), headers, body)
         return tuple(self._engine.read(self._checked(answer)))
 
-    async def _proof(self) -> dict[str, str]:
+    async def _build_key_header(self) -> dict[str, str]:
         name, form = self._engine.key_header
         if not name:
             return {}

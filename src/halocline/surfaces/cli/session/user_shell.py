@@ -20,11 +20,11 @@ class OwnCommand:
         """Show events up to the command's end. False when the task was closed, by a signal or by its writer."""
         async for event in events:
             show(event)
-            if self._is_over(event):
+            if self._ends_with(event):
                 return True
         return False
 
-    def _is_over(self, event: ev.Event) -> bool:
+    def _ends_with(self, event: ev.Event) -> bool:
         """Take in an event. True if it ends the command."""
         match event:
             case ev.OwnCommandStarted(run=run, client=client) if not self._run and client == self._client.name:
