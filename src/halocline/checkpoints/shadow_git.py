@@ -178,9 +178,11 @@ class ShadowGit(Queries):
         self._queue.turn_off()
         self._repository.stop()
         self._upkeep.stop()
-        await self.settle()
-        await self._queue.end()
-        await self._upkeep.end()
+        try:
+            await self.settle()
+        finally:  # the threads end although the saving broke
+            await self._queue.end()
+            await self._upkeep.end()
 
     @property
     def mended(self) -> str:

@@ -260,6 +260,12 @@ select X in sub; do cd $X; break; done
 trap 'cd sub' DEBUG
 trap 'cd sub' DEBUG; true
 trap 'cd sub' ERR; false
+trap -- 'cd sub' DEBUG
+cd -- sub
+cd sub/deep/a/b/c; for i in $(seq 4); do cd ..; done
+cd sub/deep/a/b/c; for i in 1 2 3 4; do cd ..; done
+cd sub/deep/a/b/c; while true; do cd ..; test -f c.txt && break; done
+cd sub/deep/a/b/c; until test -f c.txt; do cd ..; done
 cd sub > /dev/null
 cd sub 2>&1
 > /dev/null cd sub
@@ -323,10 +329,13 @@ for f in {}; do cat $f; done
 """.strip().splitlines()
 
 
+FILES = "src/main.py docs/x/guide.md build/out.o sub/c.txt sub/deep/d.txt sub/deep/a/b/c/e.txt"
+
+
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("moving") / "w"
-    for name in ("src/main.py", "docs/x/guide.md", "build/out.o", "sub/c.txt", "sub/deep/d.txt", "README.md", "env.sh"):
+    for name in (*FILES.split(), "README.md", "env.sh"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("")
     (folder.parent / "home").mkdir()
@@ -394,4 +403,20 @@ def test_what_functions_do_is_judged_however_deep_they_are_nested(workspace, dep
     [nested("rm -rf /", 30), "f() { g; g; g; }; g() { h; h; h; h; }; h() { " + "i; " * 50 + "}; i() { :; }; f"],
 )
 def test_functions_that_call_each_other_too_often_to_follow_are_asked_about(workspace, command):
+    assert judged(workspace, command).verdict in ("ask", "deny")
+
+
+@pytest.mark.parametrize("command", ["trap -- 'cat sub/c.txt' EXIT", "trap 'cat sub/c.txt' EXIT"])
+def test_a_hidden_file_is_denied_in_a_text_that_runs_later(workspace, command):
+    assert judged(workspace, command).verdict == "deny"
+
+
+@pytest.mark.parametrize("mode", [ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO])
+@pytest.mark.parametrize("command", ["trap -- 'rm -rf /' EXIT", "trap 'rm -rf /' EXIT"])
+def test_what_is_never_done_is_not_done_later_either(workspace, command, mode):
+    assert judged(workspace, command, mode).verdict == "deny"
+
+
+def test_a_function_named_like_a_loop_is_judged(workspace):
+    command = "loop() { cat sub/c.txt; }; cd docs; while true; do cd ..; done; $X"
     assert judged(workspace, command).verdict in ("ask", "deny")

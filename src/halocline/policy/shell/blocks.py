@@ -23,6 +23,10 @@ from halocline.protocol.permission_rules import Effect
 
 MOST_ROUNDS = 50
 MOST_CALLS = 250
+MOST_MOVES = 8
+"""Most rounds of a loop that are followed while each leads to another folder."""
+_ROUND = "a round of a loop"
+"""Stands for one among the calls; no function is called so."""
 DEEPEST_CALL = 16
 _AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time": "time {}"}
 
@@ -107,9 +111,7 @@ class Blocks(SimpleCommands):
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, after)
             rendered.append(f"{head} {form}" if form and head else "")
-        if not set(after.starts) <= set(here.starts) and self._can_follow(block.kind):
-            for item in block.items:
-                self.node(item, here.merge(after))
+        _, after = self._repeat(block, here, after)
         form = f"{'; '.join(rendered)}; done" if all(rendered) else None
         if block.name == "((" and form:
             form = _counted_form(block, form)
@@ -154,13 +156,28 @@ class Blocks(SimpleCommands):
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
-        if not set(after.starts) <= set(here.starts) and self._can_follow(block.kind):
-            form, _ = self.node(block.items[0], here.merge(after))
+        if not set(after.starts) <= set(here.starts):
+            form, after = self._repeat(block, here, after)
         rendered = _listed_form(block, words, forms)
         runs = OWN_VARIABLE.fullmatch(block.name) and block.kind != "select" and not ground.rebinds
         if not (form and rendered and runs):
             return None, here.merge(after)
         return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merge(after)
+
+    def _repeat(self, block: Block, here: Ground, after: Ground) -> tuple[str | None, Ground]:
+        """Judge further rounds of a loop until they lead to no other folder; after many, the folder is unknown.
+
+        Return the form of the last round as well.
+        """
+        form: str | None = None
+        for _ in range(MOST_MOVES):
+            begin = here.merge(after)
+            if set(begin.starts) <= set(here.starts) or not self._can_follow(_ROUND):
+                return form, after
+            here, after = begin, begin
+            for item in block.items:
+                form, after = self.node(item, after)
+        return form, after.with_folders((*here.starts, *after.starts, UNKNOWN))
 
     def _drop_repeated(self, begin: int) -> None:
         """Remove findings of a round that repeat earlier ones."""

@@ -182,13 +182,14 @@ class SimpleCommands(ABC):
     def _judge_trap(self, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """Judge a text that runs later, perhaps in another folder. Between commands, it may change theirs."""
         found: list[Finding] = []
-        text = simple.words[1].value
+        words = [word for at, word in enumerate(simple.words[1:]) if at or word.value != "--"]
+        text = words[0].value if words else ""
         if text is None:
             return unknown_finding(simple.source, "what it runs later is not known", Rule.NOT_ANALYSED), ground
-        if text not in ("", "-", "--"):
+        if text not in ("", "-"):
             _, after = self.script(text, ground, found)
             self.analysis.traps.append(text)
-            if any(word.value not in ("EXIT", "0") for word in simple.words[2:]):
+            if any(word.value not in ("EXIT", "0") for word in words[1:]):
                 ground = ground.with_folders((*ground.starts, *after.starts))
         found = as_written_findings(found)
         strictest = max(found, key=lambda one: STRICTNESS[one.rule], default=None)

@@ -96,8 +96,8 @@ class View(Protocol):
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         """Ask for the next prompt and its mode; None when the person quits."""
 
-    def offer_board(self, go_back: Callable[[], object]) -> None:
-        """Let the person leave this task to the board, where it continues."""
+    def offer_board(self, go_back: Callable[[], object] | None) -> None:
+        """Let the person leave this task to the board, where it continues; None disables the keys."""
         return
 
     def offer_background(self, leave: Callable[[], object] | None) -> None:

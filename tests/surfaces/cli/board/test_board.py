@@ -81,6 +81,21 @@ def test_what_waits_without_a_process_is_asked_again(halo: Halo, begin: Begin, t
     assert (halo.folder / "made").exists()
 
 
+def test_a_plan_that_waits_keeps_its_task_open(halo: Halo, terminal: TmuxTerminal):
+    plan = {"call": [call("plan_mode_respond", response="1. Rename it.")]}
+    terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE, plan, DONE)} --mode plan go").sees("Done.")
+    terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").says("on").sees("Go on with this plan?")
+    terminal.presses("Left").sees("needs you (1)", "its plan waits for you")
+    time.sleep(3 * LOOK_EVERY)
+    terminal.sees("needs you (1)").presses("Enter").sees("Go on with this plan?")
+
+
+def test_escape_twice_stops_the_turn_and_stays(halo: Halo, terminal: TmuxTerminal):
+    terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE, RUNS)} go").sees("Done.")
+    terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").says("on").sees("word word")
+    terminal.presses("Escape", "Escape").sees("interrupted").sees_no("code 130").presses("Left").sees("All tasks")
+
+
 def test_a_task_that_rests_is_free_for_another_terminal(halo: Halo, open_terminal: Open, terminal: TmuxTerminal):
     terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE)} go").sees("Done.")
     terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").presses("Left").sees("All tasks")

@@ -18,10 +18,13 @@ MOVES = frozenset({"cd", "pushd", "popd"})
 
 def ground_after_moving(simple: Simple, ground: Ground) -> Ground:
     """Return the ground after a command that changes the folder, if it succeeds."""
-    name, words = simple.words[0].text, [word for word in simple.words[1:] if word.text != "--"]
+    name, words = simple.words[0].text, list(simple.words[1:])
+    ends = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    words, behind = [*words[:ends], *words[ends + 1 :]], words[ends + 1 :]
     if name == "popd" and not ground.stack:
         return ground  # it fails, as every command gets a shell without a stack
-    operands = [word for word in words if word.text == "-" or not word.text.startswith(("-", "+"))]
+    marks = "-" if name == "cd" else ("-", "+")
+    operands = [word for word in words[:ends] if word.text == "-" or not word.text.startswith(marks)] + behind
     found = tuple(_find_targets(simple, operands, ground)) if operands or name == "cd" else ()
     turns = len(words) > 0 if name == "popd" else name == "pushd" and (not operands or len(words) > len(operands))
     if turns or len(operands) > 1:

@@ -114,7 +114,8 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_shell(simple)
     if name == "eval":
         return _unwrap_eval(simple)
-    if name == "trap" and len(simple.words) > 2 and (text := _value_at(simple, 1)) not in ("", "-"):
+    behind = 2 if _value_at(simple, 1) == "--" else 1
+    if name == "trap" and len(simple.words) > behind + 1 and (text := _value_at(simple, behind)) not in ("", "-"):
         reason = "it runs text as a command when the shell exits"
         return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason=reason)
     if name in ("find", "fd", "fdfind"):

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from halocline.client import Choices, Client, TaskOptions, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.plan_approval import find_waiting_plan
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live
 from halocline.surfaces.cli.board.task_list import TaskList
@@ -85,7 +86,10 @@ class Board:
     def _count_own_turns(self) -> int:
         """Count the turns that run in this process. What only waits is asked again by the next one."""
         own = [self._client.state(task) for task in self._list_own() if not self._client.is_attached(task)]
-        return sum(state.turn is not None and not state.is_asking for state in own)
+        works = [
+            (state.turn is not None and not state.is_asking) or state.compaction.running is not None for state in own
+        ]
+        return sum(works)
 
     def _list_own(self) -> list[str]:
         self._visited = {task for task in self._visited if self._client.is_open(task)}
@@ -106,4 +110,5 @@ class Board:
         if not client.is_open(task) or client.is_attached(task):
             return client.is_open(task)
         state = client.state(task)
-        return not (state.turn or state.is_asking or client.running(task))
+        works = state.turn or state.compaction.running or client.running(task)
+        return not (works or state.is_asking or find_waiting_plan(state))

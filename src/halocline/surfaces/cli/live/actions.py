@@ -141,7 +141,8 @@ class LiveActions:
         elif session.card:
             session.card.stop()
         elif not session.is_prompting:
-            self._stop_turn()
+            if not session.is_stopping:  # again, it would leave the conversation
+                self._stop_turn()
         elif twice:
             self._rewind()
 

@@ -177,7 +177,7 @@ class LiveMode(View):
         if self._plans.is_due(client, task) and (prompt := await self._plans.ask(client, task)):
             self._session.send_prompt(prompt)
 
-    def offer_board(self, go_back: Callable[[], object]) -> None:
+    def offer_board(self, go_back: Callable[[], object] | None) -> None:
         self._session.go_back = go_back
 
     def offer_background(self, leave: Callable[[], object] | None) -> None:

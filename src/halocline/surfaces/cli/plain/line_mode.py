@@ -160,7 +160,7 @@ class LineMode(View):
         draft = self._lines.take_draft()
         while (typed := await self._lines.read(_MARKS[mode], draft, shown, history)) is not None:
             if text := typed if typed.strip() else offered:
-                return Prompt(expand_quit_word(text), mode)
+                return Prompt(text if hint else expand_quit_word(text), mode)
             draft = ""
         return None
 

@@ -24,10 +24,8 @@ def ask_yes_no(question: str) -> bool:
     """Ask on the terminal; without one the answer is no. Earlier typing does not count."""
     if not sys.stdin.isatty():
         return False
-    import termios
-
     try:
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        _drop_typed()
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         print()
@@ -37,8 +35,9 @@ def ask_yes_no(question: str) -> bool:
 def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -> str:
     """Ask for one of the options or names; with two options, Enter picks the first.
 
-    Raises UsageError when the input ends.
+    Earlier typing does not count. Raises UsageError when the input ends.
     """
+    _drop_typed()
     print_raw(question)
     for key, text in options.items():
         print_raw(f"  {key:>2}  {text}")
@@ -54,3 +53,11 @@ def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] 
     except EOFError:
         print()
     raise UsageError("Nothing was chosen.", "Nothing was stored.")
+
+
+def _drop_typed() -> None:
+    """Forget what was typed before a question was there."""
+    if sys.stdin.isatty():
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)

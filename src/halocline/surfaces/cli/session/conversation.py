@@ -101,6 +101,7 @@ class Conversation:
                 return ExitCode.INTERRUPTED
             finally:
                 self._view.offer_background(None)
+                self._view.offer_board(None)
                 if self._deadline is not None:
                     self._deadline.cancel()
         state = self._client.state(self.task)
@@ -272,6 +273,8 @@ class Conversation:
         elif number == signal.SIGINT and self._running and not self._interrupted:
             self._interrupted = True
             self._interrupt()
+        elif number == signal.SIGINT and self._on_board:
+            self._go_back()
         else:
             self._leave()
         self._wait.cancel()

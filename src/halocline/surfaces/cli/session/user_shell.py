@@ -1,4 +1,4 @@
-"""The user's own command (`!`) in line mode."""
+"""The user's own command (`!`)."""
 
 from collections.abc import AsyncIterator, Callable
 

@@ -1,4 +1,4 @@
-"""Approvals and answers on a terminal: by a single key press, after everything was shown."""
+"""Approvals and answers on a terminal: by an option that is chosen after everything was shown."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
