@@ -47,7 +47,7 @@ class SaveQueue:
         self.late: Request | None = None
         self._no_longer_late = asyncio.Event()
         self._broken: BaseException | None = None
-        """What ended the saving for good: the task's log cannot be written."""
+        """The error that ended the saving for good, such as that of a task's log that cannot be written."""
         self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.
@@ -151,7 +151,7 @@ class SaveQueue:
                     self.running = None
                 if self._looks == _FRESHEN_AFTER and not self.waiting:
                     await self._freshen()
-        except BaseException as error:  # those who wait are woken: nobody serves them, now or later
+        except BaseException as error:  # wake all who wait, as nothing is saved any more
             self._broken = error
             self._end_late()
             self.turn_off()

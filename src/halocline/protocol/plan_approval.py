@@ -31,6 +31,11 @@ def find_waiting_plan(state: State) -> str:
     return calls[-1].id if calls and calls[-1].name == TOOL else ""
 
 
+def needs_person(state: State, *, is_open: bool) -> bool:
+    """True if a task waits for a person: a call or question does, or, while a process has the task open, its plan."""
+    return state.is_asking or (is_open and bool(find_waiting_plan(state)))
+
+
 def list_commands(state: State, answer: str, request: str = "") -> tuple[AnyCommand, ...]:
     """Return the commands that an answer means: to a question of a plan that waits, or to a plan without one.
 

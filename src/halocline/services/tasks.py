@@ -10,6 +10,7 @@ from halocline.checkpoints.repository import stores
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import TaskLabelled
+from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
@@ -72,12 +73,13 @@ class TaskService:
         return {name: pid for name in names if (pid := self.writer(name))}
 
     def list_waiting(self, tasks: Iterable[str] = ()) -> list[str]:
-        """Return the tasks that wait for an answer, of those that are open and of these. Only their logs are read."""
-        return [name for name in {*self.list_open(), *tasks} if self._is_waiting(name)]
+        """Return the tasks that wait for a person, of those that are open and of these. Only their logs are read."""
+        opened = self.list_open()
+        return [name for name in {*opened, *tasks} if self._is_waiting(name, is_open=name in opened)]
 
-    def _is_waiting(self, name: str) -> bool:
+    def _is_waiting(self, name: str, *, is_open: bool) -> bool:
         try:
-            return fold_events(read_log(self._home.log(name))).is_asking
+            return needs_person(fold_events(read_log(self._home.log(name))), is_open=is_open)
         except HaloclineError:
             return False
 

@@ -155,6 +155,8 @@ cd ./sub
 cd "sub"
 cd 'su'b
 cd -- sub
+cd -- -s
+cd +s
 cd -P sub
 cd -L sub
 cd -LP -- sub
@@ -340,7 +342,7 @@ def workspace(tmp_path_factory):
         (folder / name).write_text("")
     (folder.parent / "home").mkdir()
     links = {"link": "sub", "deep/link2": "../docs/x", "outer/inner": "../sub", "nest/link": "../sub/deep"}
-    for name, target in (links | {"sub/back": "../docs"}).items():
+    for name, target in (links | {"sub/back": "../docs", "-s": "sub", "+s": "sub"}).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).symlink_to(target)
     return folder

@@ -49,7 +49,7 @@ class TypedLines:
 
     async def wait_for_silence(self) -> None: ...
 
-    async def read(self, prompt: str, initial: str = "", hint: str = "") -> str | None:
+    async def read_line(self, prompt: str, initial: str = "", hint: str = "") -> str | None:
         return (self._choices if prompt == CHOICE else self._lines).pop(0)
 
 
@@ -230,12 +230,12 @@ async def main():
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     reader = LineReader()
-    print("LINE", repr(await reader.read("edit: ", "make test")), flush=True)
+    print("LINE", repr(await reader.read_line("edit: ", "make test")), flush=True)
     print("QUIET?", flush=True)
     await reader.wait_for_silence()
-    print("LINE", repr(await reader.read("choice: ")), repr(reader.take_draft()), flush=True)
+    print("LINE", repr(await reader.read_line("choice: ")), repr(reader.take_draft()), flush=True)
     for _ in range(2):
-        print("PROMPT", repr(await reader.read("> ", "", "What?", FileHistory("history"))), flush=True)
+        print("PROMPT", repr(await reader.read_line("> ", "", "What?", FileHistory("history"))), flush=True)
     print("WAITING", flush=True)
     await stopped.wait()
     print("STOPPED", flush=True)

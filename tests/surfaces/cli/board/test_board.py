@@ -81,12 +81,44 @@ def test_what_waits_without_a_process_is_asked_again(halo: Halo, begin: Begin, t
     assert (halo.folder / "made").exists()
 
 
-def test_a_plan_that_waits_keeps_its_task_open(halo: Halo, terminal: TmuxTerminal):
+def is_list(terminal: TmuxTerminal) -> bool:
+    """True if the list is shown, once either it or a reply is: the key may have come too early to go back."""
+    terminal._waits(lambda: any(text in terminal.screen for text in ("All tasks", "word word")), ("a screen",))
+    return "All tasks" in terminal.screen
+
+
+def test_an_opening_that_takes_long_is_stopped_by_a_key(halo: Halo, begin: Begin, terminal: TmuxTerminal):
+    running = begin(RUNS, name="running")
+    terminal.runs(BOARD).sees("running (1)")
+    running.kill(signal.SIGSTOP)
+    terminal.presses("Enter").sees_no("All tasks").presses("C-c").sees("The task was not opened.", "All tasks")
+    running.kill(signal.SIGCONT)
+    terminal.presses("Enter").sees("word word", "← board")
+
+
+def test_a_prompt_that_was_just_sent_reaches_its_task(halo: Halo, terminal: TmuxTerminal):
+    terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE, RUNS)} go").sees("Done.")
+    terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").types("on")
+    terminal.presses("Enter", "Left").sees("●" if is_list(terminal) else "word word")
+    assert [event.content[0].text for event in halo.log() if isinstance(event, ev.TurnStarted)] == ["go", "on"]
+
+
+@pytest.mark.parametrize("key", ["q", "C-c"])
+def test_each_key_that_leaves_says_what_would_stop(halo: Halo, terminal: TmuxTerminal, key: str):
+    terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE, RUNS)} go").sees("Done.")
+    terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").says("on").sees("word word")
+    terminal.presses("Left").sees("running (1)").presses(key).sees("1 task of the board would be interrupted.")
+    terminal.presses("Down").sees_no("would be").presses(key).sees("would be").presses(key).sees("code 0")
+
+
+def test_a_plan_that_waits_keeps_its_task_open(halo: Halo, open_terminal: Open, terminal: TmuxTerminal):
     plan = {"call": [call("plan_mode_respond", response="1. Rename it.")]}
     terminal.runs(f"{' '.join(HALO)} -p -m {halo.script(DONE, plan, DONE)} --mode plan go").sees("Done.")
     terminal.runs(BOARD).sees("ended (1)").presses("Enter").sees("← board").says("on").sees("Go on with this plan?")
     terminal.presses("Left").sees("needs you (1)", "its plan waits for you")
     time.sleep(3 * LOOK_EVERY)
+    other = open_terminal(100, 30).runs(f"{' '.join(HALO)} tasks list")
+    other.sees("needs you")  # the list and the board ask the same function
     terminal.sees("needs you (1)").presses("Enter").sees("Go on with this plan?")
 
 

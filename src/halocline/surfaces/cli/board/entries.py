@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from rich.cells import cell_len
 
-from halocline.protocol.plan_approval import find_waiting_plan
+from halocline.protocol.plan_approval import find_waiting_plan, needs_person
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
@@ -42,7 +42,7 @@ class TaskEntry(Value, frozen=True):
         state = self.state
         if state is None:
             return Group.RUNNING if self.writer and self.info.status == "unfinished" else Group.ENDED
-        if state.is_asking or (self.writer and find_waiting_plan(state)):
+        if needs_person(state, is_open=bool(self.writer)):
             return Group.NEEDS_YOU
         return Group.RUNNING if self.writer and not state.turn_is_over else Group.ENDED
 

@@ -22,29 +22,30 @@ from halocline.surfaces.wrapping import wrap_line
 AGES = 20.0
 """Seconds after which the ages are drawn again."""
 AGAIN = 2.0
-"""Seconds in which a second Ctrl-C leaves."""
+"""Seconds in which a second press leaves."""
 KEYS = "↑↓ choose · Enter open · Tab next that needs you · q leave"
-LEAVE_HINT = "Press Ctrl-C again to leave the board."
+LEAVE_HINT = "Press again to leave the board."
 EMPTY = 'Nothing here yet. Start a task: halo "what to do"'
 _STYLES = {Group.NEEDS_YOU: "class:warn", Group.RUNNING: "class:accent", Group.ENDED: "class:quiet"}
+_LEAVING = ("q", "escape", "c-d", "c-c")
 _LEAVE_SCREEN = "\x1b[?1049l"
 
 
 class TaskList:
     """Remembers the selected task between its screens.
 
-    `list_entries` returns the tasks as they are now; `count_own` counts the turns that would end with the board.
+    `list_entries` returns the tasks as they are now; `count_working` counts the tasks that would stop with the board.
     `signal` is the signal that ended a screen, if one did.
     """
 
     def __init__(
-        self, theme: str, list_entries: Callable[[], Sequence[TaskEntry]], count_own: Callable[[], int]
+        self, theme: str, list_entries: Callable[[], Sequence[TaskEntry]], count_working: Callable[[], int]
     ) -> None:
         self.notice = ""
         self.signal = 0
         self._theme = theme
         self._list_entries = list_entries
-        self._count_own = count_own
+        self._count_working = count_working
         self._entries: list[TaskEntry] = []
         self._groups: dict[Group, list[TaskEntry]] = {}
         self._selected = ""
@@ -55,13 +56,13 @@ class TaskList:
         self._leave_until = 0.0
         self._app: LiveApplication | None = None
 
-    async def pick(self) -> str:
+    async def pick_task(self) -> str:
         """Return the task to open; empty when the person leaves."""
         self._opened = ""
-        self._app = app = LiveApplication(self.update, full_screen=True)
+        self._app = app = LiveApplication(self.refresh_entries, full_screen=True)
         app.undo_signs = lambda: _LEAVE_SCREEN
         app.choose_style(build_style(self._theme))
-        self.update()
+        self.refresh_entries()
         await app.start(self._build_layout(), self._bind_keys(), lambda: None, lambda: None)
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
@@ -80,7 +81,7 @@ class TaskList:
         if self._app:
             self._app.request_frame()
 
-    def update(self) -> None:
+    def refresh_entries(self) -> None:
         """Look at the tasks as they are now."""
         self._groups = order_entries(self._list_entries())
         self._entries = [entry for entries in self._groups.values() for entry in entries]
@@ -98,16 +99,16 @@ class TaskList:
         return next((at for at, entry in enumerate(self._entries) if entry.info.task == self._selected), -1)
 
     def _build_layout(self) -> Layout:
-        def window(lines: Callable[[int, int], list[Fragments]], *, fills: bool = False) -> Window:
-            def draw() -> StyleAndTextTuples:
+        def make_window(lines: Callable[[int, int], list[Fragments]], *, fills: bool = False) -> Window:
+            def draw_lines() -> StyleAndTextTuples:
                 size = get_app().output.get_size()
                 foot = len(self._draw_foot(size.columns, size.rows))
                 return join_lines(lines(size.columns, max(1, size.rows - 1 - foot)))
 
-            control = FormattedTextControl(draw)
+            control = FormattedTextControl(draw_lines)
             return Window(control, wrap_lines=False, always_hide_cursor=True, dont_extend_height=not fills)
 
-        panes = [window(self._draw_head), window(self._draw_tasks, fills=True), window(self._draw_foot)]
+        panes = [make_window(self._draw_head), make_window(self._draw_tasks, fills=True), make_window(self._draw_foot)]
         return Layout(HSplit(panes))
 
     def _draw_head(self, width: int, rows: int) -> list[Fragments]:
@@ -142,21 +143,21 @@ class TaskList:
         moves = {"up": -1, "k": -1, "c-p": -1, "down": 1, "j": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
         moves |= {"home": -1_000_000, "end": 1_000_000}
 
-        def bind(name: str, act: Callable[[], object]) -> None:
+        def bind_key(name: str, act: Callable[[], object]) -> None:
             @keys.add(name)
             def press(event: KeyPressEvent) -> None:
                 self.notice, self._has_chosen = "", True
+                if name not in _LEAVING:
+                    self._leave_until = 0.0
                 act()
 
         for name, step in moves.items():
-            bind(name, partial(self._move, step))
-        bind("enter", self._open)
-        bind("right", self._open)
-        bind("tab", self._select_waiting)
-        bind("q", self._quit)
-        bind("escape", self._quit)
-        bind("c-d", self._quit)
-        bind("c-c", lambda: self._confirm(LEAVE_HINT))
+            bind_key(name, partial(self._move, step))
+        for name in ("enter", "right"):
+            bind_key(name, self._open)
+        bind_key("tab", self._select_waiting)
+        for name in _LEAVING:
+            bind_key(name, partial(self._quit, needs_two=name == "c-c"))
 
         @keys.add("c-z")
         async def suspend(event: KeyPressEvent) -> None:
@@ -182,19 +183,15 @@ class TaskList:
             self._opened = self._selected
             self._exit()
 
-    def _quit(self) -> None:
-        """Leave the board; when pressed twice, if turns run in this process."""
-        if count := self._count_own():
-            self._confirm(f"{format_plural(count, 'task')} of the board would be interrupted. Press again to leave.")
-        else:
+    def _quit(self, *, needs_two: bool = False) -> None:
+        """Leave the board; when pressed twice, if tasks work in this process or the key `needs_two`."""
+        working, now = self._count_working(), time.monotonic()
+        if not (working or needs_two) or now <= self._leave_until:
             self._exit()
-
-    def _confirm(self, hint: str) -> None:
-        now = time.monotonic()
-        if now <= self._leave_until:
-            return self._exit()
-        self._leave_until, self.notice = now + AGAIN, hint
-        return None
+            return
+        self._leave_until = now + AGAIN
+        self.notice = f"{format_plural(working, 'task')} of the board would be interrupted. " if working else ""
+        self.notice += LEAVE_HINT
 
     def _end_by(self, number: int) -> None:
         self.signal = number

@@ -28,11 +28,12 @@ MOST_READ = 60
 
 
 class BoardTasks:
-    """The tasks by id. `on_change` is called after each change."""
+    """The tasks by id. `on_change` is called after each change, `on_problem` if the list cannot be read."""
 
-    def __init__(self, client: Client, on_change: Callable[[], None]) -> None:
+    def __init__(self, client: Client, on_change: Callable[[], None], on_problem: Callable[[str], None]) -> None:
         self._client = client
         self._on_change = on_change
+        self._on_problem = on_problem
         self._infos: list[TaskInfo] = []
         self._open: Mapping[str, str] = {}
         self._states: dict[str, State] = {}
@@ -46,8 +47,11 @@ class BoardTasks:
         """Follow the tasks until canceled."""
         try:
             while True:
-                await self.refresh()
-                await self.read_closed()
+                try:
+                    await self.refresh()
+                    await self.read_closed()
+                except OSError as error:  # the next look may find it again
+                    self._on_problem(f"Cannot read the list of tasks: {error.strerror}.")
                 await asyncio.sleep(LOOK_EVERY)
         finally:
             for follower in self._followers.values():

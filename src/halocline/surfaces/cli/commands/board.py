@@ -2,11 +2,12 @@
 
 import argparse
 import asyncio
+import signal
 from contextlib import suppress
 
 from halocline.client import Choices, Client, TaskOptions, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.plan_approval import find_waiting_plan
+from halocline.protocol.plan_approval import needs_person
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live
 from halocline.surfaces.cli.board.task_list import TaskList
@@ -16,9 +17,11 @@ from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.session.following_tasks import follow_switches
+from halocline.surfaces.cli.session.signals import handle_signals
 from halocline.surfaces.cli.session.task_opening import require_folder
 from halocline.surfaces.cli.session.task_switch import let_go, open_past_task
 
+STOPPED = "The task was not opened."
 INSTEAD = "List the tasks: halo tasks list --all. Answer one: halo attach"
 
 
@@ -40,17 +43,17 @@ class Board:
         self._shown = False
         """True while a task is shown in place of the list."""
         self._opening = asyncio.Lock()
-        self._tasks = BoardTasks(client, lambda: self._list.request_frame())
+        self._tasks = BoardTasks(client, lambda: self._list.request_frame(), self._tell_problem)
         theme = client.terminal_settings.theme
-        self._list = TaskList(theme, self._tasks.list_entries, self._count_own_turns)
+        self._list = TaskList(theme, self._tasks.list_entries, self._count_working)
 
     async def run(self) -> int:
         """Serve the list and its tasks until the person leaves. Returns the exit code."""
         jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
         try:
-            while not self._list.signal and (task := await self._list.pick()):
+            while not self._list.signal and (task := await self._list.pick_task()):
                 try:
-                    if not await asyncio.create_task(self._open_task(task)):
+                    if not await self._show_task(task):
                         return ExitCode.INTERRUPTED
                 except HaloclineError as error:
                     self._list.notice = f"{error.text} {error.hint}".rstrip()
@@ -62,6 +65,24 @@ class Board:
                 async with asyncio.timeout(CLOSING_TIME):
                     await self._client.close(leave_questions=True)
         return ExitCode.INTERRUPTED if self._list.signal else ExitCode.FINISHED
+
+    async def _show_task(self, task: str) -> bool:
+        """Open a task until the person goes back. False when a signal ended the board.
+
+        Ctrl-C before the task is shown ends only the opening.
+        """
+        opening = asyncio.create_task(self._open_task(task))
+
+        def stop(number: int) -> None:
+            self._list.signal = number if number != signal.SIGINT else 0
+            opening.cancel()
+
+        with handle_signals(stop):
+            await asyncio.wait([opening])
+        if opening.cancelled():
+            self._list.notice = STOPPED
+            return True
+        return opening.result()
 
     async def _open_task(self, task: str) -> bool:
         """Open a task on the live screen until the person goes back. False when a signal ended it."""
@@ -83,17 +104,26 @@ class Board:
             self._shown = False
         return not conversation.is_leaving
 
-    def _count_own_turns(self) -> int:
-        """Count the turns that run in this process. What only waits is asked again by the next one."""
-        own = [self._client.state(task) for task in self._list_own() if not self._client.is_attached(task)]
-        works = [
-            (state.turn is not None and not state.is_asking) or state.compaction.running is not None for state in own
-        ]
-        return sum(works)
+    def _count_working(self) -> int:
+        """Count the tasks that work in this process. What only waits is asked again by the next one."""
+        return sum(map(self._is_working, self._list_own()))
+
+    def _is_working(self, task: str) -> bool:
+        """True if closing the task would stop something that runs here."""
+        client = self._client
+        if client.is_attached(task):
+            return False
+        state = client.state(task)
+        has_turn = state.turn is not None and not state.is_asking
+        return has_turn or state.compaction.running is not None or bool(client.running(task))
 
     def _list_own(self) -> list[str]:
         self._visited = {task for task in self._visited if self._client.is_open(task)}
         return [*self._visited]
+
+    def _tell_problem(self, text: str) -> None:
+        self._list.notice = text
+        self._list.request_frame()
 
     async def _tidy(self) -> None:
         """While the list is shown, close the visited tasks that neither work nor wait for the person."""
@@ -102,13 +132,11 @@ class Board:
             for task in self._list_own():
                 async with self._opening:
                     if not self._shown and self._is_spare(task):
-                        with suppress(HaloclineError):  # it broke, and its log says why
+                        with suppress(HaloclineError, OSError):  # it broke, and its log says why
                             await let_go(self._client, task)
 
     def _is_spare(self, task: str) -> bool:
         client = self._client
         if not client.is_open(task) or client.is_attached(task):
             return client.is_open(task)
-        state = client.state(task)
-        works = state.turn or state.compaction.running or client.running(task)
-        return not (works or state.is_asking or find_waiting_plan(state))
+        return not (self._is_working(task) or needs_person(client.state(task), is_open=True))

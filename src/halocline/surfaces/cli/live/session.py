@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 QUIT_WINDOW = 2.0
 """Seconds in which a second Ctrl-C quits."""
+DELIVERY = 2.0
+"""Seconds that messages have to reach the task when the person leaves."""
 WATCH_INTERVAL = 10.0
 """Seconds between two looks at other tasks."""
 QUIT_HINT = "Press Ctrl-C again to exit"
@@ -194,7 +197,11 @@ class LiveSession:
             await asyncio.sleep(WATCH_INTERVAL)
 
     async def end_jobs(self) -> None:
-        """Stop what still runs beside the conversation."""
+        """Stop what still runs beside the conversation, once the messages that were sent have reached the task."""
+        await asyncio.sleep(0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DELIVERY), self._delivering:
+                pass
         jobs = [*self._jobs]
         for job in jobs:
             job.cancel()

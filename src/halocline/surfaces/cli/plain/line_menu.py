@@ -41,7 +41,7 @@ class LineMenu:
         self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
         while True:
             await self._lines.wait_for_silence()
-            if (typed := await self._lines.read(CHOICE)) is None:
+            if (typed := await self._lines.read_line(CHOICE)) is None:
                 return ESCAPE
             word = typed.strip().casefold()
             if key := find_option(typed, options) if takes_words else _find_key(word, options):
@@ -55,7 +55,7 @@ class LineMenu:
 
     async def ask_line(self, prompt: str, hint: str = "", initial: str = "", *, needs_text: bool = False) -> str | None:
         await self._lines.wait_for_silence()
-        return await self._lines.read(prompt, initial, hint)
+        return await self._lines.read_line(prompt, initial, hint)
 
 
 def _find_key(word: str, options: Options) -> str | None:

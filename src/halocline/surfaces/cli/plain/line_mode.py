@@ -94,7 +94,7 @@ class LineMode(View):
         self._theme.choose(name)
 
     def put_prompt(self, text: str) -> None:
-        self._lines.draft = text
+        self._lines.draft = "\n".join(filter(None, [text, self._lines.draft]))
 
     def offer_prompt(self, text: str) -> None:
         self._offered = text
@@ -158,7 +158,7 @@ class LineMode(View):
         shown = hint or (f"{offered} (Enter sends this)" if offered else PLACEHOLDER)
         history = open_history(client.home.prompt_history, Chips())
         draft = self._lines.take_draft()
-        while (typed := await self._lines.read(_MARKS[mode], draft, shown, history)) is not None:
+        while (typed := await self._lines.read_line(_MARKS[mode], draft, shown, history)) is not None:
             if text := typed if typed.strip() else offered:
                 return Prompt(text if hint else expand_quit_word(text), mode)
             draft = ""

@@ -63,7 +63,7 @@ class LineReader:
         terminal.restore()
         return draft
 
-    async def read(
+    async def read_line(
         self, prompt: str, initial: str = "", hint: str = "", history: "FileHistory | None" = None
     ) -> str | None:
         """Read a line that starts as `initial`. None on Ctrl-C, Ctrl-D or Esc.

@@ -59,6 +59,7 @@ class Conversation:
         self._main = asyncio.current_task()
         self._deadline: asyncio.TimerHandle | None = None
         self._gave_up = False
+        self._is_sending = self._goes_back = False
         self.handed_over: ev.HandedOver | None = None
         self.leaves: LeaveTask | None = None
         self._events: AsyncIterator[ev.Event]
@@ -174,12 +175,17 @@ class Conversation:
                 output_schema=self._schema,
                 verbatim=bool(ahead) or not typed,
             )
+            self._is_sending = True
             self._client.send(await self._client.prepared(command))
         except UsageError as error:
             if not self._stays:
                 raise
             self._view.say(f"{error.text} {error.hint}".rstrip())
             return False
+        finally:
+            self._is_sending = False
+            if self._goes_back:
+                self._give_up()
         self._running, self._along = True, ()
         return True
 
@@ -294,8 +300,11 @@ class Conversation:
         self._deadline = asyncio.get_running_loop().call_later(CLOSING_TIME, self._give_up)
 
     def _go_back(self) -> None:
-        """Leave the task to the board, as it is."""
-        self._give_up()
+        """Leave the task to the board, as it is; a prompt that is being sent reaches the task first."""
+        if self._is_sending and not self._goes_back:
+            self._goes_back = True
+        else:
+            self._give_up()
 
     def _give_up(self) -> None:
         if self._main is not None:
