@@ -89,7 +89,7 @@ def _describe_work(state: State | None) -> str:
         return "compacting"
     started = [one.call for one in state.pending.calls if one.started]
     if not started:
-        return "waiting for the model"
+        return "the model is working"
     call = started[-1]
     verb = UNSTARTED.get(call.name, f"{call.name} ") or "running "
     return _one_line(verb + find_subject(call)) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
