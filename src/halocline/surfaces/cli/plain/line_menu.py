@@ -39,8 +39,8 @@ class LineMenu:
     ) -> str:
         """Return the key of an option, listed unless it is `on_card`. The card above has the `title`."""
         self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
+        await self._lines.wait_for_silence()
         while True:
-            await self._lines.wait_for_silence()
             if (typed := await self._lines.read_line(CHOICE)) is None:
                 return ESCAPE
             word = typed.strip().casefold()
@@ -49,6 +49,7 @@ class LineMenu:
             if not set(word) <= {*options}:
                 self._lines.draft = "\n".join(filter(None, [self._lines.draft, typed]))
                 self._screen.say(f"“{clean(typed)}” is none of them. It is kept for your next prompt.")
+                await self._lines.wait_for_silence()
 
     async def edit_files(self, paths: Sequence[Path]) -> None:
         await run_editor(paths)
