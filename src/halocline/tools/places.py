@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from halocline.files.meant_paths import find_meant, find_near
 from halocline.policy.paths import plain_name
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
@@ -41,7 +42,7 @@ async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
     """Find what the model named. A name that differs only invisibly (blanks, composed accents) also matches.
 
     Raises:
-        ToolFailure: it does not exist; the text suggests similar names.
+        ToolFailure: it does not exist; the text suggests what may have been meant.
     """
     path = absolute_path(text, ctx)
     with explaining_errors(path, ctx):
@@ -52,7 +53,8 @@ async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
         for lookalike in (path.with_name(name) for name in names if plain_name(name) == plain_name(path.name)):
             if _is_itself(lookalike) and (found := await ctx.host.files.info(lookalike)):
                 return lookalike, found
-    raise ToolFailure(f"{shown_path(path, ctx)} does not exist.{_suggest_names(path, names, ctx)}")
+    suggestion = await _suggest_paths(text, path, names, ctx)
+    raise ToolFailure(f"{shown_path(path, ctx)} does not exist.{suggestion}")
 
 
 def _is_itself(path: Path) -> bool:
@@ -77,10 +79,11 @@ async def _list_names(folder: Path, ctx: ToolContext) -> list[str]:
         return []
 
 
-def _suggest_names(path: Path, names: list[str], ctx: ToolContext) -> str:
-    from difflib import get_close_matches  # heavy, and only needed for a wrong name
-
-    close = get_close_matches(path.name, names, n=3, cutoff=0.6)
-    if not close:
-        return f" Use list_files to see what {shown_path(path.parent, ctx)} holds." if names else ""
-    return " Did you mean " + " or ".join(shown_path(path.with_name(name), ctx) for name in close) + "?"
+async def _suggest_paths(text: str, path: Path, names: list[str], ctx: ToolContext) -> str:
+    if path.is_relative_to(ctx.workspace):
+        meant = await find_meant(text, ctx.workspace, ctx.host.files, ctx.host.search)
+    else:
+        meant = [shown_path(path.with_name(name), ctx) for name in find_near(path.name, names)]
+    if meant:
+        return f" Did you mean {' or '.join(map(make_printable, meant))}?"
+    return f" Use list_files to see what {shown_path(path.parent, ctx)} holds." if names else ""

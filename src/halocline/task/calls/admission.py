@@ -15,6 +15,7 @@ from halocline.ports.tool import PROGRESS, Summary, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
@@ -185,7 +186,8 @@ class Admission:
             approval_requested(request, run, decision, diffs, self._state().host.sandbox), shown
         )
         if answer is None:
-            raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
+            refused = NOBODY.format(reason=decision.reason, rule=decision.rule)
+            raise NotAdmitted(refused + await self._suggest_paths(run))
         self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
         if answer.decision.refuses:
             reason = f' They said: "{answer.note}"' if answer.note else ""
@@ -194,6 +196,12 @@ class Admission:
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
         return await self._apply_answer(run, answer)
+
+    async def _suggest_paths(self, run: Run) -> str:
+        """Say what a path outside the workspace may have meant in it: `/src/app.py` is often `src/app.py`."""
+        outside = [path for path in run.summary.paths if path.startswith(("/", "~"))]
+        meant = await self._contexts.find_meant(run, outside[0]) if outside and not run.summary.command else []
+        return f" Did you mean {' or '.join(map(make_printable, meant))}, in the workspace?" if meant else ""
 
     def _explain_questions(self, decision: Decision) -> None:
         """Say once why auto mode asks without a sandbox, and what would change that."""

@@ -50,7 +50,10 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
 
 
 def with_roots(call: ToolCall, state: State) -> JsonObject:
-    """Replace `@NAME:path` by the path in the task's folder of that name, as in mentions; the gate judges that path."""
+    """Replace `NAME:path` by the path in the task's folder of that name, with `@` as in mentions or without.
+
+    The gate judges that path.
+    """
     if not state.roots:
         return call.arguments
 
@@ -67,7 +70,7 @@ def with_roots(call: ToolCall, state: State) -> JsonObject:
 def _resolve_root(text: str, state: State) -> str:
     name, colon, rest = text.removeprefix("@").partition(":")
     found = [root for root in (state.workspace, *state.roots) if os.path.basename(root) == name]
-    if not (text.startswith("@") and colon and len(found) == 1):
+    if not colon or len(found) != 1:
         return text
     return os.path.join(found[0], rest.lstrip("/"))
 

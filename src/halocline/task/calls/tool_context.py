@@ -6,9 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy.gate import PolicyContext, make_hider
+from halocline.files.meant_paths import find_meant
+from halocline.policy.gate import PolicyContext, build_classifier, make_hider
 from halocline.policy.holding import SHOWS_SECRETS
 from halocline.policy.paths import Judged
+from halocline.policy.read_scope import ReadScope
 from halocline.ports.tool import Asker, CurrentCall, TaskView, ToolContext
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Message
@@ -71,6 +73,14 @@ class ToolContexts:
             report=partial(self._progress, run.call.id),
             secrets=host.secrets,
         )
+
+    async def find_meant(self, run: Run, text: str) -> list[str]:
+        """Return paths in the workspace that a call may have meant by another one; none that is hidden."""
+        state, tools = self._state(), self._host.tools
+        kinds = build_classifier(make_policy_context(state, self._home), run.summary)
+        scope = ReadScope(kinds, {kinds.workspace: ""})
+        files = tools.files.only(lambda _: False, scope)
+        return await find_meant(text, Path(state.workspace), files, tools.search.only(scope))
 
     def _current_call(self, run: Run, policy: PolicyContext) -> CurrentCall:
         hides = make_hider(policy, run.summary.tool, run.summary.agent) if run.summary.command else None
