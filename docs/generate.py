@@ -6,7 +6,7 @@ python -m docs.generate --check  list the pages that are out of date, and exit w
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -35,6 +35,7 @@ from halocline.store.settings.load import VARIABLES
 from halocline.store.settings.project import RIGHTS, ProjectRight
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.settings import Settings
+from halocline.surfaces.cli.args import foreign_words
 from halocline.surfaces.cli.args.command_line import build_parser
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS
@@ -200,8 +201,23 @@ def command_line() -> str:
         about = f"{command.text[:1].upper()}{command.text[1:]}.\n\n" if name else ""
         parts.append(f"## `{title}`\n\n{about}{_flags(build_parser(name))}")
     codes = _table(("code", "description"), [(f"{code.value}", text) for code, text in MEANINGS.items()])
-    text = "All commands with their arguments, and the exit codes."
-    return _page("Command line", text, "\n".join(parts) + f"\n## Exit codes\n\n{codes}")
+    text = "All commands with their arguments, the words of other programs, and the exit codes."
+    theirs = "".join(_foreign_words())
+    return _page("Command line", text, "\n".join(parts) + f"{theirs}\n## Exit codes\n\n{codes}")
+
+
+def _foreign_words() -> Iterator[str]:
+    yield "\n## Flags of other programs\n\nThese are flags of ours in other words.\n\n"
+    plain = [(flag, ours) for flag, ours in foreign_words.FLAGS.items() if isinstance(ours, str)]
+    valued = [
+        (f"{flag} {value}", ours)
+        for flag, all_ in foreign_words.FLAGS.items()
+        if not isinstance(all_, str)
+        for value, ours in all_.items()
+    ]
+    yield _table(("theirs", "ours"), [(f"`{one}`", f"`{ours}`") for one, ours in sorted([*plain, *valued])])
+    yield "\nThese are answered with what to do instead.\n\n"
+    yield _table(("theirs", "instead"), [(f"`{flag}`", hint) for flag, hint in foreign_words.HINTS.items()])
 
 
 def words() -> str:

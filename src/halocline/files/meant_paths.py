@@ -1,4 +1,4 @@
-"""What was meant by a path that names nothing: the path in other words, the same name elsewhere, a name near it.
+"""Find the path that was meant by one that names nothing: in other words, the same name elsewhere, a name near it.
 
 Only names in the workspace that its host lists are ever said, so none that is hidden.
 """

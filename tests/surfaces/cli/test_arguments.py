@@ -1,9 +1,12 @@
 import argparse
+import re
 
 import pytest
 
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.command_line import build_parser, parse_arguments
+from halocline.surfaces.cli.args.foreign_words import COMMANDS as FOREIGN_COMMANDS, FLAGS, HINTS
+from halocline.surfaces.cli.command_table import COMMANDS as OUR_COMMANDS
 
 COMMANDS = ["", "run", "explain", "fix", "improve"]
 WORDS_OF = {"": "prompt", "run": "prompt"}
@@ -56,3 +59,52 @@ def test_a_wrong_flag_or_choice_is_answered_with_the_one_that_was_probably_meant
         bool(meant),
         bool(meant),
     )
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ([flag, value], words.split())
+        for flag, values in FLAGS.items()
+        if not isinstance(values, str)
+        for value, words in values.items()
+    ]
+    + [([flag], ours.split()) for flag, ours in FLAGS.items() if isinstance(ours, str)],
+    ids=" ".join,
+)
+def test_a_flag_of_another_program_is_ours_in_other_words(theirs: list[str], ours: list[str]) -> None:
+    taken = next(one for one in build_parser("run")._actions if ours[0] in one.option_strings)
+    value = (
+        {"--max-steps": ["3"], "--max-cost": ["0.5"]}.get(ours[0], ["x"]) if len(ours) == 1 and taken.nargs != 0 else []
+    )
+    assert vars(read("run", *theirs, *value, "go")) == vars(read("run", *ours, *value, "go"))
+    if len(theirs) == 2 or value:
+        assert read("run", f"{theirs[0]}={[*theirs, *value][1]}", "go") == read("run", *ours, *value, "go")
+
+
+@pytest.mark.parametrize("flag", HINTS)
+def test_a_flag_that_is_none_of_ours_says_what_to_do_instead(flag: str) -> None:
+    for words in ([flag, "go"], [f"{flag}=1", "go"]):
+        with pytest.raises(UsageError) as raised:
+            read("run", *words)
+        assert raised.value.hint == HINTS[flag]
+    named = re.findall(r"(?<!\S)--[a-z][a-z-]+", HINTS[flag])
+    assert set(named) <= {*flags_of("run"), "--profile"}
+
+
+def test_no_flag_of_ours_is_taken_for_one_of_another_program() -> None:
+    ours = {flag for command in COMMANDS for flag in flags_of(command)}
+    assert not ours & {*FLAGS, *HINTS}
+    assert not FLAGS.keys() & HINTS.keys()
+
+
+@pytest.mark.parametrize("word", FOREIGN_COMMANDS)
+def test_a_command_of_another_program_starts_no_task(word: str) -> None:
+    assert word not in OUR_COMMANDS
+    for words in ([word], [word, "list"]):
+        with pytest.raises(UsageError) as raised:
+            read("", *words)
+        assert f'To send it as a prompt: halo run "{" ".join(words)}"' in raised.value.hint
+        assert FOREIGN_COMMANDS[word] in raised.value.hint
+    assert read("", word, "the", "readme").prompt == [word, "the", "readme"]
+    assert read("run", word).prompt == [word]

@@ -3,12 +3,10 @@
 import argparse
 
 from halocline.protocol.errors import UsageError
+from halocline.surfaces.cli.args.foreign_words import find_command
 from halocline.surfaces.cli.args.parser import Parser
 from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.lazy_functions import load_function
-
-FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
-"""Commands of other programs, and the flag that `halo` has instead."""
 
 
 def build_parser(command: str) -> Parser:
@@ -37,8 +35,11 @@ def _refuse_commands(prompt: list[str]) -> None:
         return
     if first in COMMANDS:
         raise UsageError(f"The command {first} must come first.", f"Use: halo {first} … {as_prompt}")
-    if meant := FROM_ELSEWHERE.get(first) or _nearest_command(first):
-        raise UsageError(f"Unknown command {first!r}.", f"Did you mean: halo {meant}? {as_prompt}")
+    ours = find_command(prompt)
+    if ours is None and (near := _nearest_command(first)):
+        ours = f"halo {near}"
+    if ours is not None:
+        raise UsageError(f"Unknown command {first!r}.", f"Did you mean: {ours}? {as_prompt}" if ours else as_prompt)
 
 
 def _nearest_command(word: str) -> str:

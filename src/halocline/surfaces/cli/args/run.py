@@ -3,6 +3,7 @@
 import argparse
 
 from halocline._version import __version__
+from halocline.surfaces.cli.args.foreign_words import translate_flags
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
 from halocline.surfaces.cli.args.parser import APPROVAL_MODES, SCREEN_READER, Parser, parse_positive, positive_int
 from halocline.surfaces.cli.command_table import COMMANDS
@@ -20,7 +21,9 @@ class PromptParser(Parser):
 
     def read(self, words: list[str]) -> argparse.Namespace:
         end = words.index("--") if "--" in words else len(words)
-        arguments = self.parse_intermixed_args(words[:end])  # this would read flags behind `--` as flags
+        arguments = self.parse_intermixed_args(
+            translate_flags(words[:end])
+        )  # this would read flags behind `--` as flags
         (takes_words,) = (action.dest for action in self._actions if not action.option_strings)
         setattr(arguments, takes_words, [*getattr(arguments, takes_words), *words[end + 1 :]])
         return arguments
