@@ -82,7 +82,7 @@ COMMANDS = {
     "sessions": "halo tasks list",
     "settings": "halo config",
     "setup-token": "halo login",
-    "skills": "",
+    "skills": "halo /skills",
     "uninstall": "",
     "update": "",
     "upgrade": "",
