@@ -105,7 +105,7 @@ NAME_GIT = {
         "checkpoints/index/borrowing.py",
     ),
     *("surfaces/web/handlers/folders.py", "services/doctor/doctor.py", "context/notes/withheld_variables.py"),
-    "context/notes/exit_answers.py",
+    *("context/notes/exit_answers.py", "context/system_prompt/project_facts.py"),
 }
 """Where the name of the program stands, beside the tables of the judge: it is found, shown, or given to the above."""
 

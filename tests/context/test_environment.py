@@ -1,6 +1,7 @@
 import os
 import subprocess
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from halocline.context.system_prompt.environment import (
     list_workspace,
     note_environment_changes,
 )
+from halocline.context.system_prompt.project_facts import NEEDED
 from halocline.protocol import events as ev
 from halocline.protocol.commands import EditorState
 from halocline.protocol.events.compaction import CompactionCause
@@ -26,7 +28,7 @@ from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.host import HostState
 from halocline.protocol.state.plan import PlanState
-from halocline.protocol.state.prompt import ModelState
+from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.state import State
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -37,7 +39,28 @@ def test_the_first_note_lists_the_project(tmp_path):
     (tmp_path / "src" / "a.py").touch()
     note = environment_note(State(), tmp_path, NOW)
     assert note.source == "environment"
-    assert note.text.split("\n") == ["Time: 2026-05-04 12:30 (UTC+0000)", ACT, "Files:", "src/", "src/a.py"]
+    time, mode, home, *_, files, folder, file = note.text.split("\n")
+    assert (time, mode, files, folder, file) == ("Time: 2026-05-04 12:30 (UTC+0000)", ACT, "Files:", "src/", "src/a.py")
+    assert home == f"Home: {Path.home()}"
+
+
+@pytest.mark.parametrize("file", NEEDED)
+def test_the_programs_that_a_project_needs_are_told_and_those_that_are_missing(tmp_path, monkeypatch, file):
+    (tmp_path / file).touch()
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    first, *others = NEEDED[file].split()
+    (bin / first).write_text("")
+    (bin / first).chmod(0o700)
+    monkeypatch.setenv("PATH", str(bin))
+    lines = environment_note(State(), tmp_path, NOW).text.split("\n")
+    assert f"Programs: {first}" in lines
+    assert (f"Not installed: {', '.join(others)}" in lines) is bool(others)
+
+
+def test_a_small_window_is_spared_the_facts(tmp_path):
+    note = environment_note(State(prompt=PromptState(compact=True)), tmp_path, NOW)
+    assert "Home:" not in note.text
 
 
 def after(note: Note | None, **known) -> State:

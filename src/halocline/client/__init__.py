@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from halocline.edits.proposals import ProposedText as ProposedText
     from halocline.edits.text import BinaryContent as BinaryContent, decode_text as decode_text
     from halocline.edits.word_marks import Spans as Spans, mark_changes as mark_changes
-    from halocline.git.branch import read_branch as read_branch
+    from halocline.git.git_folder import read_branch as read_branch
     from halocline.git.worktrees import open_worktree as open_worktree
     from halocline.importers.foreign_setting import ForeignSetting as ForeignSetting
     from halocline.importers.mcp_servers import OtherServers as OtherServers
@@ -195,7 +195,7 @@ if TYPE_CHECKING:
     from halocline.task.updates.unseen_images import BLIND as BLIND
 
 _PLACES = {
-    "git.branch": "read_branch",
+    "git.git_folder": "read_branch",
     "runtime.prompts.handover": "format_handover",
     "ports.mcp_servers": "Server ServerEntry ServerOwner",
     "services.usage_stats": "Amount UsageStats collect_stats",

@@ -10,13 +10,13 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from halocline.files.regular import read_beginning
+from halocline.context.system_prompt.project_facts import list_facts
+from halocline.git.git_folder import find_git_folder, read_branch
 from halocline.protocol.commands import EditorState
 from halocline.protocol.events import Compacted
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Message, Note, StopReason, UserMessage
-from halocline.protocol.patterns import compile_later
 from halocline.protocol.state.persistent import begins_with
 from halocline.protocol.state.state import State
 
@@ -144,12 +144,12 @@ def _root_lines(state: State, known: dict[str, str]) -> list[str]:
 
 
 def _root_line(root: str) -> str:
-    branch = _read_branch(Path(root))
-    return f"{_one_line(root)}{f' (git branch {branch})' if branch else ''}"
+    branch = read_branch(root)
+    return f"{_one_line(root)}{f' (git branch {_one_line(branch)})' if branch else ''}"
 
 
 def _branch_lines(workspace: Path, known: dict[str, str]) -> list[str]:
-    branch = _read_branch(workspace)
+    branch = _one_line(read_branch(str(workspace)))
     return [f"{_BRANCH}: {branch}"] if branch and branch != known.get(_BRANCH) else []
 
 
@@ -192,8 +192,11 @@ def _shown_path(path: str, workspace: Path) -> str:
 
 
 def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:
-    if branch := _read_branch(workspace):
-        yield f"{_BRANCH}: {branch}"
+    git = find_git_folder(workspace)
+    if git and git.branch:
+        yield f"{_BRANCH}: {_one_line(git.branch)}"
+    if not compact:
+        yield from list_facts(workspace, git)
     if workspace in (Path.home(), Path.home() / "Desktop", Path(workspace.anchor)):
         yield f"{_FILES}: not listed (not a project folder)."
         return
@@ -201,22 +204,6 @@ def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:
     names, cut = list_workspace(workspace, limit)
     yield f"{_FILES}{f' (the first {limit}; use list_files for more)' if cut else ''}:"
     yield from names
-
-
-_LONGEST_HEAD = 1 << 12
-_HEAD = compile_later(r"ref: refs/heads/(\S{1,250})|[0-9a-f]{40,64}")
-
-
-def _read_branch(workspace: Path) -> str:
-    folder = workspace / ".git"
-    try:
-        if folder.is_file():  # a linked worktree
-            folder = workspace / read_beginning(folder, _LONGEST_HEAD).decode().removeprefix("gitdir:").strip()
-        head = read_beginning(folder / "HEAD", _LONGEST_HEAD).decode().strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    named = _HEAD.fullmatch(head)  # anything else may be a link to an arbitrary file
-    return (named[1] or head)[:80] if named else ""
 
 
 def _one_line(text: str) -> str:
