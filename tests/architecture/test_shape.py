@@ -26,6 +26,7 @@ NOT_TOOLS = {
         "pictures",
         "relevance",
         "time_limits",
+        "mcp_arguments",
         "mcp_tool",
     )
 }

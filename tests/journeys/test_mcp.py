@@ -543,3 +543,59 @@ async def test_a_prompt_of_a_server_with_a_slash_in_its_name_is_found(journey, s
     (said,) = await client.mcp_prompt(journey.task, "/mcp:github.com/owner/repo:greet the world")
     await client.close()
     assert said.text.endswith("Greet the world.")
+
+
+async def test_a_bad_element_of_a_list_costs_itself_and_is_named_to_the_person(journey, servers):
+    servers(test="crooked pages")
+    await journey.run(echo("over there"), DONE)
+    assert journey.results == ["over there"]
+    (server,) = journey.state.mcp.servers
+    assert [tool.tool for tool in server.tools] == ["echo", "look", "output", "php", "nothing", "typed"]
+    said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
+    assert said == [
+        "The MCP server test offers what is not valid MCP. Left out: "
+        + "; ".join(
+            [
+                "the tool unsaid (it has no inputSchema)",
+                "the outputSchema of the tool output",
+                "the properties of the tool php (they are not an object)",
+                "tool number 8 (it has no name)",
+                "tool number 9 (it has no name)",
+                "the rest of its tools (listing them failed)",
+                "its prompts (what it lists is no list).",
+            ]
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("what", "read"),
+    [
+        ("kind", ["[a part of the kind video was left out: it is not known here, or not valid]", "after"]),
+        ("field", ["after"]),
+        ("string", ["after"]),
+        ("strings", ["after", "3"]),
+        ("object", ["after"]),
+        ("picture", ["[a part of the kind image was left out: it is not known here, or not valid]", "after"]),
+        ("null", ['{"said":"after"}']),
+        ("none", ['{"said":"after"}']),
+        ("list", ['["after"]']),
+        ("error", ["after"]),
+        ("resource", ["[a part of the kind resource was left out: it is not known here, or not valid]", "after"]),
+    ],
+)
+async def test_a_bad_part_of_a_result_costs_itself(journey, servers, what, read):
+    servers(test="new crooked")
+    await journey.run(Turn(calls=(Call("test__output", {"text": what}, id="c1"),)), DONE)
+    (ended,) = journey.of(ev.ToolCallEnded)
+    assert ended.status is CallStatus.COMPLETED
+    assert [part.text for part in ended.result.content if isinstance(part, Text)] == read
+
+
+async def test_a_call_is_sent_as_the_schema_wants_it_under_the_servers_names(journey, servers):
+    servers(test="typing")
+    given = {"filter_0c097d": "x", "count": "3", "list": "[1]", "none": None}
+    await journey.run(Turn(calls=(Call("test__typed", given, id="c1"),)), DONE)
+    sent = {"$filter": "x", "count": 3, "list": [1]}
+    assert json.loads(journey.results[0]) == sent
+    assert journey.of(ev.ToolCallStarted)[0].title == f"test/typed {json.dumps(sent, separators=(',', ':'))}"

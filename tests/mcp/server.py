@@ -24,7 +24,40 @@ RESEARCH = {
     "inputSchema": {"type": "object", "properties": {}},
     "execution": {"taskSupport": "required"},
 }
+CROOKED = [
+    {"name": "unsaid", "description": "Has no schema."},
+    {"name": "output", "inputSchema": {"type": "object"}, "outputSchema": {"description": "no type"}},
+    {"name": "php", "inputSchema": {"type": "object", "properties": []}},
+    {"name": "nothing", "inputSchema": {"required": None, "properties": {"a": 3}}, "annotations": "x", "icons": {}},
+    {"name": "typed", "inputSchema": {"type": "string"}, "title": 3},
+    {"description": "has no name", "inputSchema": {"type": "object"}},
+    "not even an object",
+]
 ASKED = []
+TYPED = {
+    "type": "object",
+    "properties": {
+        "$filter": {"type": "string"},
+        "count": {"type": "integer"},
+        "list": {"type": "array"},
+        "none": {"type": "string"},
+    },
+}
+AFTER = {"type": "text", "text": "after"}
+NEW = {
+    "kind": {"content": [{"type": "video", "url": "x"}, AFTER]},
+    "field": {"content": [AFTER | {"annotations": "x", "_meta": 3}]},
+    "string": {"content": "after"},
+    "strings": {"content": ["after", 3]},
+    "object": {"content": AFTER},
+    "picture": {"content": [{"type": "image", "data": 3}, AFTER]},
+    "null": {"content": None, "structuredContent": {"said": "after"}},
+    "none": {"structuredContent": {"said": "after"}},
+    "list": {"content": [], "structuredContent": ["after"]},
+    "error": {"content": [AFTER], "isError": "no"},
+    "resource": {"content": [{"type": "resource", "resource": {"text": "x"}}, AFTER]},
+}
+"""Results that are not valid MCP, by what is wrong with them."""
 UNANSWERED = object()
 CYCLE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "$defs": {"node": {"type": "object"}}}
 CYCLE["$defs"]["node"]["properties"] = {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}}
@@ -50,6 +83,10 @@ def tools():
         found += [TOOL | {"name": f"tool_{n}", "description": f"Number {n}. " + "word " * 100} for n in range(150)]
     if "twice" in HOW:
         found += [TOOL | {"description": "Says something else."}, READER, TOOL]
+    if "crooked" in HOW:
+        found += CROOKED
+    if "typing" in HOW:
+        found += [{"name": "typed", "inputSchema": TYPED}]
     if "strange" in HOW:
         found += [TOOL | {"name": "a tool/with strange.signs" + "x" * 80, "description": "hid\u202eden\u200b"}]
     return found
@@ -74,6 +111,10 @@ def call(number, params):
     if "endless" in HOW:
         while True:
             sys.stdout.write("x" * 1_000_000)
+    if name == "typed":
+        return {"content": [{"type": "text", "text": json.dumps(arguments)}]}
+    if "new" in HOW:
+        return NEW[arguments.get("text", "")]
     if "fails" in HOW:
         return {"content": [{"type": "text", "text": "the disk is full"}], "isError": True}
     if "slow" in HOW:
@@ -226,7 +267,9 @@ def answer(number, method, params):
         case "initialize":
             return initialised(params)
         case "tools/list":
-            return {"tools": tools()}
+            if params.get("cursor"):
+                return None
+            return {"tools": tools(), **({"nextCursor": "2"} if "pages" in HOW else {})}
         case "tools/call":
             return call(number, params)
         case "tasks/get":
@@ -250,6 +293,8 @@ def answer(number, method, params):
             if "late" in HOW:
                 open("listed", "w").close()
             part = {"name": "part"} if "grown" in HOW else None
+            if "crooked" in HOW:
+                return {"prompts": "none"}
             greet = {"name": "greet", "arguments": [{"name": "who", "required": True}]}
             return {"prompts": [greet, part] if part else [greet]}
         case "prompts/get":

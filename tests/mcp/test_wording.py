@@ -1,10 +1,9 @@
-import json
 import string
 
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.mcp.tool_names import LARGEST_SCHEMA, LONGEST_NAME, clean_schema, digest_tool, name_for, plain_text
+from halocline.mcp.tool_names import LONGEST_NAME, digest_tool, name_for, plain_text
 
 NAMES = st.text(min_size=1, max_size=120)
 
@@ -47,49 +46,6 @@ def test_what_nobody_sees_is_taken_out_of_a_text():
 
 def test_a_long_text_is_cut_with_a_sign():
     assert plain_text("x" * 50, 10) == "x" * 9 + "…"
-
-
-def test_a_plain_schema_stays_as_it_is():
-    schema = {"type": "object", "properties": {"a": {"type": "string", "description": "An a."}}, "required": ["a"]}
-    assert clean_schema(schema) == schema
-
-
-@pytest.mark.parametrize("given", [None, [], "x", {}, {"type": "string"}, {"properties": 3}])
-def test_whatever_is_no_schema_of_an_object_becomes_one(given):
-    assert clean_schema(given)["type"] == "object"
-    assert isinstance(clean_schema(given)["properties"], dict)
-
-
-def test_references_are_written_out_and_cycles_cut():
-    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}}}
-    made = clean_schema({"type": "object", "properties": {"head": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}})
-    assert "$ref" not in json.dumps(made)
-    assert made["properties"]["head"]["properties"]["value"] == {"type": "string"}
-
-
-def test_a_schema_that_doubles_with_each_reference_stays_small():
-    steps = {f"d{n}": {"type": "array", "items": [{"$ref": f"#/$defs/d{n + 1}"}] * 4} for n in range(30)}
-    made = clean_schema({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps})
-    assert len(json.dumps(made)) < 2 * LARGEST_SCHEMA
-
-
-def test_a_giant_schema_keeps_the_names_of_its_fields():
-    fields = {f"f{n}": {"type": "string", "description": "w " * 500} for n in range(90)}
-    made = clean_schema({"type": "object", "properties": fields})
-    assert made["properties"].keys() == fields.keys()
-    assert len(json.dumps(made)) < 2 * LARGEST_SCHEMA
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["$ref", "properties", "a"]), inner),
-    max_leaves=20,
-)
-
-
-@given(JSON)
-def test_no_schema_at_all_breaks_the_cleaning(schema):
-    assert clean_schema(schema)["type"] == "object"
 
 
 def test_the_order_of_fields_does_not_change_a_digest_and_every_word_does():

@@ -64,7 +64,7 @@ def test_a_schema_is_said_in_the_words_that_gemini_accepts(schema: Any, accepted
 
 
 def test_fields_may_be_named_like_words_that_are_left_out() -> None:
-    named = {"default": TEXT, "$schema": TEXT, "additionalProperties": TEXT, "title": TEXT}
+    named = {"default": TEXT, "examples": TEXT, "additionalProperties": TEXT, "title": TEXT}
     assert gemini_parameters({"properties": named, "required": ["title"]}) == {
         "type": "object",
         "properties": named,

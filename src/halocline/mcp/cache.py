@@ -25,13 +25,13 @@ FRESH = 86_400.0
 """Seconds until an entry is stale; the server is then started in the background to refresh it."""
 SLOW = 3_600.0
 """Seconds for which no task waits for a server that an earlier task waited for in vain."""
-_FORMAT = 1
+_FORMAT = 2
 _MOST = 100
 """Entries kept."""
 
 
 class Offer(Value, frozen=True):
-    """A server's offer. `at` is when it was listed, in Unix seconds."""
+    """A server's offer. `at` is when it was listed, in Unix seconds; `left_out` names what of it is not valid MCP."""
 
     tools: tuple[McpTool, ...] = ()
     prompts: tuple[McpPrompt, ...] = ()
@@ -39,6 +39,7 @@ class Offer(Value, frozen=True):
     instructions: str = ""
     version: str = ""
     at: float = 0.0
+    left_out: tuple[str, ...] = ()
 
 
 class Offers:

@@ -33,6 +33,7 @@ POLL = 1.0
 """Seconds between checks of the settings and of watched files."""
 MOST_FOUND = 6
 _NAMES_TOLD = 40
+LEFT_OUT = "The MCP server {server} offers what is not valid MCP. Left out: {what}."
 
 Read = Callable[[Servers | None], Servers]
 """Reads the settings; a server that may not run has a `problem`."""
@@ -265,6 +266,10 @@ class Hub:
                 yield Noticed(
                     f"The MCP server {each.server.name} lists tools twice; only the first of each name is used: {twice}"
                 )
+            left_out = "; ".join(each.offer.left_out[:_NAMES_TOLD]) if each.offer else ""
+            if left_out and self._told.get(f"- {each.server.name}") != left_out:
+                self._told[f"- {each.server.name}"] = left_out
+                yield Noticed(LEFT_OUT.format(server=each.server.name, what=left_out))
             failed = each.is_used and each.standing is Standing.FAILED and not each.server.untrusted
             if failed and self._told.get(f"! {each.server.name}") != each.error:
                 self._told[f"! {each.server.name}"] = each.error

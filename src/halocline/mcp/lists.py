@@ -4,9 +4,13 @@ from typing import Any
 
 import mcp_types as types
 
-from halocline.mcp.tool_names import LONGEST_DESCRIPTION, clean_schema, digest_tool, name_for, plain_text
+from halocline.context.tool_schemas import normalize_schema
+from halocline.mcp.tool_names import LONGEST_DESCRIPTION, digest_tool, name_for, plain_text
 from halocline.ports.mcp import McpPrompt, PromptArgument
 from halocline.protocol.events.mcp import McpTool
+
+SHORTER = 700
+"""Characters of a description that is followed by a sentence of ours: OpenAI takes 1,024 in all."""
 
 
 def tool_of(server: str, tool: types.Tool) -> McpTool:
@@ -14,12 +18,15 @@ def tool_of(server: str, tool: types.Tool) -> McpTool:
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
     schema = dict(tool.input_schema)
+    normal = normalize_schema(schema)
+    words = plain_text(tool.description or tool.title or "", SHORTER if normal.said else LONGEST_DESCRIPTION)
     return McpTool(
         name=name_for(server, tool.name),
         server=server,
         tool=tool.name,
-        description=plain_text(tool.description or tool.title or "", LONGEST_DESCRIPTION),
-        schema=clean_schema(schema),
+        description=f"{words}\n{normal.said}".strip(),
+        schema=normal.schema,
+        renamed=normal.renamed,
         read_only=read_only,
         digest=digest_tool(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
     )

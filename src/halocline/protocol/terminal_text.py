@@ -1,6 +1,7 @@
-"""Strips terminal control sequences from text, or all but its colors; pure."""
+"""Strips terminal control sequences from text, or all but its colors, or all that is not seen; pure."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from halocline.protocol.patterns import compile_later
@@ -19,6 +20,19 @@ def plain_output(text: str) -> str:
     if "\r" not in text:
         return text
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+
+
+def plain_text(text: str, most: int) -> str:
+    """Remove invisible characters and cut to `most` characters."""
+    seen = text[: 2 * most]
+    if not (seen.isascii() and seen.replace("\n", "").isprintable()):
+        seen = "".join(sign for sign in seen if sign in "\n\t" or not _is_hidden(sign))
+    seen = seen.strip()
+    return seen if len(seen) <= most and len(text) <= 2 * most else seen[: most - 1] + "…"
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") or 0xFE00 <= ord(sign) <= 0xFE0F
 
 
 _PIECE = compile_later(rf"\x1b\[([0-9;:]*)m|([^\x00-\x08\n-\x1f\x7f-\x9f]+)|\r|\n|{_SEQUENCE}")

@@ -15,6 +15,7 @@ from halocline.protocol.kinds import Diff, ToolKind
 from halocline.protocol.messages import Image, ResultPart, Text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
+from halocline.tools.mcp_arguments import fit_arguments
 
 LONGEST_TITLE = 160
 NOT_HERE = "No MCP servers are available in this task. Nothing was run; continue without it."
@@ -53,7 +54,8 @@ def build_tool(tool: McpTool) -> AnyTool:
 
 
 def summary(tool: McpTool, input: JsonObject) -> Summary:
-    given = msgspec.json.encode(input).decode() if input else ""
+    sent = fit_arguments(input, tool)
+    given = msgspec.json.encode(sent).decode() if sent else ""
     title = f"{tool.subject} {given}".rstrip()
     return Summary(
         title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
@@ -85,7 +87,8 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
         except Overtaken:
             return None  # the server sees a cancelled question; the call itself continues
 
-    content = await ctx.host.mcp.call(tool, input, Caller(ctx.call.id, ctx.report, ask))
+    sent = fit_arguments(input, tool)
+    content = await ctx.host.mcp.call(tool, sent, Caller(ctx.call.id, ctx.report, ask))
     return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 

@@ -27,6 +27,11 @@ TROUBLES = (
 )
 
 
+def is_lost(error: BaseException) -> bool:
+    """True if it says that the connection ended, not that an answer is bad."""
+    return isinstance(error, MCPError) and (error.code in _LOST or error.message.lower() in FORGOTTEN)
+
+
 class Translated:
     """Use as `with Translated():` around SDK calls. `wanted` returns how a person must sign in, or ""."""
 
@@ -42,7 +47,7 @@ class Translated:
                 return
             case _ if isinstance(error, TROUBLES) and (wanted := self._wanted()):
                 raise SignInNeeded(wanted) from error
-            case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
+            case MCPError() if not is_lost(error):
                 raise Refused(plain_text(error.message, 2_000)) from error
             case ValidationError():
                 raise Refused("its answer is not valid MCP") from error

@@ -18,9 +18,10 @@ from mcp.client._transport import TransportStreams
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from halocline.mcp.cache import Offer
-from halocline.mcp.connection.errors import TROUBLES, Translated
+from halocline.mcp.connection.errors import TROUBLES, Translated, is_lost
 from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.server_tasks import call_as_task, needs_task
@@ -41,6 +42,7 @@ from halocline.protocol.values import JsonObject
 
 MOST_PAGES = 50
 MOST_TOOLS = 1_000
+MOST_LEFT_OUT = 50
 LIST_LIMIT = 30.0
 """Seconds for listing everything a server offers."""
 UNHEARD = "{what} was not passed on: no call is running, or calls of several tasks are"
@@ -60,6 +62,7 @@ class Session:
         self._setup = setup
         self._folders = setup.folders
         self._log = log
+        self._left_out: dict[str, None] = {}
         self._task_tools: frozenset[str] = frozenset()
         self._client: Client
 
@@ -75,6 +78,7 @@ class Session:
 
     async def _offer(self, at: float) -> Offer:
         can = self._client.server_capabilities
+        self._left_out.clear()
         tools = await self._all(self._client.list_tools, "tools") if can.tools is not None else []
         prompts = await self._all(self._client.list_prompts, "prompts") if can.prompts is not None else []
         self._task_tools = frozenset(tool.name for tool in tools if needs_task(tool, can))
@@ -85,14 +89,26 @@ class Session:
             instructions=plain_text(self._client.instructions or "", 1_000),
             version=self.version,
             at=at,
+            left_out=tuple(self._left_out),
         )
 
+    def _note_left_out(self, what: str) -> None:
+        if what not in self._left_out and len(self._left_out) < MOST_LEFT_OUT:
+            self._log.note(f"left out, as it is not valid MCP: {what}")
+            self._left_out[what] = None
+
     async def _all(self, ask: Callable[..., Any], field: str) -> list[Any]:
-        """Read all pages of a list, up to a limit."""
+        """Read all pages of a list, up to a limit. Without its first page, a server has no tools, and fails."""
         found: list[Any] = []
         cursor = None
         for _ in range(MOST_PAGES):
-            page = await ask(cursor=cursor, cache_mode="refresh")
+            try:
+                page = await ask(cursor=cursor, cache_mode="refresh")
+            except (MCPError, ValidationError) as error:
+                if is_lost(error) or (cursor is None and field != "prompts"):
+                    raise
+                self._note_left_out(f"{'the rest' if cursor else 'all'} of its {field} (listing them failed)")
+                break
             found += getattr(page, field)
             cursor = page.next_cursor
             if not cursor or len(found) >= MOST_TOOLS:
@@ -190,7 +206,7 @@ class Session:
         with Translated(self._wanted_sign_in):
             transport = await self._open_transport(stack, filled)
             client = Client(
-                watch_streams(transport, self.lifetime),
+                watch_streams(transport, self.lifetime, self._note_left_out),
                 mode=mode,
                 list_roots_callback=self.roots,
                 logging_callback=self.handle_log,

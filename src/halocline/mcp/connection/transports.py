@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -12,8 +12,10 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import JSONRPCResponse
 
 from halocline.mcp.connection.lifetime import Lifetime
+from halocline.mcp.connection.mending import mend_result
 from halocline.mcp.connection.pipes import Pipes
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Hopeless, Setup
@@ -108,9 +110,9 @@ async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setu
 
 @asynccontextmanager
 async def watch_streams(
-    transport: AbstractAsyncContextManager[TransportStreams], lifetime: Lifetime
+    transport: AbstractAsyncContextManager[TransportStreams], lifetime: Lifetime, left_out: Callable[[str], None]
 ) -> AsyncGenerator[TransportStreams, None]:
-    """Pass the streams through; when the server's stream ends, `lifetime.gone` is set."""
+    """Pass the streams through, with results mended; when the server's stream ends, `lifetime.gone` is set."""
     to_us, ours = anyio.create_memory_object_stream[Any](0)
     async with transport as (theirs, sending), anyio.create_task_group() as group:
 
@@ -118,6 +120,8 @@ async def watch_streams(
             async with to_us:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async for message in theirs:
+                        if isinstance(answer := getattr(message, "message", None), JSONRPCResponse):
+                            answer.result = mend_result(answer.result, left_out)
                         await to_us.send(message)
             lifetime.end()
 

@@ -22,7 +22,8 @@ class McpTool(Value, frozen=True):
     """One tool of a server. `name` is its name for the model, `tool` its name on the server.
 
     `read_only` is the server's claim. `digest` is the hash of the whole definition; `changed` is a unified diff to the
-    definition that a person approved, empty if they are the same.
+    definition that a person approved, empty if they are the same. `renamed` leads from names of arguments that every
+    vendor takes, as in `schema`, to the server's.
     """
 
     name: str
@@ -33,6 +34,7 @@ class McpTool(Value, frozen=True):
     read_only: bool = False
     digest: str = ""
     changed: str = ""
+    renamed: dict[str, str] = {}
 
     @property
     def subject(self) -> str:

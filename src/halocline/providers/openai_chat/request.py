@@ -21,6 +21,9 @@ from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
 
+_LONGEST_DESCRIPTION = 1024
+"""Characters of a tool's description that OpenAI and Azure take."""
+
 
 class OpenAIChat:
     """A model behind a Chat Completions server. `blobs` holds the images in messages."""
@@ -96,7 +99,7 @@ def _write_messages(messages: Sequence[msg.Message], encoded: Sequence[Fragment]
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
-    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    function = {"name": spec.name, "description": spec.description[:_LONGEST_DESCRIPTION], "parameters": spec.schema}
     return {"type": "function", "function": function}
 
 

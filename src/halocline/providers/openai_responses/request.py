@@ -39,6 +39,7 @@ _UNREADABLE = re.compile(
 
 _LEAST_TOKENS = 16
 _LONGEST_ID = 64
+_LONGEST_DESCRIPTION = 1024
 
 
 class OpenAIResponses:
@@ -129,7 +130,7 @@ def to_wire(
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
     """Encode a tool. Not strict: strict schemas allow no optional arguments."""
-    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    function = {"name": spec.name, "description": spec.description[:_LONGEST_DESCRIPTION], "parameters": spec.schema}
     return {"type": "function", **function, "strict": False}
 
 

@@ -32,6 +32,7 @@ from halocline.runtime.mcp import FolderServers
 from halocline.services.policy.rules import PolicyService
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.secrets.store import SecretStore
+from halocline.tools.mcp_arguments import fit_arguments
 
 OURS = (ServerOwner.USER, ServerOwner.PROJECT)
 PARTS = ("env", "headers")
@@ -209,7 +210,8 @@ async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> 
         return ToolResponse(error=f"The server {each.server.name} could not run the call: {redact_text(why)}")
     began = time.monotonic()
     try:
-        found = await call_tool(each, known, arguments, Caller("try", lambda text: None, _ask_nobody))
+        caller = Caller("try", lambda text: None, _ask_nobody)
+        found = await call_tool(each, known, fit_arguments(arguments, known), caller)
     except ToolFailure as failure:
         return ToolResponse(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
     return ToolResponse(True, "", found, "", round(time.monotonic() - began, 2))

@@ -11,7 +11,7 @@ from halocline.protocol.values import Value
 
 
 class ServerTrial(Value, frozen=True, omit_defaults=False):
-    """Result of starting a server. `log` is the file with everything it printed."""
+    """Result of starting a server. `log` is the file with everything it printed; `left_out` is not valid MCP."""
 
     name: str
     ok: bool
@@ -23,6 +23,7 @@ class ServerTrial(Value, frozen=True, omit_defaults=False):
     tokens: int = 0
     error: str = ""
     log: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 async def try_server(each: Supervisor) -> ServerTrial:
@@ -47,6 +48,7 @@ async def try_server(each: Supervisor) -> ServerTrial:
         resources=offer.resources,
         tokens=definitions_size(each.tools),
         log=log,
+        left_out=offer.left_out,
     )
 
 

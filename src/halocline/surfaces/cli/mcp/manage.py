@@ -96,12 +96,10 @@ def _show_result(tried: ServerTrial, *, whole: bool) -> None:
         print(f"✗ {name}: {clean(tried.error)}")
         print(f"    full log: halo mcp logs {name}")
         return
-    facts = [
-        format_plural(len(tried.tools), "tool"),
-        f"about {tried.tokens:,} tokens",
-        f"protocol {clean(tried.protocol)}",
-    ]
-    print(f"✓ {name}: {', '.join(facts)}, {tried.seconds:g} s")
+    size = f"{format_plural(len(tried.tools), 'tool')}, about {tried.tokens:,} tokens"
+    print(f"✓ {name}: {size}, protocol {clean(tried.protocol)}, {tried.seconds:g} s")
+    for what in tried.left_out:
+        print(f"    not valid MCP, left out: {clean(what)}")
     if not whole:
         return
     for tool in tried.tools:

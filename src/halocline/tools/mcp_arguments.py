@@ -1,0 +1,105 @@
+"""Arguments for a tool of an MCP server: fitted to its schema as those of own tools are, under the server's names.
+
+What must stay true: what fits is not changed, and a value is changed only where its text has one meaning as the type
+that the schema wants.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from halocline.protocol import json_input
+from halocline.protocol.events.mcp import McpTool
+from halocline.protocol.values import JsonObject
+
+_INTEGER, _NUMBER = re.compile(r"-?\d{1,15}"), re.compile(r"-?\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?")
+
+
+def fit_arguments(arguments: JsonObject, tool: McpTool) -> JsonObject:
+    """Return the arguments as they are sent; the same object if there is nothing to do."""
+    fitted = _fit_value(arguments, tool.schema)
+    named = _rename_back(fitted, tool.renamed) if tool.renamed else fitted
+    return arguments if named == arguments and repr(named) == repr(arguments) else named
+
+
+def _fit_value(value: Any, schema: Any) -> Any:
+    """Fit a value to the first of the schema's choices that has a meaning for it."""
+    if not isinstance(schema, dict):
+        return value
+    choices = schema.get("anyOf") or [schema]
+    kinds = [kind for one in choices for kind in _list_kinds(one)]
+    if kinds and not any(_is_of_kind(value, kind) for kind in kinds):
+        value = next((found for kind in kinds if (found := _convert_value(value, kind)) is not None), value)
+    match value:
+        case dict():
+            fields, needed = schema.get("properties", {}), schema.get("required", ())
+            return {
+                key: _fit_value(one, fields.get(key))
+                for key, one in value.items()
+                if one is not None or key in needed or _takes_null(fields.get(key, {}))
+            }
+        case list():
+            return [_fit_value(one, schema.get("items")) for one in value]
+    return value
+
+
+def _list_kinds(schema: Any) -> list[str]:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    return kind if isinstance(kind, list) else [kind] if isinstance(kind, str) else []
+
+
+def _takes_null(schema: JsonObject) -> bool:
+    kinds = [kind for one in (schema.get("anyOf") or [schema]) for kind in _list_kinds(one)]
+    return not kinds or "null" in kinds
+
+
+def _is_of_kind(value: Any, kind: str) -> bool:
+    match kind:
+        case "null":
+            return value is None
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case "array":
+            return isinstance(value, list)
+    return isinstance(value, dict)
+
+
+def _convert_value(value: Any, kind: str) -> Any:
+    """Return a value as another type; None if it has no meaning there."""
+    match kind, value:
+        case "integer", float() if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        case "integer", str() if _INTEGER.fullmatch(value):
+            return int(value)
+        case "number", str() if _NUMBER.fullmatch(value):
+            return int(value) if _INTEGER.fullmatch(value) else float(value)
+        case "boolean", str() if value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        case (("array" | "object"), str()):
+            return found if _is_of_kind(found := _decode_text(value), kind) else None
+        case "array", dict():
+            return [value]
+    return None
+
+
+def _decode_text(text: str) -> Any:
+    try:
+        return json_input.decode(text)
+    except msgspec.DecodeError:
+        return None
+
+
+def _rename_back(value: Any, renamed: dict[str, str]) -> Any:
+    match value:
+        case dict():
+            return {renamed.get(key, key): _rename_back(one, renamed) for key, one in value.items()}
+        case list():
+            return [_rename_back(one, renamed) for one in value]
+    return value
