@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -320,7 +320,7 @@ def _is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, str | bool) or _is_number(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return math.isfinite(value) and abs(value) <= _LARGEST_NUMBER

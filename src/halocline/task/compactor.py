@@ -2,7 +2,7 @@
 
 What must stay true: it always ends. If a summary fails, the compaction goes without; if a server calls a request too
 long, it is compacted twice, the second time to hardly anything; only then the error ends the turn. No summary is
-requested that cannot save enough.
+requested that cannot save enough. An MCP tool that a server refuses by name is left out, and the request sent again.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -20,6 +20,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
+from halocline.task.refused_tools import LEFT_OUT, MOST_REFUSED, find_refused_tool
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks  # most tasks have none
@@ -59,7 +60,8 @@ class Compactor:
         """Request the next reply; compact first if the user asked for it or it is needed."""
         async for event in self._make_room(wish):
             yield event
-        for share in (*SECOND_TRIES, None):
+        shares, refused = [*SECOND_TRIES, None], 0
+        while True:
             request = self._request()
             yield ev.StepStarted(model=request.model)
             try:
@@ -68,10 +70,16 @@ class Compactor:
                         yield event
                 return
             except ModelError as error:
-                shorter = self._recover(error, request, share)
-                if shorter is None:
+                if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
+                    refused += 1
+                    said = LEFT_OUT.format(tool=tool.tool, server=tool.server, why=error.text)
+                    changed: list[ev.Event] = [ev.McpToolRefused(tool=tool.name, why=error.text), ev.Noticed(said)]
+                elif shorter := self._recover(error, request, shares.pop(0)):
+                    changed = [shorter]
+                else:
                     raise
-            yield shorter
+            for event in changed:
+                yield event
 
     async def grant(self, wish: InboxRequest) -> AsyncGenerator[ev.Event, None]:
         """Carry out a request of the user; the last event is the answer."""

@@ -11,7 +11,7 @@ import asyncio
 import re
 import ssl
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class ModelServer(Listener):
     `write_size` splits everything that is sent into writes of so many bytes; 0 does not split.
 
     Requests with more tokens (of four bytes) than `window` are refused in the vendor's own words, or without
-    `says_why` as an ordinary bad request.
+    `says_why` as an ordinary bad request; so are those in whose body `refuses` finds a fault, with its words.
 
     `tls` makes it an https server; for `url` to work, its certificate must be for `localhost`.
 
@@ -78,6 +78,7 @@ class ModelServer(Listener):
         models: Sequence[str] | None = ("scripted",),
         window: int | None = None,
         says_why: bool = True,
+        refuses: Callable[[Any], str] = lambda body: "",
     ) -> None:
         super().__init__(self._answer_all, port=port, tls=tls)
         self.requests: list[ReceivedRequest] = []
@@ -91,6 +92,7 @@ class ModelServer(Listener):
         self._models = models
         self._window = window
         self._says_why = says_why
+        self._refuses = refuses
 
     def url(self, vendor: str) -> str:
         """The base URL for a vendor's clients: "anthropic", "gemini", "ollama", "sap", or else OpenAI's."""
@@ -140,6 +142,8 @@ class ModelServer(Listener):
                 return await connection.refuse(wire.refusal(None, "Bad Request"))
             words = wire.too_long.format(size=size, window=self._window)
             return await connection.refuse(wire.refusal(Fault.CONTEXT_EXCEEDED, words))
+        if words := self._refuses(request.body):
+            return await connection.refuse(wire.refusal(None, words))
         if self._answered == len(self._turns):
             count = len(self._turns)
             return await connection.refuse(wire.refusal(None, f"The script has no more turns: it has {count}."))

@@ -30,7 +30,8 @@ def find_tool(name: str, state: State) -> AnyTool | None:
 def list_specs(state: State) -> tuple[ToolSpec, ...]:
     """Return the specs offered in full, in an order that does not depend on which server connected first."""
     listed = (server for server in sorted(state.mcp.servers, key=lambda each: each.name) if not server.searched)
-    return tuple(spec_of(tool) for server in listed for tool in server.tools)
+    refused = state.mcp.refused
+    return tuple(spec_of(tool) for server in listed for tool in server.tools if tool.name not in refused)
 
 
 def spec_of(tool: McpTool) -> ToolSpec:

@@ -64,7 +64,7 @@ def _mend_element(element: Any, at: int, what: str, kind: Any, tell: Tell) -> Js
             tell(f"{label} (its field {bad} is missing or not valid)")
             return None
         element.pop(bad, None)
-    return element
+    return dict(element)
 
 
 def _mend_tool(tool: JsonObject, label: str, tell: Tell) -> str:

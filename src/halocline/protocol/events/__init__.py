@@ -41,6 +41,7 @@ from halocline.protocol.events.mcp import (
     McpOffered as McpOffered,
     McpReported as McpReported,
     McpSampled as McpSampled,
+    McpToolRefused as McpToolRefused,
 )
 from halocline.protocol.events.mentions import MentionsResolved as MentionsResolved
 from halocline.protocol.events.message_queue import (

@@ -65,6 +65,16 @@ class McpOffered(Durable, frozen=True):
     server: McpServer
 
 
+class McpToolRefused(Durable, frozen=True):
+    """The model's server refused a request because of this tool: it is left out from now on. `tool` is as in a call.
+
+    `why` are the server's words.
+    """
+
+    tool: str
+    why: str = ""
+
+
 class McpReported(Durable, frozen=True):
     """The model was told about changes of MCP servers."""
 
@@ -97,4 +107,4 @@ class Sampled(Value, frozen=True):
         return Sampled(self.requests + 1, self.tokens + event.usage.total, allowed)
 
 
-McpEvent = McpOffered | McpReported | McpSampled
+McpEvent = McpOffered | McpToolRefused | McpReported | McpSampled

@@ -31,10 +31,11 @@ from halocline.protocol.values import Value
 
 
 class McpState(Value, frozen=True):
-    """Servers, as last offered, and their requests to the model."""
+    """Servers, as last offered, their requests to the model, and names of tools that the model's server refused."""
 
     servers: tuple[McpServer, ...] = ()
     sampled: Sampled = Sampled()
+    refused: frozenset[str] = frozenset()
 
     def with_server(self, server: McpServer) -> "McpState":
         kept = tuple(known for known in self.servers if known.name != server.name)
