@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from halocline.client import EditorParts, read_given_servers
 from halocline.mcp.tool_names import name_for
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
@@ -599,3 +600,48 @@ async def test_a_call_is_sent_as_the_schema_wants_it_under_the_servers_names(jou
     sent = {"$filter": "x", "count": 3, "list": [1]}
     assert json.loads(journey.results[0]) == sent
     assert journey.of(ev.ToolCallStarted)[0].title == f"test/typed {json.dumps(sent, separators=(',', ':'))}"
+
+
+WAYS_TO_DIE = [
+    ({"command": "no-such-program-anywhere"}, "program not found: no-such-program-anywhere"),
+    ({"command": "false"}, "it exited with code 1"),
+    ({"command": sys.executable, "args": [SERVER, "dies"]}, "it exited with code 4; its last output: no key was given"),
+    ({"command": sys.executable, "args": [SERVER, "never"], "startTimeout": 1}, "it did not start within 1 s"),
+    ({"command": "true"}, "it exited with code 0"),
+    ({"command": "."}, "program not found"),
+    ({"url": "http://127.0.0.1:9/mcp", "type": "http"}, "it cannot be reached"),
+]
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["settings", "command line"])
+@pytest.mark.parametrize(("entry", "why"), WAYS_TO_DIE, ids=lambda one: one if isinstance(one, str) else "")
+async def test_a_server_that_never_works_is_told_of_once_to_the_person_and_to_the_model(
+    journey, servers, entry, why, given
+):
+    servers(fine="")
+    listed = json.loads(journey.home.mcp.read_text())
+    if not given:
+        listed["mcpServers"]["test"] = entry
+        journey.home.mcp.write_text(json.dumps(listed))
+    parts = EditorParts(servers=read_given_servers(json.dumps({"mcpServers": {"test": entry}}))) if given else None
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, editor=parts)
+    wait = McpSettings(wait=0.0 if given else 20.0)
+    await journey.run(Turn(calls=(Call("list_files", {"path": "."}),)), DONE, options=options, mcp=wait)
+    said = [event.text for event in journey.events if isinstance(event, ev.Noticed) and " test " in event.text]
+    late, said = [one for one in said if "still starting" in one], [one for one in said if "still starting" not in one]
+    assert len(late) <= 1
+    if "did not start" in why and given:
+        return
+    (one,) = said
+    assert f"The MCP server test is not available: {why}" in one
+    assert told(journey).count(f"The MCP server test is not available: {why}") == 1
+
+
+async def test_a_server_that_dies_for_good_during_the_task_is_told_of_with_its_last_words(journey, servers):
+    servers(test="crash once")
+    look = Turn(calls=(Call("list_files", {"path": "."}),), delay=2.0)
+    await journey.run(echo(), look, look, DONE)
+    said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
+    assert [one for one in said if "it exited with code 3; its last output: I cannot go on." in one]
+    assert [one for one in said if "it exited with code 6; its last output: never again" in one]
+    assert len(said) == len(set(said))

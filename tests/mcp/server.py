@@ -308,6 +308,11 @@ def answer(number, method, params):
 def main():
     if "child" in HOW:
         subprocess.Popen(["sleep", "987"], start_new_session=True)
+    if "once" in HOW and os.path.exists("started"):
+        sys.stderr.write("never again\n")
+        sys.exit(6)
+    if "once" in HOW:
+        open("started", "w").close()
     if "dies" in HOW:
         sys.stderr.write("no key was given\n")
         sys.exit(4)

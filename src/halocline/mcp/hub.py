@@ -17,7 +17,7 @@ from halocline.context.token_estimate import estimate_tokens
 from halocline.mcp.connection.calls import call_tool, get_prompt, list_resources, read_resource
 from halocline.mcp.connection.pool import Pool, is_same
 from halocline.mcp.connection.setup import Setup
-from halocline.mcp.connection.supervisor import Standing, Supervisor
+from halocline.mcp.connection.supervisor import Supervisor
 from halocline.mcp.tool_names import LONGEST_NAME, plain_text
 from halocline.mcp.tool_search import rank_tools
 from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
@@ -33,6 +33,7 @@ POLL = 1.0
 """Seconds between checks of the settings and of watched files."""
 MOST_FOUND = 6
 _NAMES_TOLD = 40
+LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
 LEFT_OUT = "The MCP server {server} offers what is not valid MCP. Left out: {what}."
 
 Read = Callable[[Servers | None], Servers]
@@ -40,10 +41,21 @@ Read = Callable[[Servers | None], Servers]
 
 
 class Hub:
-    """Implements `ports.mcp.Mcp`. `wait` is in seconds, `allowance` in tokens of full tool definitions."""
+    """Implements `ports.mcp.Mcp`. `wait` is in seconds, `allowance` in tokens of full tool definitions.
+
+    `named` are the servers on the command line of a run without a person, which waits for them as long as they may
+    take to start; None if there is a person.
+    """
 
     def __init__(
-        self, pool: Pool, setup: Setup, read: Read, wait: float, allowance: Callable[[State], int], task: str = ""
+        self,
+        pool: Pool,
+        setup: Setup,
+        read: Read,
+        wait: float,
+        allowance: Callable[[State], int],
+        task: str = "",
+        named: frozenset[str] | None = None,
     ) -> None:
         self._pool = pool
         self._task = task
@@ -51,6 +63,9 @@ class Hub:
         self._setup = setup
         self._read = read
         self._wait = wait
+        self._named = named or frozenset()
+        self._is_alone = named is not None
+        self._tells_late = False
         self._allowance = allowance
         self._servers = Servers()
         self._supervisors: dict[str, Supervisor] = {}
@@ -77,23 +92,19 @@ class Hub:
         if not self._waited:
             self._waited = True
             await self.settled(self._wait - (time.monotonic() - self._began))
+            self._tells_late = self._is_alone
         offers = list(self._offers(state))
         notes = [*self._notes(offers, state)]
         reports = [McpReported(content=tuple(Note(note, "mcp") for note in notes))] if notes else []
         return [*(McpOffered(server=offer) for offer in offers), *reports, *self._notices()]
 
     async def settled(self, limit: float) -> None:
-        """Wait until every starting server is ready or has failed, at most `limit` seconds."""
-        starting = {asyncio.ensure_future(each.settled.wait()): each for each in self.supervisors if each.is_awaited}
-        if not starting:
-            return
-        try:
-            _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
-        finally:
-            for waiting in starting:
-                waiting.cancel()
-        for waiting in late:
-            starting[waiting].waited_in_vain()
+        """Wait until every starting server is ready or has failed, at most `limit` seconds; for named ones longer."""
+        named = [each for each in self.supervisors if each.server.name in self._named and each.is_used]
+        others = [each for each in self.supervisors if each.is_awaited and each not in named]
+        for each in await _wait_until_settled(others, limit):
+            each.waited_in_vain()
+        await _wait_until_settled(named, max((each.server.entry.start_timeout for each in named), default=0.0))
 
     def allow_sampling(self, sample: Sample) -> None:
         """Let servers ask the task's model."""
@@ -168,6 +179,9 @@ class Hub:
             self._settle_on(self._read(self._servers))
             for each in self.supervisors:
                 each.look()
+            if self._tells_late:  # there may be no further request
+                for notice in self._server_notices():
+                    self._setup.tell(notice.text)
 
     def _settle_on(self, servers: Servers) -> None:
         """Switch to exactly these servers; those that are the same in essence keep running."""
@@ -228,9 +242,14 @@ class Hub:
         for each in self.supervisors:
             # Settings errors are for the person to fix, and an untrusted folder's servers are not mentioned.
             usable = each.is_used and not each.server.problem
-            if usable and each.offer is None and (why := self._why_missing(each)) != self._told.get(each.server.name):
+            gone = each.offer is None or (each.is_failing and not each.is_running)
+            why = self._why_missing(each) if usable and gone else ""
+            if why != self._told.get(each.server.name, ""):
                 self._told[each.server.name] = why
-                yield f"The MCP server {each.server.name} is not available: {why}"
+                if why:
+                    yield f"The MCP server {each.server.name} is not available: {why}"
+                elif any(known.name == each.server.name for known in state.mcp.servers):
+                    yield f"The MCP server {each.server.name} is available again."
 
     def _introduce(self, offer: McpServer, *, is_late: bool) -> str:
         supervisor = self._supervisors.get(offer.name)
@@ -249,7 +268,7 @@ class Hub:
         return "\n".join(lines)
 
     def _why_missing(self, each: Supervisor) -> str:
-        if each.standing is Standing.STARTING:
+        if not each.is_failing:
             return "it is still starting; you get its tools when it is ready."
         return each.error[:500] or "it gave no reason."
 
@@ -259,6 +278,9 @@ class Hub:
             if self._told.get(problem) is None:
                 self._told[problem] = problem
                 yield Noticed(problem)
+        yield from self._server_notices()
+
+    def _server_notices(self) -> Iterator[Noticed]:
         for each in self.supervisors:
             twice = ", ".join(map(_normalize_name, each.repeated_names[:_NAMES_TOLD]))
             if twice and self._told.get(f"= {each.server.name}") != twice:
@@ -270,13 +292,30 @@ class Hub:
             if left_out and self._told.get(f"- {each.server.name}") != left_out:
                 self._told[f"- {each.server.name}"] = left_out
                 yield Noticed(LEFT_OUT.format(server=each.server.name, what=left_out))
-            failed = each.is_used and each.standing is Standing.FAILED and not each.server.untrusted
-            if failed and self._told.get(f"! {each.server.name}") != each.error:
+            late = self._tells_late and each.is_used and each.offer is None and not each.is_failing
+            if late and self._told.get(f"? {each.server.name}") is None:
+                self._told[f"? {each.server.name}"] = each.server.name
+                words = f"; its last output: {each.log.last_words}" if each.log.last_words else ""
+                yield Noticed(LATE.format(server=each.server.name, words=words))
+            if each.is_failing and not each.server.untrusted and self._told.get(f"! {each.server.name}") != each.error:
                 self._told[f"! {each.server.name}"] = each.error
                 yield Noticed(
                     f"The MCP server {each.server.name} is not available: {each.error.rstrip('.')}. "
                     f"{_describe_check(each.server)}"
                 )
+
+
+async def _wait_until_settled(supervisors: Sequence[Supervisor], limit: float) -> list[Supervisor]:
+    """Wait until each is ready or has failed; return those that are late."""
+    starting = {asyncio.ensure_future(each.settled.wait()): each for each in supervisors}
+    if not starting:
+        return []
+    try:
+        _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
+    finally:
+        for waiting in starting:
+            waiting.cancel()
+    return [starting[waiting] for waiting in late]
 
 
 def _describe_check(server: Server) -> str:

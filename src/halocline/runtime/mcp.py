@@ -102,7 +102,8 @@ class FolderServers:
         def tell(text: str) -> None:
             log.show(Noticed(text))
 
-        hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
+        named = None if parts.inbox.attended else frozenset(server.name for server in self.given)
+        hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task, named=named)
         permissions: Permissions = ServerPermissions(host.permissions, self.servers)
         host = replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)
         task = Task(replace(parts, host=host))
@@ -116,6 +117,7 @@ class FolderServers:
         *,
         trusted: bool = False,
         task: str = "",
+        named: frozenset[str] | None = None,
     ) -> Hub:
         """Build the hub of the servers, ready to start."""
         read = lambda before: self.servers(before, trusted=trusted)
@@ -126,6 +128,7 @@ class FolderServers:
             self.settings.mcp.wait,
             self._allowance,
             task,
+            named,
         )
 
     def setup(self, tell: Callable[[str], None] = lambda text: None) -> Setup:

@@ -1,5 +1,7 @@
 """Parts that all servers of a task share: workspace, environment, stores and callbacks."""
 
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +9,14 @@ from typing import Protocol
 
 from halocline.mcp.cache import Offers
 from halocline.mcp.pins import Pins
+from halocline.mcp.variables import Filled, server_environment
 from halocline.net.network import DIRECT, Network
 from halocline.ports.blobs import Blobs
 from halocline.ports.programs import Programs
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.secrets.secret import Secret
 
+NO_PROGRAM = "program not found: {command}; install it, or set its full path"
 MISSING_SDK = "MCP support is not installed; run: pip install 'halocline[mcp]'"
 
 
@@ -79,3 +83,12 @@ class Setup:
     sampling: bool = False
     folders: tuple[Path, ...] = ()
     passed: tuple[str, ...] = ()
+
+    def folder_of(self, filled: Filled) -> str:
+        """Return the folder in which a server runs."""
+        return str(self.workspace / os.path.expanduser(filled.cwd))
+
+    def find_program(self, filled: Filled) -> str | None:
+        """Find a server's program, from its folder or on the PATH."""
+        command = os.path.join(self.folder_of(filled), filled.command) if "/" in filled.command else filled.command
+        return shutil.which(command, path=server_environment(filled.env, self.env, self.passed).get("PATH"))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from halocline.mcp.connection.setup import MISSING_SDK, Hopeless
+from halocline.mcp.connection.setup import MISSING_SDK, NO_PROGRAM, Hopeless
 
 if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
@@ -79,6 +79,11 @@ class Supervisor:
             self._prepare()
 
     @property
+    def is_failing(self) -> bool:
+        """True from a failure until it is ready, also while it is started again."""
+        return self.is_used and bool(self.error)
+
+    @property
     def is_awaited(self) -> bool:
         """True if a task's first request waits for it: its tools are unknown, and it is not known to be slow."""
         return self.is_used and self.offer is None and not self._setup.offers.is_slow(self._key)
@@ -118,6 +123,10 @@ class Supervisor:
             return
         if anyway or self.offer is None or not is_fresh(self.offer):
             self.settled.clear()
+            if self.server.transport == "stdio" and self._setup.find_program(self._filled) is None:
+                self._starts += 1
+                self._fail(NO_PROGRAM.format(command=self._filled.command))
+                return
             self.standing = Standing.STARTING
             self._life = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 

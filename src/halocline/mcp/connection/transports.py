@@ -1,8 +1,6 @@
 """Transports to a server: pipes to a program, streamable HTTP and SSE, as the SDK's pairs of streams."""
 
-import os
-import shutil
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -18,7 +16,7 @@ from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.mending import mend_result
 from halocline.mcp.connection.pipes import Pipes
 from halocline.mcp.connection.server_log import ServerLog
-from halocline.mcp.connection.setup import Hopeless, Setup
+from halocline.mcp.connection.setup import NO_PROGRAM, Hopeless, Setup
 from halocline.mcp.connection.sign_in import SignIn
 from halocline.mcp.variables import Filled, server_environment
 from halocline.net.dialing import tls_context
@@ -55,9 +53,10 @@ async def open_pipes(
     stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, lifetime: Lifetime
 ) -> AbstractAsyncContextManager[TransportStreams]:
     """Start the server's program and build the transport over its pipes; the stack ends it."""
-    env, folder = server_environment(filled.env, setup.env, setup.passed), _folder_of(filled, setup)
-    words = (_find_program(filled.command, folder, env), *filled.args)
-    program = await setup.programs.start(words, env, folder)
+    if (found := setup.find_program(filled)) is None:
+        raise Hopeless(NO_PROGRAM.format(command=filled.command))
+    env, words = server_environment(filled.env, setup.env, setup.passed), (found, *filled.args)
+    program = await setup.programs.start(words, env, setup.folder_of(filled))
     stack.push_async_callback(_end_program, program, lifetime)
     pipes = Pipes(program, log, lifetime.end)
     program.exited.add_done_callback(lambda exited: lifetime.end(f"it exited with code {exited.result()}"))
@@ -67,18 +66,6 @@ async def open_pipes(
 async def _end_program(program: Program, lifetime: Lifetime) -> None:
     """End a program; a server that answered gets a moment to exit by itself."""
     await program.end(_END_PATIENCE if lifetime.answered else 0.0)
-
-
-def _find_program(command: str, folder: str, env: Mapping[str, str]) -> str:
-    """Find the program. Raises Hopeless when there is none."""
-    found = shutil.which(os.path.join(folder, command) if "/" in command else command, path=env.get("PATH"))
-    if found is None:
-        raise Hopeless(f"program not found: {command}; install it, or set its full path")
-    return found
-
-
-def _folder_of(filled: Filled, setup: Setup) -> str:
-    return str(setup.workspace / os.path.expanduser(filled.cwd))
 
 
 def _build_client(
