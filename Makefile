@@ -70,6 +70,7 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap $(VENV)/.strace
 other-programs:
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
+	@$(BIN)/python -m tests.mcp.conformance.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
 	@$(BIN)/python -m tests.surfaces.web.set_up
 	@$(if $(CI),$(BIN)/python -m tests.surfaces.vscode.set_up)

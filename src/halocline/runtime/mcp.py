@@ -105,8 +105,7 @@ class FolderServers:
         named = None if parts.inbox.attended else frozenset(server.name for server in self.given)
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task, named=named)
         permissions: Permissions = ServerPermissions(host.permissions, self.servers)
-        host = replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)
-        task = Task(replace(parts, host=host))
+        task = Task(replace(parts, host=replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)))
         self._allow_sampling(hub, task)
         return task
 
@@ -120,11 +119,10 @@ class FolderServers:
         named: frozenset[str] | None = None,
     ) -> Hub:
         """Build the hub of the servers, ready to start."""
-        read = lambda before: self.servers(before, trusted=trusted)
         return Hub(
             self.pool,
             replace_setup(self.setup(tell), programs=self.pool.programs, folders=folders),
-            read,
+            lambda before: self.servers(before, trusted=trusted),
             self.settings.mcp.wait,
             self._allowance,
             task,
@@ -163,8 +161,7 @@ class FolderServers:
         return self.home.logs / "mcp"
 
     def _allowance(self, state: State) -> int:
-        window = window_of(state.model.name, self.settings, self.catalogue)
-        return int((window or WINDOW) * self.settings.mcp.share)
+        return int((window_of(state.model.name, self.settings, self.catalogue) or WINDOW) * self.settings.mcp.share)
 
 
 def build_programs(env: Mapping[str, str]) -> LocalPrograms:

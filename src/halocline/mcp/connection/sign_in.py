@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.utils import issuers_match
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -21,6 +22,7 @@ from mcp.shared.auth import (
     OAuthMetadata,
     OAuthToken,
 )
+from pydantic import AnyHttpUrl
 
 from halocline.mcp.connection.setup import Secrets, SignInNeeded, Visitor
 from halocline.ports.mcp_servers import OAuth
@@ -28,6 +30,7 @@ from halocline.protocol import json_input
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 
+BASIC, POST = "client_secret_basic", "client_secret_post"
 EARLIER = 60.0
 """Seconds before its expiry at which a token counts as expired."""
 
@@ -54,6 +57,8 @@ class SignIn(OAuthClientProvider):
         self.asked = ""
         self._server = server
         self._visitor = visitor
+        self._issuer = ""
+        self._has_secret = oauth.client_secret is not None
         self._store = _Store(secret_name(server, url), secrets, oauth, visitor.url if visitor else "", self)
         back = visitor.url if visitor else "http://localhost/callback"
         about = {
@@ -62,7 +67,7 @@ class SignIn(OAuthClientProvider):
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
             "scope": " ".join(oauth.scopes) or None,
-            "token_endpoint_auth_method": "client_secret_post" if oauth.client_secret else "none",
+            "token_endpoint_auth_method": BASIC if oauth.client_secret else "none",
         }
         metadata = OAuthClientMetadata.model_validate(about)
         super().__init__(url, metadata, self._store, self._open, self._back)
@@ -79,15 +84,46 @@ class SignIn(OAuthClientProvider):
         """Do not register with a server when no one is signed in and no one can sign in now."""
         if not self.context.is_token_valid():
             self._initialized = False  # another process may have refreshed it
+        self._issuer = ""
         flow = super()._auth_flow(request)
         if self._visitor is None and not (await self._store.load()).tokens:
             flow = self._detect_sign_in(request)
         try:
             sent = await anext(flow)
             while True:
-                sent = await flow.asend((yield sent))
+                response = yield sent
+                sent = await flow.asend(await self._accept_issuer(sent, response))
         except StopAsyncIteration:
             return
+
+    async def _accept_issuer(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        """Let a server of 2025-03-26, whose metadata is at its root, name any issuer of its own origin."""
+        if self.context.auth_server_url or "/.well-known/" not in request.url.path or response.status_code != 200:
+            return response
+        try:
+            metadata = json_input.decode(await response.aread(), type=dict[str, Any])
+        except msgspec.DecodeError:
+            return response
+        issuer, origin = str(metadata.get("issuer")), self._expected_issuer()
+        if urlsplit(issuer)[:2] != urlsplit(origin)[:2] or issuers_match(issuer, origin):
+            return response
+        self._issuer = issuer
+        return httpx2.Response(200, json=metadata | {"issuer": origin}, request=request)
+
+    def _choose_authentication(self) -> None:
+        """Send the secret of a given client as the server takes it; without its word by HTTP Basic (RFC 6749)."""
+        if self._has_secret and self.context.client_info is not None:
+            known = self.context.oauth_metadata
+            offered = (known and known.token_endpoint_auth_methods_supported) or [BASIC]
+            self.context.client_info.token_endpoint_auth_method = BASIC if BASIC in offered else POST
+
+    async def _exchange_token_authorization_code(self, auth_code: str, code_verifier: str) -> httpx2.Request:
+        self._choose_authentication()
+        return await super()._exchange_token_authorization_code(auth_code, code_verifier)
+
+    async def _refresh_token(self) -> httpx2.Request:
+        self._choose_authentication()
+        return await super()._refresh_token()
 
     async def _detect_sign_in(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         response = yield request
@@ -101,6 +137,8 @@ class SignIn(OAuthClientProvider):
             raise SignInNeeded(self.asked)
         if self._visitor is None:
             raise SignInNeeded(self.asked)
+        if self._issuer and self.context.oauth_metadata is not None:
+            self.context.oauth_metadata.issuer = AnyHttpUrl(self._issuer)  # the redirect will name it
         self._visitor.show(url)
 
     async def _back(self) -> AuthorizationCodeResult:
