@@ -40,6 +40,7 @@ OPENING = {
     **named("services", "imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),
     **named("context", "templates", OWN),
+    **named("providers", "errors", OWN),
     **named("surfaces/rows", "words", OWN),
     **named("git", "view", WRITES),
     **named("hosts", "keeper", OWN),

@@ -2,7 +2,8 @@ import pytest
 from tests.providers.streams import endpoint
 
 from halocline.protocol.errors import ModelErrorKind
-from halocline.providers.errors import classify_refusal, retry_after
+from halocline.providers.errors import classify_refusal
+from halocline.providers.waits import retry_after
 
 Kind = ModelErrorKind
 

@@ -433,7 +433,7 @@ ERRORS = [
     ({"code": "insufficient_quota", "message": "No."}, ModelErrorKind.QUOTA),
     ({"code": "context_length_exceeded", "message": "No."}, ModelErrorKind.CONTEXT_EXCEEDED),
     ({"code": "invalid_prompt", "message": "No."}, ModelErrorKind.INVALID_REQUEST),
-    ({"code": "image_too_large", "message": "No."}, ModelErrorKind.INVALID_REQUEST),
+    ({"code": "image_too_large", "message": "No."}, ModelErrorKind.PICTURE),
     ({"code": None, "message": "No."}, ModelErrorKind.SERVER),
 ]
 SHAPES = {

@@ -68,6 +68,10 @@ class ToolFailure(HaloclineError):
     code = "tool_failure"
 
 
+LONG_WAIT = 300.0
+"""Seconds: a server that asks to wait longer is not asked again, as the plan is used up."""
+
+
 class ModelErrorKind(StrEnum):
     """Reason why a model request failed; decides whether it is retried."""
 
@@ -89,6 +93,9 @@ class ModelErrorKind(StrEnum):
     EMPTY = "empty"
     TOO_LONG = "too_long"
     NOT_A_STREAM = "not_a_stream"
+    NO_TOOLS = "no_tools"
+    PICTURE = "picture"
+    BLOCKED = "blocked"
 
 
 RETRYABLE = frozenset(
@@ -106,7 +113,7 @@ RETRYABLE = frozenset(
 
 
 class ModelError(HaloclineError):
-    """A model request failed. `retry_after` is in seconds, if the server sent it."""
+    """A model request failed. `retry_after` is in seconds, if the server sent it; `said` are its own words."""
 
     code = "model"
 
@@ -118,9 +125,11 @@ class ModelError(HaloclineError):
         *,
         status: int | None = None,
         retry_after: float | None = None,
+        said: str = "",
     ) -> None:
         super().__init__(text, hint)
         self.kind = kind
+        self.said = said
         self.status = status
         self.retry_after = retry_after
         self.code = f"model_{kind.value}"
@@ -128,3 +137,8 @@ class ModelError(HaloclineError):
     @property
     def retryable(self) -> bool:
         return self.kind in RETRYABLE
+
+    @property
+    def waits_long(self) -> bool:
+        """True if the server asks to wait longer than a retry would."""
+        return (self.retry_after or 0.0) > LONG_WAIT

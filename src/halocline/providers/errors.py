@@ -4,82 +4,59 @@ An error inside a stream gets the status it would have had as a response, and go
 """
 
 import re
-import time
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from halocline.net.address import address_of
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import LONG_WAIT, ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.waits import describe_end, wait_asked
 
 Kind = ModelErrorKind
 
 _SHOWN = 300
-_UNIX_TIME = 1_000_000_000
-
-
-def _compile_words(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_BILLING = _compile_words(
-    "insufficient_quota",
-    "exceeded your current quota",
-    "insufficient.(balance|credit|fund)",
-    "credit balance",
-    "spend(ing)?.?limit",
-    "enable billing",
-)
-_KEY = _compile_words("API_KEY_INVALID", "API key (not valid|expired)")
-# Google names the exhausted quota; only a daily one is worth switching providers for.
-_QUOTA_OF_A_DAY = _compile_words(r"quotaId[^,}]*PerDay")
-_QUOTA_OF_A_MINUTE = _compile_words(r"quotaId[^,}]*PerMinute")
-_RATE = _compile_words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
-_CONTEXT = _compile_words(
-    r"context.?(length|window|size)",
-    r"maximum context",
-    r"(prompt|input|request) is too (long|large)",
-    r"too many (input )?tokens",
-    r"exceeds? the (model'?s )?(maximum|available|limit)[^.]*(tokens|context)",
-    r"input length and .?max_tokens",
-    r"token (count|limit)[^.]*exceed",
-    r"reduce the length",
-    r"maximum prompt length is \d",  # xAI
-    r"`inputs` tokens \+ `max_new_tokens` must be",  # Text Generation Inference, and Together
-    r"`inputs` must have less than \d+ tokens",
-)
-_OVERLOADED = _compile_words("overloaded", "at capacity", "no healthy upstream")
+_DEEPEST = 12
+"""Levels of messages within messages."""
+_READ = 20_000
+"""Characters of a body that are searched for words."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Applies to these statuses and, with `words`, only if the body matches."""
+    """Applies to these statuses and, with `words`, only if the body matches those rows of `refusals.toml`."""
 
     kind: ModelErrorKind
     statuses: range | frozenset[int]
-    words: re.Pattern[str] | None = None
+    words: str = ""
 
 
 _ANY = range(100, 1000)
 
 _RULES = (
+    _Rule(Kind.BLOCKED, frozenset({403, 503}), "blocked"),
     _Rule(Kind.QUOTA, frozenset({402})),
-    _Rule(Kind.AUTH, frozenset({400}), _KEY),
-    _Rule(Kind.QUOTA, frozenset({429}), _QUOTA_OF_A_DAY),
-    _Rule(Kind.RATE_LIMIT, frozenset({429}), _QUOTA_OF_A_MINUTE),
-    _Rule(Kind.QUOTA, frozenset({400, 403, 429}), _BILLING),
+    _Rule(Kind.AUTH, frozenset({400}), "key"),
+    _Rule(Kind.QUOTA, frozenset({400, 403, 429, 503}), "used_up"),
+    _Rule(Kind.RATE_LIMIT, frozenset({429}), "rate_of_a_minute"),
+    _Rule(Kind.QUOTA, frozenset({400, 403, 429}), "no_credit"),
     _Rule(Kind.AUTH, frozenset({401, 403})),
     _Rule(Kind.RATE_LIMIT, frozenset({429})),
-    _Rule(Kind.RATE_LIMIT, frozenset({400, 413}), _RATE),
+    _Rule(Kind.NO_TOOLS, frozenset({400, 404, 405, 422, 500, 501}), "no_tools"),
+    _Rule(Kind.PICTURE, frozenset({400, 404, 413, 415, 422, 500}), "picture"),
+    _Rule(Kind.RATE_LIMIT, frozenset({400, 413}), "rate_limit"),
     _Rule(Kind.CONTEXT_EXCEEDED, frozenset({413})),
-    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({400, 422, 500}), _CONTEXT),
+    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({400, 422, 500}), "too_long"),
     _Rule(Kind.NOT_FOUND, frozenset({404})),
     _Rule(Kind.OVERLOADED, frozenset({503, 529})),
-    _Rule(Kind.OVERLOADED, range(500, 600), _OVERLOADED),
+    _Rule(Kind.OVERLOADED, range(500, 600), "overloaded"),
     _Rule(Kind.INVALID_REQUEST, frozenset({501, 505})),
     _Rule(Kind.SERVER, frozenset({408, 425})),
     _Rule(Kind.SERVER, range(500, 600)),
@@ -95,6 +72,9 @@ _WHAT = {
     Kind.CONTEXT_EXCEEDED: "The conversation is too long for {model}",
     Kind.NOT_FOUND: "{vendor} has no model {model} at this address",
     Kind.INVALID_REQUEST: "{vendor} rejected the request",
+    Kind.NO_TOOLS: "{vendor} does not take tool calls for {model}",
+    Kind.PICTURE: "{vendor} did not accept a picture",
+    Kind.BLOCKED: "Something in front of {vendor} blocked the request",
 }
 
 _HINTS = {
@@ -106,7 +86,16 @@ _HINTS = {
     Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
     Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
     Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
+    Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
+    Kind.PICTURE: "Choose a model that takes pictures with -m, or go on without: /context drop-pictures",
+    Kind.BLOCKED: "It is not about the key: a firewall did it. Try another network or proxy, or check the base URL.",
 }
+
+_USED_UP = (
+    "Your plan with {vendor} is used up{until}",
+    "Send your message again{then}, or choose another model with -m.",
+)
+"""The words for a plan that ends before a retry could help."""
 
 _SIGNED_IN = (
     "{vendor} did not accept your sign-in",
@@ -146,28 +135,53 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     """Classify an error response. Header names are in lower case."""
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
-    body_text = body.decode("utf-8", "replace")
-    kind = classify_words(status, body_text)
+    said = _read_body(body)
+    kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
+    wait = wait_asked(headers, said)
+    is_long = wait is not None and wait > LONG_WAIT
+    if kind is Kind.RATE_LIMIT and is_long:
+        kind = Kind.QUOTA
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
         "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
+        "until": f" until {describe_end(wait)}" if wait else "",
+        "then": " then" if wait else " when it is renewed",
     }
     message = _error_message(body, endpoint)
-    what, hint = _SIGNED_IN if kind is Kind.AUTH and endpoint.tokens else (_WHAT[kind], _HINTS[kind])
+    what, hint = _describe(kind, said, is_long=is_long, signed_in=bool(endpoint.tokens))
     what = what.format(**facts)
     return ModelError(
         kind,
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         hint.format(**facts),
         status=status,
-        retry_after=_wait_asked(headers, body_text),
+        retry_after=wait,
+        said=said,
     )
+
+
+def _describe(kind: ModelErrorKind, said: str, *, is_long: bool, signed_in: bool) -> tuple[str, str]:
+    """Return what happened and what to do, as templates."""
+    if kind is Kind.QUOTA and (is_long or _find_words("used_up").search(said)):
+        return _USED_UP
+    return _SIGNED_IN if kind is Kind.AUTH and signed_in else (_WHAT[kind], _HINTS[kind])
 
 
 def classify_words(status: int, text: str) -> ModelErrorKind:
     """Return the kind of a refusal by its status and its wording."""
-    return next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(text)))
+    return next(
+        rule.kind
+        for rule in _RULES
+        if status in rule.statuses and (not rule.words or _find_words(rule.words).search(text))
+    )
+
+
+@cache
+def _find_words(group: str) -> re.Pattern[str]:
+    """Return the words of a group of `refusals.toml` as one pattern."""
+    table = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+    return re.compile("|".join(row["words"] for row in table[group]), re.IGNORECASE)
 
 
 def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:
@@ -196,6 +210,26 @@ def _status_of(mark: Any) -> int:
     return int(text) if text.isdigit() and len(text) == 3 else _STATUSES.get(text, 0)
 
 
+def _read_body(body: bytes) -> str:
+    """Return what is searched for words: the body without what it repeats of the request, and its innermost message."""
+    text = body.decode("utf-8", "replace")
+    try:
+        document = json_input.decode(body)
+    except msgspec.DecodeError:
+        return text[:_READ]
+    return f"{msgspec.json.encode(_without_echo(document)).decode()[:_READ]}\n{_words_of(document)[:_READ]}"
+
+
+def _without_echo(document: Any) -> Any:
+    """Drop the `input` that validators repeat: words of a conversation must not decide what its refusal means."""
+    match document:
+        case dict():
+            return {key: _without_echo(value) for key, value in document.items() if key not in ("input", "ctx")}
+        case list():
+            return [_without_echo(value) for value in document]
+    return document
+
+
 def _error_message(body: bytes, endpoint: Endpoint) -> str:
     """Return the server's message, on one line and cut. The key is redacted before the cut, which could split it."""
     try:
@@ -206,9 +240,11 @@ def _error_message(body: bytes, endpoint: Endpoint) -> str:
 
 
 def show_body(body: bytes, endpoint: Endpoint) -> str:
-    """Return the beginning of a body without its markup, on one line. The key is redacted."""
-    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", body.decode("utf-8", "replace"), flags=re.DOTALL | re.I)
-    return _shorten_words(text, endpoint)
+    """Return the beginning of a body on one line: a page's title, else its text. The key is redacted."""
+    text = body.decode("utf-8", "replace")
+    if (title := re.search(r"<title[^>]*>([^<]+)</title>", text, re.IGNORECASE)) and title[1].strip():
+        return _shorten_words(unescape(title[1]), endpoint)
+    return _shorten_words(re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL | re.I), endpoint)
 
 
 def _shorten_words(words: str, endpoint: Endpoint) -> str:
@@ -216,58 +252,41 @@ def _shorten_words(words: str, endpoint: Endpoint) -> str:
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
 
 
-def _words_of(document: Any) -> str:
-    """Extract the message from any of the forms in which servers send errors."""
-    while isinstance(document, list) and document:
-        document = document[0]
-    if not isinstance(document, dict):
-        return str(document)
-    for name in ("error", "message", "detail"):
-        if inner := document.get(name):
-            return _words_of(inner)
+def _words_of(document: Any, depth: int = 0) -> str:
+    """Extract the innermost message from any of the forms in which servers and gateways send errors."""
+    if depth > _DEEPEST:
+        return ""
+    match document:
+        case list():
+            return "; ".join(filter(None, (_words_of(each, depth + 1) for each in document[:3])))
+        case str():
+            return _words_inside(document, depth)
+        case dict():
+            return _words_of_object(document, depth)
+    return str(document)
+
+
+def _words_of_object(document: dict[str, Any], depth: int) -> str:
+    metadata = document.get("metadata")
+    if isinstance(metadata, dict) and (raw := metadata.get("raw")):  # OpenRouter's, from the provider behind it
+        by = metadata.get("provider_name")
+        return f"{by}: {_words_of(raw, depth + 1)}" if isinstance(by, str) else _words_of(raw, depth + 1)
+    if isinstance(place := document.get("loc"), list) and (said := document.get("msg")):
+        return f"{'.'.join(map(str, place))}: {said}"
+    for name in ("error", "errors", "message", "detail", "msg"):
+        if (inner := document.get(name)) and (words := _words_of(inner, depth + 1)):
+            return words
     return str(document.get("code") or document.get("type") or "")
 
 
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds a server asks to wait. `now` is Unix time; the server's own date wins."""
-    if (wait := _parse_number(headers.get("retry-after-ms", ""))) is not None:
-        return wait / 1000
-    asked = headers.get("retry-after", "")
-    if (wait := _parse_number(asked)) is not None:
-        return wait
-    if (date := headers.get("date")) and (server_time := _http_date(date)) is not None:
-        now = server_time
-    if asked and (moment := _http_date(asked)) is not None:
-        return max(0.0, moment - now)
-    for name in ("x-ratelimit-reset", "ratelimit-reset"):
-        if (reset := _parse_number(headers.get(name, ""))) is not None:
-            return _seconds_until(reset, now)
-    return None
-
-
-def _wait_asked(headers: Mapping[str, str], body_text: str) -> float | None:
-    """Return the seconds to wait from the headers, or from the body as Google sends it."""
-    if (asked := retry_after(headers, time.time())) is not None:
-        return asked
-    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', body_text)
-    return float(found[1]) if found else None
-
-
-def _seconds_until(reset: float, now: float) -> float:
-    """Convert a reset given in seconds from now, Unix time, or Unix time in milliseconds."""
-    if reset > _UNIX_TIME * 1000:
-        reset /= 1000
-    return max(0.0, reset - now) if reset > _UNIX_TIME else reset
-
-
-def _parse_number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d{1,15}(\.\d*)?", text.strip()) else None
-
-
-def _http_date(text: str) -> float | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return parsedate_to_datetime(text).timestamp()
-    except ValueError:
-        return None
+def _words_inside(text: str, depth: int) -> str:
+    """Return the message of the JSON that a gateway put into its own text; the text itself if there is none."""
+    begin, end = text.find("{"), text.rfind("}")
+    if 0 <= begin < end:
+        try:
+            inner = json_input.decode(text[begin : end + 1].encode())
+        except msgspec.DecodeError:
+            return text
+        if isinstance(inner, dict) and (words := _words_of(inner, depth + 1)):
+            return words
+    return text

@@ -14,9 +14,16 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
 REST = 300.0
-"""Seconds for which a failed model is skipped, unless all failed."""
+"""Least seconds for which a failed model is skipped, unless all failed."""
 
-_ITS_OWN = frozenset({ModelErrorKind.CONTEXT_EXCEEDED, ModelErrorKind.INVALID_REQUEST, ModelErrorKind.REFUSED})
+_ITS_OWN = frozenset(
+    {
+        ModelErrorKind.CONTEXT_EXCEEDED,
+        ModelErrorKind.INVALID_REQUEST,
+        ModelErrorKind.PICTURE,
+        ModelErrorKind.REFUSED,
+    }
+)
 """Failures of the request itself; they do not trigger a fallback."""
 
 
@@ -41,7 +48,7 @@ class Fallback:
             except ModelError as error:
                 if at == len(models) or error.kind in _ITS_OWN:
                     raise
-                self._rests_until[model.name] = self._clock() + REST
+                self._rests_until[model.name] = self._clock() + max(REST, error.retry_after or 0.0)
                 cause = error.text
             yield StepRetried(attempt=at, wait=0.0, cause=cause, model=models[at].name)
 

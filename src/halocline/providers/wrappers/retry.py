@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from itertools import count
+from math import ceil
 
 from msgspec.structs import replace
 
@@ -12,7 +13,6 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
 WAITS = (2.0, 4.0, 8.0)
-LONGEST_WAIT = 60.0
 # A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
 MOST_RETRIES = {ModelErrorKind.UNREACHABLE: 1}
 EACH_MINUTE = 60.0
@@ -41,13 +41,14 @@ class Retrying:
 
     Before each wait it yields `StepRetried`, which voids everything streamed so far. Waits are in seconds, with a
     jitter of a quarter either way so that many clients do not come back at once; a server's `Retry-After` is the
-    minimum, up to a minute. Errors that a retry cannot fix (key, quota, context, request) are raised at once, with one
+    minimum. Errors that a retry cannot fix (key, quota, context, request) are raised at once, with one
     exception: a request that is rejected with an output schema is repeated without it, as are all later ones. The task
     validates the answer itself. When a person skips the wait (`ask_now`), the same `StepRetried` comes again with a
     wait of 0.
 
     While no one watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
-    minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed.
+    minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed. A wait of
+    more than five minutes that the server asks for ends the attempts, unless no one watches and the patience covers it.
     """
 
     def __init__(
@@ -84,8 +85,8 @@ class Retrying:
                 most = self._max_retries(error)
                 if attempt <= most:
                     wait = self._pause(self._waits[attempt - 1], error)
-                elif minutes < self._minutes and self._is_waited_out(error):
-                    minutes += 1
+                elif minutes + (due := _minutes_asked(error)) <= self._minutes and self._is_waited_out(error):
+                    minutes += due
                     wait, most = self._pause(EACH_MINUTE, error), attempt + self._minutes - minutes
                 else:
                     raise
@@ -95,7 +96,8 @@ class Retrying:
                 yield replace(retried, wait=0.0)
 
     def _is_waited_out(self, error: ModelError) -> bool:
-        return self._has_answered and error.kind in OUTAGES and not self._is_watched()
+        passes = error.kind in OUTAGES or error.waits_long
+        return self._has_answered and passes and not self._is_watched()
 
     def ask_now(self) -> bool:
         """End the current waits. False when there is none."""
@@ -140,8 +142,15 @@ class Retrying:
 
     def _max_retries(self, error: ModelError) -> int:
         """Return how often this failure is worth a retry."""
+        if error.waits_long:
+            return 0
         return min(len(self._waits), MOST_RETRIES.get(error.kind, len(self._waits))) if error.retryable else 0
 
     def _pause(self, wait: float, error: ModelError) -> float:
         spread = wait * (1 + _SPREAD * (2 * self._random() - 1))
-        return round(max(spread, min(error.retry_after or 0.0, LONGEST_WAIT)), 2)
+        return round(max(spread, error.retry_after or 0.0), 2)
+
+
+def _minutes_asked(error: ModelError) -> int:
+    """Return how many minutes of patience the next wait takes."""
+    return ceil((error.retry_after or 0.0) / EACH_MINUTE) if error.waits_long else 1

@@ -159,7 +159,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = (
     (re.compile("rate|overload"), "wait"),
     (re.compile("context"), "compact"),
     (re.compile("compact|nothing_to_undo|restored|checkpoint"), "none"),
-    (re.compile("not_found|invalid"), "model"),
+    (re.compile("not_found|invalid|no_tools|picture"), "model"),
 )
 
 COMMANDS = "execute_command"
