@@ -45,8 +45,8 @@ def offered(body):
 def refusing(words, *bad):
     """Refuse a request for the first bad tool in it."""
 
-    def refuse(body):
-        names = list(offered(body))
+    def refuse(request):
+        names = list(offered(request.body))
         found = next((name for name in names if name in bad), "")
         return words.format(at=names.index(found), name=found) if found else ""
 

@@ -15,6 +15,7 @@ from halocline.protocol.messages import AssistantMessage, Image, Message, Note, 
 NO_PICTURE = "[image omitted: not enough room]"
 OLD_IMAGE = "[older image omitted]"
 UNSEEN = "[image omitted: this model cannot view images]"
+LEFT_OUT = "[image left out: the server does not accept it, or the user took it out]"
 WHERE = "not enough room for all of it: read again, in parts, what you still need"
 SHORTEST = 200
 """Minimum characters that a text keeps."""
@@ -35,12 +36,17 @@ def shorten_message(message: Message, most: int) -> Message:
     return replace(message, content=tuple(_shorten_part(part, share, most) for part in parts))
 
 
-def without_pictures(message: Message, placeholder: str = UNSEEN) -> Message:
-    """Replace images, by default for a model that cannot view them; return the same object if there are none."""
+def without_pictures(message: Message, placeholder: str = UNSEEN, only: frozenset[str] | None = None) -> Message:
+    """Replace images, by default for a model that cannot view them; return the same object if there are none.
+
+    With `only`, replace those in these blobs.
+    """
     parts: Iterable[Any] = message.content
-    if not any(isinstance(part, Image) for part in parts):
+    gone = [isinstance(part, Image) and (only is None or part.blob in only) for part in parts]
+    if not any(gone):
         return message
-    return replace(message, content=tuple(Text(placeholder) if isinstance(part, Image) else part for part in parts))
+    content = tuple(Text(placeholder) if is_gone else part for part, is_gone in zip(parts, gone, strict=True))
+    return replace(message, content=content)
 
 
 def _shorten_part(part: Text | Note | Image | ToolCall, share: float, most: int) -> Text | Note | Image | ToolCall:

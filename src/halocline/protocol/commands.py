@@ -153,6 +153,10 @@ class Compact(Command, frozen=True):
     undo: bool = False
 
 
+class DropPictures(Command, frozen=True):
+    """Take all pictures so far out of what models read. The log keeps them."""
+
+
 class GoBack(Command, frozen=True):
     """Rewind files, conversation or both to their state after event `to`. A running turn is interrupted.
 
@@ -244,6 +248,7 @@ AnyCommand = (
     | SetEffort
     | TakeBack
     | Compact
+    | DropPictures
     | GoBack
     | EditMessage
     | Fork

@@ -3,8 +3,16 @@
 from msgspec.structs import replace
 
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
+from halocline.protocol.events import (
+    ApprovalSwitched,
+    EffortChanged,
+    GrantTakenBack,
+    PicturesLeftOut,
+    PolicyChanged,
+    TaskLabelled,
+)
 from halocline.protocol.kinds import COMMAND_TOOL
+from halocline.protocol.messages import Image
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.open_task import OpenTask
@@ -39,8 +47,8 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.SetEffort(effort=effort, budget=budget):
             if (effort, budget) != (task.state.model.effort, task.state.model.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
-        case cmd.Compact(focus=focus, undo=undo):
-            task.inbox.queue_request(InboxRequest(focus, undo))
+        case cmd.Compact() | cmd.DropPictures():
+            return _shrink_context(task, command)
         case cmd.RunCommand() | cmd.StopCommand():
             return opened.own_commands().take(command)
         case cmd.LeaveRunning(run=run):
@@ -52,6 +60,17 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.CloseTask():
             task.inbox.close()
     return True
+
+
+def _shrink_context(task: Task, command: cmd.Compact | cmd.DropPictures) -> bool:
+    """Ask for a compaction, or take out the pictures that the model still reads; False if there are none."""
+    if isinstance(command, cmd.Compact):
+        task.inbox.queue_request(InboxRequest(command.focus, command.undo))
+        return True
+    visible = task.context.visible(task.state)
+    if blobs := {part.blob for message in visible for part in message.content if isinstance(part, Image)}:
+        task.emit(PicturesLeftOut(blobs=tuple(sorted(blobs))))
+    return bool(blobs)
 
 
 def _move_to_background(task: Task) -> bool:

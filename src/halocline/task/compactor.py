@@ -1,8 +1,9 @@
 """Keeps a conversation within its model's context window, and requests replies.
 
 What must stay true: it always ends. If a summary fails, the compaction goes without; if a server calls a request too
-long, it is compacted twice, the second time to hardly anything; only then the error ends the turn. No summary is
-requested that cannot save enough. An MCP tool that a server refuses by name is left out, and the request sent again.
+long, it is compacted twice, the second time to hardly anything; a request that may have been refused for its pictures
+is repeated without them (`refused_pictures`), and one whose MCP tool a server refuses by name without that; only then
+the error ends the turn. No summary is requested that cannot save enough.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -20,6 +21,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
+from halocline.task.refused_pictures import Lighter
 from halocline.task.refused_tools import LEFT_OUT, MOST_REFUSED, find_refused_tool
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ WITHOUT = "The model gave no summary ({why}), so the conversation was compacted 
 REFUSED, FAILED, NOT_UNDONE = "not_compacted", "compaction_failed", "nothing_to_undo"
 SECOND_TRIES = (0, 4)
 """Index in `compaction.plan.SHARES` to start at when a server calls a request too long: first and second time."""
-SUSPECT = 0.9
+ANSWERS = (ev.TextDelta, ev.ThinkingDelta, ev.ToolCallDelta, ev.AssistantMessageCompleted)
+SUSPECT = 0.7
+"""Share of the window above which a request that is refused for an unknown reason is taken for too long, once."""
 
 
 class Compactor:
@@ -63,9 +67,8 @@ class Compactor:
         shares, refused = [*SECOND_TRIES, None], 0
         while True:
             request = self._request()
-            yield ev.StepStarted(model=request.model)
             try:
-                async with aclosing(self._model.stream(request)) as stream:
+                async with aclosing(self._ask(request)) as stream:
                     async for event in stream:
                         yield event
                 return
@@ -80,6 +83,24 @@ class Compactor:
                     raise
             for event in changed:
                 yield event
+
+    async def _ask(self, request: Request) -> AsyncGenerator[ev.Event, None]:
+        """Send a request, and again without pictures if those may be why it was refused."""
+        lighter, asked = Lighter(), request
+        while True:
+            yield ev.StepStarted(model=asked.model)
+            try:
+                async with aclosing(self._model.stream(asked)) as stream:
+                    async for event in stream:
+                        if isinstance(event, ANSWERS) and (helped := lighter.take_result()):
+                            yield helped
+                        yield event
+                return
+            except ModelError as error:
+                again = lighter.lighten(error, asked)
+                if again is None:
+                    raise lighter.choose_error(error) from None
+                asked = again
 
     async def grant(self, wish: InboxRequest) -> AsyncGenerator[ev.Event, None]:
         """Carry out a request of the user; the last event is the answer."""
@@ -195,7 +216,8 @@ class Compactor:
         """Return the compaction to continue with after an error; None if nothing helps."""
         state = self._state()
         before = self._context.used(state, self._toolset)
-        if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or self._is_suspect(error, before)):
+        is_suspect = share == SECOND_TRIES[0] and self._is_suspect(error, before)
+        if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or is_suspect):
             return None
         limit = compaction.plan.limit_in(error.text, before)
         room = self._context.room(replace(state, model=replace(state.model, limit=limit)))

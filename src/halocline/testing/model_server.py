@@ -27,9 +27,9 @@ from halocline.testing.ollama_format import OllamaFormat
 from halocline.testing.responses_format import ResponsesFormat
 from halocline.testing.sap_format import PATH as SAP_PATH, TOKEN_PATH, SapFormat, answer_access, sap_messages
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
-from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
+from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, Refusal, WireFormat
 
-__all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Turn"]
+__all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Refusal", "Turn"]
 
 _FORMATS: Mapping[str, WireFormat] = {
     "/v1/messages": AnthropicFormat(),
@@ -59,7 +59,7 @@ class ModelServer(Listener):
     `write_size` splits everything that is sent into writes of so many bytes; 0 does not split.
 
     Requests with more tokens (of four bytes) than `window` are refused in the vendor's own words, or without
-    `says_why` as an ordinary bad request; so are those in whose body `refuses` finds a fault, with its words.
+    `says_why` as an ordinary bad request; so are those for which `refuses` gives words. It may give a whole answer, too.
 
     `tls` makes it an https server; for `url` to work, its certificate must be for `localhost`.
 
@@ -78,7 +78,7 @@ class ModelServer(Listener):
         models: Sequence[str] | None = ("scripted",),
         window: int | None = None,
         says_why: bool = True,
-        refuses: Callable[[Any], str] = lambda body: "",
+        refuses: Callable[[ReceivedRequest], Refusal | str | None] = lambda request: None,
     ) -> None:
         super().__init__(self._answer_all, port=port, tls=tls)
         self.requests: list[ReceivedRequest] = []
@@ -136,14 +136,14 @@ class ModelServer(Listener):
             return await connection.send_document(*listed)
         if wire is None or request.method != "POST":
             return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})
+        if refusal := self._refuses(request):
+            return await connection.refuse(wire.refusal(None, refusal) if isinstance(refusal, str) else refusal)
         size = len(request.raw) // 4
         if self._window is not None and size > self._window:
             if not self._says_why:
                 return await connection.refuse(wire.refusal(None, "Bad Request"))
             words = wire.too_long.format(size=size, window=self._window)
             return await connection.refuse(wire.refusal(Fault.CONTEXT_EXCEEDED, words))
-        if words := self._refuses(request.body):
-            return await connection.refuse(wire.refusal(None, words))
         if self._answered == len(self._turns):
             count = len(self._turns)
             return await connection.refuse(wire.refusal(None, f"The script has no more turns: it has {count}."))

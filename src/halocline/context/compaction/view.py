@@ -1,7 +1,7 @@
 """The messages that the model reads: the conversation without what compactions remove, outdated files and old images.
 
 What must stay true: it is a pure function of the log, so a replay shows the same; between two compactions a view only
-grows, except when outdated copies are removed together (`stale`), or older images.
+grows, except when outdated copies are removed together (`stale`), or images: older ones, and those that are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from halocline.context.compaction.old_images import OldImages
 from halocline.context.compaction.stale_files import Stale
-from halocline.context.truncate import OLD_IMAGE, shorten_message, without_pictures
+from halocline.context.truncate import LEFT_OUT, OLD_IMAGE, shorten_message, without_pictures
 from halocline.protocol.events import Compacted
 from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.persistent import Series, begins_with
@@ -30,6 +30,7 @@ class View:
         self._compaction: Compacted | None = None
         self._most: int | None = None
         self._sees = True
+        self._hidden: frozenset[str] = frozenset()
         self._known: Sequence[Message] = ()
         self._settled: Series[Message] = Series()
         self._at = 0
@@ -37,10 +38,10 @@ class View:
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> Series[Message]:
         """Return the same as `build_view(state, most, sees=sees)`; what only grew shares the storage of the last."""
-        messages, compaction = state.messages, state.compaction.latest
-        same = compaction is self._compaction and (most, sees) == (self._most, self._sees)
+        messages, compaction, hidden = state.messages, state.compaction.latest, state.model.hidden_pictures
+        same = compaction is self._compaction and (most, sees, hidden) == (self._most, self._sees, self._hidden)
         if not same or not begins_with(messages, self._known):
-            self._sees = sees
+            self._sees, self._hidden = sees, hidden
             self._begin(compaction, most, messages)
         if self._remove_more(messages):
             self._settled, self._at = self._build_head(messages, compaction), _kept_from(compaction)
@@ -70,7 +71,12 @@ class View:
 
     def _build_head(self, messages: Sequence[Message], compaction: Compacted | None) -> Series[Message]:
         head = _compaction_head(messages, compaction)
-        return Series(head if self._sees else map(without_pictures, head))
+        return Series(map(self._hide_pictures, head))
+
+    def _hide_pictures(self, message: Message) -> Message:
+        if not self._sees:
+            return without_pictures(message)
+        return without_pictures(message, LEFT_OUT, self._hidden) if self._hidden else message
 
     def _prepare_messages(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
         return pair_messages([self._prepare_message(at, messages[at]) for at in range(begin, end)])
@@ -78,9 +84,8 @@ class View:
     def _prepare_message(self, at: int, message: Message) -> Message:
         if isinstance(message, ToolResult) and (note := self.stale.left_out.get(at)):
             message = replace(message, content=(Text(note), *message.content[1:]))
-        if not self._sees:
-            message = without_pictures(message)
-        elif at in self._old_images.left_out:
+        message = self._hide_pictures(message)
+        if at in self._old_images.left_out:
             message = without_pictures(message, OLD_IMAGE)
         most = self._most
         if self._compaction and self._compaction.longest and at < self._compaction.until:

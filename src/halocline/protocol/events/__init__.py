@@ -14,6 +14,7 @@ from halocline.protocol.events.compaction import (
     Compacted as Compacted,
     CompactionStarted as CompactionStarted,
     CompactionUndone as CompactionUndone,
+    PicturesLeftOut as PicturesLeftOut,
 )
 from halocline.protocol.events.context_updates import (
     DiagnosticsReported as DiagnosticsReported,
@@ -142,6 +143,7 @@ DurableEvent = (
     | CompactionStarted
     | Compacted
     | CompactionUndone
+    | PicturesLeftOut
     | TodosReminded
     | ModeChanged
     | ModelChanged

@@ -1,4 +1,4 @@
-"""Compaction: events for what the model no longer reads, and what replaces it."""
+"""Compaction, and pictures left out: events for what the model no longer reads, and what replaces it."""
 
 from enum import StrEnum
 
@@ -48,3 +48,15 @@ class Compacted(Durable, frozen=True):
 
 class CompactionUndone(Durable, frozen=True):
     """The latest compaction was undone: the model again reads what it read before, and everything since."""
+
+
+class PicturesLeftOut(Durable, frozen=True):
+    """The model no longer reads the pictures in `blobs`. They stay in the log.
+
+    Its server refused them, and `cause` is its message; or a person took them out, for every model: then `model` and
+    `cause` are empty.
+    """
+
+    blobs: tuple[str, ...]
+    model: str = ""
+    cause: str = ""

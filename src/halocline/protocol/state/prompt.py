@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from halocline.protocol.events.compaction import PicturesLeftOut
 from halocline.protocol.events.instructions import ActiveInstruction
 from halocline.protocol.events.settings_changes import ModelChanged
 from halocline.protocol.kinds import Mode
@@ -16,7 +17,8 @@ class ModelState(Value, frozen=True):
 
     `window` is its context window in tokens; `limit` is the size that its server turned out to accept. None: unknown.
     `by_mode` has the person's choice for each mode, if they differ. `server` is the address that was given for its
-    provider; empty: its own.
+    provider; empty: its own. `left_out` has the pictures that a model does not read, and under no name those that none
+    reads.
     """
 
     name: str = ""
@@ -26,6 +28,19 @@ class ModelState(Value, frozen=True):
     limit: int | None = None
     by_mode: Mapping[Mode, str] = {}
     server: str = ""
+    left_out: Mapping[str, frozenset[str]] = {}
+
+    @property
+    def hidden_pictures(self) -> frozenset[str]:
+        """The blobs of the pictures that this model does not read."""
+        if not self.left_out:
+            return frozenset()
+        return self.left_out.get("", frozenset()) | self.left_out.get(self.name, frozenset())
+
+    def without_pictures(self, event: PicturesLeftOut) -> "ModelState":
+        """Return the state with more pictures left out."""
+        known = self.left_out.get(event.model, frozenset())
+        return replace(self, left_out={**self.left_out, event.model: known | set(event.blobs)})
 
     def after_change(self, event: ModelChanged) -> "ModelState":
         """Return the state with another model, whose limit is unknown."""

@@ -257,6 +257,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.CompactionStarted: _change("compaction", lambda compaction, e: replace(compaction, running=e)),
     ev.Compacted: _compacted,
     ev.CompactionUndone: _compaction_undone,
+    ev.PicturesLeftOut: _change("model", lambda model, e: model.without_pictures(e)),
     ev.TodosChanged: _note("plan", lambda plan, e: replace(plan, todos=e.todos, todo_age=TodoAge())),
     ev.TodosReminded: _note("plan", lambda plan, e: replace(plan, todo_age=plan.todo_age.after_reminder())),
     ev.ModeChanged: _change("plan", lambda plan, e: plan.after_switch(e.mode)),

@@ -215,8 +215,9 @@ ROWS = (
         "[show ID | stop ID]", during=True, answer="jobs:answer_jobs", completions="jobs:complete_jobs",
     ),
     SlashCommand(
-        "context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True,
-        answer="lists:answer_context",
+        "context", "show what fills the context window, and what it costs; take pictures out of it", By.SURFACE,
+        Section.LOOK, "[drop-pictures]", during=True, answer="lists:answer_context",
+        completions="lists:complete_context",
     ),
     SlashCommand(
         "mcp", "list the MCP servers of this task, show the tools of one, or turn it on or off", By.SURFACE,

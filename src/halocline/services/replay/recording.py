@@ -57,6 +57,8 @@ class RecordedModel:
         if error := next(filter(is_of_model, events), None):
             raise _recorded_error(error)
         made = next((event for event in events if isinstance(event, ev.Compacted)), None)
+        if refused := self._refused_pictures(events):
+            raise refused
         if made and message is None:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
@@ -75,6 +77,22 @@ class RecordedModel:
         """Return the events of the step, without a compaction before the next one."""
         events = [self._course.events[position] for position in self._course.step_ahead()]
         return list(takewhile(lambda event: not isinstance(event, ev.CompactionStarted), events))
+
+    def _refused_pictures(self, events: Sequence[ev.DurableEvent]) -> ModelError | None:
+        """Return the error of a request that was sent again without pictures: nothing came of it but the next step."""
+        end = self._course.step_ahead().stop
+        repeated = end < len(self._course.events) and isinstance(self._course.events[end], ev.StepStarted)
+        if not repeated or any(not isinstance(event, ev.StepRetried | ev.UsageReported) for event in events):
+            return None
+        for event in self._course.ahead():
+            match event:
+                case ev.PicturesLeftOut(cause=cause) if cause:
+                    return ModelError(ModelErrorKind.PICTURE, cause)
+                case ev.AssistantMessageCompleted() | ev.TurnEnded():
+                    break
+                case ev.ErrorRaised() if is_of_model(event):
+                    return _recorded_error(event)
+        return None
 
     async def _summary(self) -> AsyncGenerator[ModelEvent, None]:
         """Yield the recorded summary; one that failed then fails now."""

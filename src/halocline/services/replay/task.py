@@ -97,7 +97,7 @@ class Replayed(Task):
                 self.inbox.queue_request(InboxRequest(undo=True))
             case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
                 self.inbox.interrupt()
-            case ev.TodosChanged(by="person"):
+            case ev.TodosChanged(by="person") | ev.PicturesLeftOut(cause=""):
                 self.emit(event)
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)

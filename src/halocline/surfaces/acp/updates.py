@@ -13,7 +13,7 @@ from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPa
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
 from halocline.surfaces.rows.kinds import CompactionRow
-from halocline.surfaces.rows.words import NOT_GIVEN
+from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures
 
 Update = (
     schema.UserMessageChunk
@@ -131,6 +131,8 @@ def _list_notices(event: ev.Event) -> Iterator[Update]:
             yield make_compaction(CompactionRow(cause, before, after))
         case ev.CompactionUndone():
             yield make_compaction(CompactionRow())
+        case ev.PicturesLeftOut():
+            yield make_thought(f"{describe_pictures(event)}\n")
         case ev.ConversationRestored(to=to):
             yield make_thought(f"The conversation was rewound to event {to}; what came after it no longer counts.\n")
         case ev.MentionsResolved(content=content):

@@ -278,6 +278,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.MentionsResolved: lambda t, e: add_rows(t, *row_words.included_notices(e.content)),
     ev.Compacted: lambda t, e: add_rows(t, r.CompactionRow(e.cause, e.before, e.after, e.summary, e.focus)),
     ev.CompactionUndone: lambda t, e: add_rows(t, r.CompactionRow()),
+    ev.PicturesLeftOut: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_pictures(e))),
     ev.HookProgressed: show_hook,
     ev.HookRan: end_hook,
     ev.Noticed: lambda t, e: add_rows(t, r.NoticeRow(e.text)),

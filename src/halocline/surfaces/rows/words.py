@@ -242,6 +242,15 @@ def describe_revocation(event: ev.GrantTakenBack) -> str:
     return f"Permission revoked{'' if event.client else ' (its rule was removed)'}: {brief_grant(event.grant)}"
 
 
+def describe_pictures(event: ev.PicturesLeftOut) -> str:
+    """Say which pictures the model no longer reads, and why."""
+    count = len(event.blobs)
+    pictures = f"{count} picture{'s' * (count > 1)}"
+    if not event.cause:
+        return f"{pictures} taken out of what the model reads. The log keeps {'them' if count > 1 else 'it'}."
+    return f"Went on without {pictures}, which {event.model} refused: {event.cause}"
+
+
 def describe_switch(event: ev.ApprovalSwitched) -> str:
     setting = {True: "on", False: "always ask", None: "by approval mode"}[event.on]
     kind = event.switch.replace("_", " ")

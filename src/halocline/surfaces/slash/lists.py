@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 
 from halocline.client import Client, InstructionService, SlashPlace, list_prompts
-from halocline.protocol.commands import StopHook
+from halocline.protocol.commands import DropPictures, StopHook
 from halocline.protocol.kinds import TodoStatus
 from halocline.surfaces.context_report import report_lines
 from halocline.surfaces.costs import by_turn, turns_of
@@ -17,6 +17,7 @@ INDENT = 2
 """Columns before an answer."""
 NAMES, WIDE = 24, 70
 """Columns of the names in `/help`, and the width from which texts are beside them."""
+DROP, DROPS = "drop-pictures", "take all pictures so far out of what the model reads; the log keeps them"
 NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME with a SKILL.md file."
 
 
@@ -67,8 +68,16 @@ async def answer_skills(context: SlashContext, rest: str) -> SlashAnswer:
 
 
 async def answer_context(context: SlashContext, rest: str) -> SlashAnswer:
-
+    if rest.strip() == DROP:
+        sent = context.client.send(DropPictures(task=context.task))
+        return "" if sent else "The model reads no pictures."
+    if rest.strip():
+        return f"/context                show what fills the context window\n/context {DROP}  {DROPS}"
     return "\n".join(report_lines(context.client.context(context.task), get_terminal_size().columns - INDENT))
+
+
+async def complete_context(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    return {} if given else {DROP: DROPS}
 
 
 async def answer_hooks(context: SlashContext, rest: str) -> SlashAnswer:

@@ -111,7 +111,7 @@ export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | Quest
 
 export type Facts = TaskFacts
 
-export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
@@ -259,7 +259,7 @@ export interface CloseTask {
 export interface Command {
   type: "command"
   id: string
-  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 }
 
 /** One simple command of a command line. `targets` are the paths it changes, or reads where that needs care. */
@@ -400,6 +400,13 @@ export interface Do {
   id: string
   name: string
   arguments?: Record<string, any>
+}
+
+/** Take all pictures so far out of what models read. The log keeps them. */
+export interface DropPictures {
+  type: "drop_pictures"
+  task: string
+  client?: string
 }
 
 /** Replace the prompt of event `seq`: rewind to before it (with `files`, the files too) and start a turn. */

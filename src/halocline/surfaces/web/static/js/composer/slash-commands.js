@@ -81,10 +81,10 @@ async function copy({ task }, rest) {
   return toast(rest === 'code' ? 'Copied the last code block.' : 'Copied the last reply.')
 }
 
-const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
 
 const showAnswer = ({ task }, rest, name) => openSheet('answer', { task, text: `/${name} ${rest}`.trim() })
+const context = (where, rest, name) => (rest ? showAnswer(where, rest, name) : openSheet('context', { task: where.task }))
 
 const PAGE = {
   clear: () => go('new'),
