@@ -163,7 +163,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
 
 def _describe(kind: ModelErrorKind, said: str, *, is_long: bool, signed_in: bool) -> tuple[str, str]:
     """Return what happened and what to do, as templates."""
-    if kind is Kind.QUOTA and (is_long or _find_words("used_up").search(said)):
+    if kind is Kind.QUOTA and (is_long or find_words("used_up").search(said)):
         return _USED_UP
     return _SIGNED_IN if kind is Kind.AUTH and signed_in else (_WHAT[kind], _HINTS[kind])
 
@@ -173,15 +173,20 @@ def classify_words(status: int, text: str) -> ModelErrorKind:
     return next(
         rule.kind
         for rule in _RULES
-        if status in rule.statuses and (not rule.words or _find_words(rule.words).search(text))
+        if status in rule.statuses and (not rule.words or find_words(rule.words).search(text))
     )
 
 
 @cache
-def _find_words(group: str) -> re.Pattern[str]:
-    """Return the words of a group of `refusals.toml` as one pattern."""
-    table = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
-    return re.compile("|".join(row["words"] for row in table[group]), re.IGNORECASE)
+def read_table() -> dict[str, Any]:
+    """Read `refusals.toml`."""
+    return tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def find_words(group: str) -> re.Pattern[str]:
+    """Return the words of a group of the table as one pattern."""
+    return re.compile("|".join(row["words"] for row in read_table()[group]), re.IGNORECASE)
 
 
 def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:

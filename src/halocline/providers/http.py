@@ -13,6 +13,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import UsageReported
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.refused_fields import Attempt
 from halocline.providers.split_characters import SplitCharacters
 from halocline.providers.sse import EventParser, LineParser
 
@@ -51,16 +52,18 @@ async def stream_exchange(
     *,
     lines: bool = False,
     whole: bool = False,
+    fields: Attempt | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
     """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+
+    It is sent again without the optional `fields` that the server refuses.
 
     The reply is a stream of events, or of `lines` of JSON, or where `whole` allows it one JSON document. A failed
     attempt may cost too: usage that the server reported is yielded before the error.
     """
-    response = await client.post(path, await build_headers(endpoint), body)
+    response = await _send_request(client, endpoint, path, build_headers, body, fields)
     try:
         with closing(response):
-            await _check_status(response, endpoint)
             if _is_document(response):
                 events = _read_document(response, endpoint, translator if whole else None)
             else:
@@ -75,6 +78,29 @@ async def stream_exchange(
         raise
     for event in last:
         yield event
+
+
+async def _send_request(
+    client: HttpClient,
+    endpoint: Endpoint,
+    path: str,
+    build_headers: Callable[[Endpoint], Awaitable[Headers]],
+    body: Sequence[bytes],
+    fields: Attempt | None,
+) -> Response:
+    """Return the response of a server that accepted the request. Raises ModelError."""
+    while True:
+        response = await client.post(path, await build_headers(endpoint), fields.trim(body) if fields else body)
+        try:
+            await _check_status(response, endpoint)
+        except BaseException as error:
+            response.close()
+            if isinstance(error, ModelError) and fields and fields.drop(error, body):
+                continue
+            raise
+        if fields:
+            fields.succeed()
+        return response
 
 
 async def _read_stream(

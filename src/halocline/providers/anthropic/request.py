@@ -29,6 +29,7 @@ from halocline.providers.json_cache import (
     join_parts,
     separate_parts,
 )
+from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
@@ -45,6 +46,7 @@ class Anthropic:
         self.name = endpoint.name
         self._client = client or HttpClient(endpoint.url.removesuffix("/v1"), endpoint.network)
         self._fragments = encode_messages(endpoint, blobs)
+        self._refused = RefusedFields()
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         return stream_to_the_end(self._ask, request)
@@ -54,7 +56,9 @@ class Anthropic:
         body = to_wire(request, self._endpoint, self._fragments)
         reader = FromWire(request, self._endpoint, self._fragments.calls)
         headers = partial(_build_headers, request)
-        return reader, stream_exchange(self._client, self._endpoint, "/v1/messages", headers, body, reader)
+        fields = self._refused.begin(request, self._endpoint)
+        path = "/v1/messages"
+        return reader, stream_exchange(self._client, self._endpoint, path, headers, body, reader, fields=fields)
 
     async def close(self) -> None:
         await self._client.close()

@@ -27,6 +27,7 @@ from halocline.providers.json_cache import (
     join_parts,
     separate_parts,
 )
+from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_gemini
 
@@ -43,12 +44,14 @@ class Gemini:
         self.name = endpoint.name
         self._client = client or HttpClient(endpoint.url, endpoint.network)
         self._fragments = encode_messages(endpoint, blobs)
+        self._refused = RefusedFields()
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
         path = model_address(self._endpoint.wire_model(request.model))
-        return stream_exchange(self._client, self._endpoint, path, _build_headers, body, translator)
+        fields = self._refused.begin(request, self._endpoint)
+        return stream_exchange(self._client, self._endpoint, path, _build_headers, body, translator, fields=fields)
 
     async def close(self) -> None:
         await self._client.close()

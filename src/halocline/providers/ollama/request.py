@@ -37,6 +37,7 @@ from halocline.providers.json_cache import (
 from halocline.providers.ollama.stream import FromWire
 from halocline.providers.ollama.window import choose_window
 from halocline.providers.openai_chat.request import encode_tools
+from halocline.providers.refused_fields import RefusedFields
 
 
 class Ollama:
@@ -48,6 +49,7 @@ class Ollama:
         self._client = client or HttpClient(self._root, endpoint.network)
         self._fragments = Fragments(Encoder(endpoint, blobs).encode)
         self._options: JsonObject | None = None
+        self._refused = RefusedFields()
 
     @property
     def name(self) -> str:
@@ -59,7 +61,10 @@ class Ollama:
             self._options = {"num_ctx": window} if window else {}
         body = to_wire(request, self._endpoint, self._fragments, self._options)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        reply = stream_exchange(self._client, self._endpoint, "/api/chat", _build_headers, body, translator, lines=True)
+        fields = self._refused.begin(request, self._endpoint)
+        reply = stream_exchange(
+            self._client, self._endpoint, "/api/chat", _build_headers, body, translator, lines=True, fields=fields
+        )
         async with aclosing(reply) as events:
             async for event in events:
                 yield event

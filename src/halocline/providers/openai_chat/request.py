@@ -20,6 +20,7 @@ from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
+from halocline.providers.refused_fields import RefusedFields
 
 _LONGEST_DESCRIPTION = 1024
 """Characters of a tool's description that OpenAI and Azure take."""
@@ -33,12 +34,14 @@ class OpenAIChat:
         self.name = endpoint.name
         self._client = client or HttpClient(endpoint.url, endpoint.network)
         self._fragments = encode_messages(endpoint, blobs)
+        self._refused = RefusedFields()
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        path = "/chat/completions"
-        return stream_exchange(self._client, self._endpoint, path, bearer_headers, body, translator, whole=True)
+        at, path = self._endpoint, "/chat/completions"
+        fields = self._refused.begin(request, at)
+        return stream_exchange(self._client, at, path, bearer_headers, body, translator, whole=True, fields=fields)
 
     async def close(self) -> None:
         await self._client.close()

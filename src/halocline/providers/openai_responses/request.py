@@ -5,7 +5,7 @@ results follow their calls; and the encoded items of one request are a prefix of
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
@@ -22,16 +22,10 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.openai_responses.stream import FromWire
+from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import for_openai
 from halocline.providers.thinking import for_responses
 
-OPTIONAL_FIELDS: Mapping[str, object] = {"include": ["reasoning.encrypted_content"], "reasoning": {"summary": "auto"}}
-"""Optional fields, sent until the server says that this model or account does not support them."""
-
-_DENIALS = {
-    "include": re.compile(r"encrypted content is not supported|parameter: 'include", re.IGNORECASE),
-    "reasoning": re.compile(r"reasoning\.summary|reasoning summaries|parameter: 'reasoning", re.IGNORECASE),
-}
 _UNREADABLE = re.compile(
     r"encrypted content.*(verified|decrypted|match)|reasoning input items|of type 'reasoning'", re.IGNORECASE
 )
@@ -52,7 +46,7 @@ class OpenAIResponses:
         self._blobs = blobs
         self._maker = endpoint.vendor.name
         self._fragments = encode_messages(self._maker, blobs)
-        self._optional = dict(OPTIONAL_FIELDS)
+        self._refused = RefusedFields()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         begun = False
@@ -64,29 +58,21 @@ class OpenAIResponses:
                         yield event
                 return
             except ModelError as error:
-                if begun or not self._drop_rejected_parts(error):
+                if begun or not self._drop_reasoning(error):
                     raise
 
     async def close(self) -> None:
         await self._client.close()
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        body = to_wire(request, self._endpoint, self._fragments, self._optional)
+        body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        return stream_exchange(self._client, self._endpoint, "/responses", bearer_headers, body, translator)
-
-    def _drop_rejected_parts(self, error: ModelError) -> bool:
-        """Stop sending optional parts that the server rejected; False if it rejected something else."""
-        return error.status == 400 and (self._drop_optional_fields(error) or self._drop_reasoning(error))
-
-    def _drop_optional_fields(self, error: ModelError) -> bool:
-        denied = [name for name in self._optional if _DENIALS[name].search(error.text)]
-        for name in denied:
-            del self._optional[name]
-        return bool(denied)
+        fields, path = self._refused.begin(request, self._endpoint), "/responses"
+        return stream_exchange(self._client, self._endpoint, path, bearer_headers, body, translator, fields=fields)
 
     def _drop_reasoning(self, error: ModelError) -> bool:
-        if not (self._maker and _UNREADABLE.search(error.text)):
+        """Stop sending earlier reasoning that the server cannot read; False if it rejected something else."""
+        if not (error.status == 400 and self._maker and _UNREADABLE.search(error.text)):
             return False
         self._maker = ""
         self._fragments = encode_messages(self._maker, self._blobs)
@@ -101,19 +87,14 @@ def encode_messages(maker: str, blobs: Blobs) -> json_cache.Fragments[bytes]:
     return json_cache.Fragments(lambda message: json_cache.join_parts(_encode_items(message, maker, blobs)))
 
 
-def to_wire(
-    request: Request,
-    endpoint: Endpoint,
-    fragments: json_cache.Fragments[bytes],
-    optional: Mapping[str, object] = OPTIONAL_FIELDS,
-) -> list[bytes]:
+def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragments[bytes]) -> list[bytes]:
     """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
     The reply's length is limited only when the request says so; the API rejects a limit below 16.
     """
-    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **optional}
-    if request.wishes_thinking and (reasoning := for_responses(request, endpoint)):
-        head["reasoning"] = {**head.get("reasoning", {}), **reasoning}
+    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False}
+    head["include"] = ["reasoning.encrypted_content"]
+    head["reasoning"] = {"summary": "auto", **(for_responses(request, endpoint) if request.wishes_thinking else {})}
     if request.cache_key and endpoint.vendor.cache_key_field and endpoint.at_home:
         head[endpoint.vendor.cache_key_field] = request.cache_key
     if request.output_schema is not None and (form := for_openai(request, endpoint)):

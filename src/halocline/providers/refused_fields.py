@@ -1,0 +1,136 @@
+"""Optional fields of ours that a server refuses: the request is sent again without them, for every API family.
+
+What must stay true: a field that a person set is never dropped; later requests leave a field out only if the server
+answered without it; and nothing of the conversation is ever dropped.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from halocline import providers
+from halocline.ports.model import Request
+from halocline.protocol import json_input
+from halocline.protocol.errors import ModelError
+from halocline.protocol.patterns import compile_later
+from halocline.protocol.values import JsonObject
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.json_cache import encode_json
+
+FIELDS = (
+    "stream_options",
+    "include",
+    "store",
+    "reasoning.summary",
+    "parallel_tool_calls",
+    "response_format",
+    "text.format",
+    "output_config.format",
+    "generationConfig.responseJsonSchema",
+)
+"""Fields of any family that a request can do without; a dot leads into an object."""
+OF_THINKING = ("thinking", "generationConfig.thinkingConfig")
+"""Those that a request can do without unless a person set the effort. Others are sent only then."""
+
+_STATUSES = frozenset({400, 422})
+_KNOWN_ONES = compile_later(r"(?s)(expected|must be|allowed) (one|any) of.*")
+"""The fields that a server knows, which some list behind the one they do not."""
+_NAMES = compile_later(r"""["'`]\w+["'`]|\w[_.]\w|supplied: \w""")
+"""Anything that may be the name of a field."""
+
+
+class RefusedFields:
+    """The fields that one server refused."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+
+    def begin(self, request: Request, endpoint: Endpoint) -> "Attempt":
+        """Begin to send a request."""
+        return Attempt(self, request, endpoint)
+
+
+class Attempt:
+    """One request, sent until the server takes its fields."""
+
+    def __init__(self, known: RefusedFields, request: Request, endpoint: Endpoint) -> None:
+        self._known = known
+        self._endpoint = endpoint
+        self._names = known.names
+        self._optional = _list_optional(request, endpoint)
+
+    def trim(self, body: Sequence[bytes]) -> Sequence[bytes]:
+        """Return the body without the refused fields. Its first part is the head, an object that is still open."""
+        names = self._names & set(self._optional)
+        if not names:
+            return body
+        head = _read_head(body)
+        for name in names:
+            _drop_field(head, name)
+        return [encode_json(head)[:-1], *body[1:]]
+
+    def drop(self, error: ModelError, body: Sequence[bytes]) -> bool:
+        """Leave out what the error names, or everything optional if it names nothing; False if that is nothing."""
+        if error.status not in _STATUSES:
+            return False
+        head = _read_head(body)
+        sent = [name for name in self._optional if _has_field(head, name) and name not in self._names]
+        said = _KNOWN_ONES.sub("", error.said)
+        named = [name for name in sent if _is_named(name, said)]
+        message = said.rpartition("\n")[2]
+        if not (named or _NAMES.search(message)) and providers.errors.find_words("unnamed_field").search(message):
+            named = sent
+        self._names |= set(named)
+        return bool(named)
+
+    def succeed(self) -> None:
+        """Remember what the server did not take: it answers without that."""
+        self._known.names |= self._names
+
+
+def _list_optional(request: Request, endpoint: Endpoint) -> Sequence[str]:
+    """List the optional fields, without those that a person set."""
+    vendor = endpoint.vendor
+    ours = (*FIELDS, *filter(None, [vendor.cache_key_field]), *vendor.claude_fields)
+    if not request.wishes_thinking:
+        ours += OF_THINKING
+    return [name for name in ours if not _has_field(dict(endpoint.extra_body), name)]
+
+
+def _is_named(name: str, said: str) -> bool:
+    """True if a server's words name a field: as a name, or in the words that it has for what the field is."""
+    last = name.rpartition(".")[2]
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", last).lower()
+    spelt = "|".join(map(re.escape, [name] if snake == last else [name, last, snake]))
+    if re.search(r"[_.A-Z]", name):
+        pattern = rf"(?<![\w.])(body\.)?({spelt})\b"
+    else:  # an ordinary word is a name only where it is marked as one
+        pattern = (
+            rf"""["'`]({spelt})["'`]|\b(parameters?|fields?|arguments?|propert\w+|supplied|name)\W{{1,3}}({spelt})\b"""
+            rf"|(?<![\w.])(body\.)?({spelt})(\.\w+)*: "
+        )
+    if re.search(pattern, said):
+        return True
+    rows = providers.errors.read_table()["field"]
+    return any(row["field"] == name and re.search(row["words"], said, re.IGNORECASE) for row in rows)
+
+
+def _read_head(body: Sequence[bytes]) -> dict[str, Any]:
+    return json_input.decode(body[0] + b"}", dict[str, Any])
+
+
+def _has_field(head: JsonObject, name: str) -> bool:
+    for part in name.split("."):
+        if not isinstance(head, dict) or part not in head:
+            return False
+        head = head[part]
+    return True
+
+
+def _drop_field(head: JsonObject, name: str) -> None:
+    """Remove a field, and the object around it if that becomes empty."""
+    outer, _, inner = name.partition(".")
+    if inner and isinstance(head.get(outer), dict):
+        head[outer].pop(inner, None)
+    if not inner or head.get(outer) == {}:
+        head.pop(outer, None)

@@ -1,0 +1,150 @@
+"""Servers that refuse an optional field of ours, in every family and in many words."""
+
+import pytest
+from tests.providers.streams import MemoryBlobs, collected, message_of, request
+
+from halocline.net.network import DIRECT
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.errors import ModelError
+from halocline.protocol.messages import Effort
+from halocline.providers.anthropic.request import Anthropic
+from halocline.providers.catalog.vendors import VENDORS
+from halocline.providers.endpoint import Endpoint
+from halocline.providers.gemini.request import Gemini
+from halocline.providers.ollama.request import Ollama
+from halocline.providers.openai_chat.request import OpenAIChat
+from halocline.providers.openai_responses.request import OpenAIResponses
+from halocline.providers.scripted.model import Turn
+from halocline.testing.model_server import ModelServer, Refusal
+
+FAMILIES = {
+    "openai": (OpenAIChat, "gpt-5.6"),
+    "openai-responses": (OpenAIResponses, "gpt-5.6"),
+    "anthropic": (Anthropic, "claude-sonnet-5-5"),
+    "gemini": (Gemini, "gemini-3.8-flash"),
+    "ollama": (Ollama, "qwen3"),
+}
+SENT = [
+    ("openai", "stream_options"),
+    ("openai-responses", "include"),
+    ("openai-responses", "store"),
+    ("openai-responses", "reasoning.summary"),
+    ("gemini", "generationConfig.thinkingConfig"),
+]
+WORDS = {
+    "pydantic": (400, lambda name: {"error": {"message": f"{name}: Extra inputs are not permitted"}}),
+    "fastapi": (
+        422,
+        lambda name: {
+            "detail": [
+                {"type": "extra_forbidden", "loc": ["body", *name.split(".")], "msg": "Extra inputs", "input": 1}
+            ]
+        },
+    ),
+    "openai": (
+        400,
+        lambda name: {"error": {"message": f"Unsupported parameter: '{name}' is not supported with this model."}},
+    ),
+    "older openai": (400, lambda name: {"error": {"message": f"Unrecognized request argument supplied: {name}"}}),
+    "fireworks": (400, lambda name: {"error": {"message": f"Extra inputs are not permitted, field: '{name}'"}}),
+    "serde": (
+        400,
+        lambda name: {"error": {"message": f"unknown field `{name}`, expected one of `messages`, `model`, `store`"}},
+    ),
+    "google": (400, lambda name: {"error": {"message": f'Invalid JSON payload received. Unknown name "{name}"'}}),
+    "litellm": (400, lambda name: {"error": {"message": f"mine does not support parameters: ['{name}'], for model=m"}}),
+    "unnamed": (400, lambda name: {"error": {"message": "Bad Request: unsupported parameters"}}),
+}
+
+
+def has(body, name):
+    for part in name.split("."):
+        if not isinstance(body, dict) or part not in body:
+            return False
+        body = body[part]
+    return True
+
+
+def refusing(name, words):
+    status, document = WORDS[words]
+    return lambda asked: Refusal(status, document(name)) if has(asked.body, name) else None
+
+
+def model_at(server, family, **more):
+    of, name = FAMILIES[family]
+    endpoint = Endpoint(VENDORS[family], name, base_url=server.url(family), network=DIRECT, **more)
+    return of(endpoint, MemoryBlobs())
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize(("family", "name"), SENT)
+async def test_a_field_of_ours_that_a_server_refuses_is_left_out_from_then_on(family, name, words):
+    async with ModelServer([Turn(text="Hello."), Turn(text="Again.")], refuses=refusing(name, words)) as server:
+        model = model_at(server, family)
+        assert message_of(await collected(model)).text == "Hello."
+        assert [has(asked.body, name) for asked in server.requests] == [True, False]
+        assert message_of(await collected(model)).text == "Again."
+        assert [has(asked.body, name) for asked in server.requests] == [True, False, False]
+        kept = {"model", "messages", "input", "contents"} & server.requests[0].body.keys()
+        assert kept <= server.requests[-1].body.keys()
+        await model.close()
+
+
+async def test_what_every_family_sends_by_itself_is_what_these_tests_know():
+    optional = {"include", "store", "stream_options", "reasoning", "thinking", "generationConfig"}
+    needed = {"model", "stream", "messages", "input", "contents", "max_tokens", "options", "truncate", "shift"}
+    needed |= {"instructions", "system", "systemInstruction"}
+    for family in FAMILIES:
+        async with ModelServer([Turn(text="Hello.")]) as server:
+            model = model_at(server, family)
+            await collected(model)
+            await model.close()
+            assert server.requests[0].body.keys() <= optional | needed, family
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "more"),
+    [
+        ("openai", "stream_options", {"extra_body": {"stream_options": {"include_usage": False}}}),
+        ("openai", "logit_bias", {"extra_body": {"logit_bias": {}}}),
+        ("gemini", "generationConfig.thinkingConfig", {}),
+        ("openai", "reasoning_effort", {}),
+        ("ollama", "think", {}),
+    ],
+)
+async def test_a_value_that_a_person_set_is_an_error_and_not_dropped(family, name, more):
+    async with ModelServer([Turn(text="Hello.")], refuses=refusing(name, "openai")) as server:
+        model = model_at(server, family, **more)
+        asked = request() if more else request(effort=Effort.HIGH)
+        with pytest.raises(ModelError, match=name.rpartition(".")[2]):
+            await collected(model, asked)
+        assert len(server.requests) == 1
+        await model.close()
+
+
+async def test_what_did_not_help_is_not_left_out_later():
+    broken = []
+
+    def refuse(asked):
+        broken.append(asked)
+        return Refusal(400, {"error": {"message": "unknown parameter"}}) if len(broken) < 3 else None
+
+    async with ModelServer([Turn(text="Hello.")], refuses=refuse) as server:
+        model = model_at(server, "openai")
+        with pytest.raises(ModelError):
+            await collected(model)
+        assert [has(asked.body, "stream_options") for asked in server.requests] == [True, False]
+        await collected(model)
+        assert has(server.requests[-1].body, "stream_options")
+        await model.close()
+
+
+async def test_tools_and_messages_are_never_dropped():
+    spec = ToolSpec("read_file", "Read.", {"type": "object", "properties": {"stream_options": {"type": "string"}}})
+    document = {"error": {"message": "tools.0.function.parameters.properties.store: Extra inputs are not permitted"}}
+    async with ModelServer([], refuses=lambda asked: Refusal(400, document)) as server:
+        model = model_at(server, "openai")
+        with pytest.raises(ModelError):
+            await collected(model, request(tools=(spec,)))
+        assert all(len(asked.body["tools"]) == 1 for asked in server.requests)
+        await model.close()
