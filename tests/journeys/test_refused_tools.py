@@ -102,7 +102,7 @@ async def test_several_bad_tools_each_cost_one_request(journey, servers):
 )
 async def test_a_refusal_that_names_no_tool_of_a_server_ends_the_turn(journey, servers, words):
     servers(test="")
-    requests = await play(journey, "anthropic", lambda body: words)
+    requests = await play(journey, "anthropic", lambda request: words)
     assert journey.state.last_end.reason is StopReason.ERROR
     assert len(requests) == 1
     assert journey.of(ev.McpToolRefused) == []

@@ -59,7 +59,7 @@ class ModelServer(Listener):
     `write_size` splits everything that is sent into writes of so many bytes; 0 does not split.
 
     Requests with more tokens (of four bytes) than `window` are refused in the vendor's own words, or without
-    `says_why` as an ordinary bad request; so are those for which `refuses` gives words. It may give a whole answer, too.
+    `says_why` as an ordinary bad request; so are those for which `refuses` gives words, or a whole response.
 
     `tls` makes it an https server; for `url` to work, its certificate must be for `localhost`.
 
