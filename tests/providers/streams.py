@@ -1,7 +1,7 @@
 """What the provider tests share: a place for blobs, endpoints, and a stream run through a translator."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
@@ -22,6 +22,9 @@ KNOWN = {
 """What the tests' models cost, whatever vendors ask by now."""
 
 HELLO = UserMessage((Text("Hello"),))
+
+
+OTHER_TYPES: list[Any] = [None, True, 7, 7.0, -1.5, "10", "", "text", [], [{}], ["x"], {}, {"x": 1}]
 
 
 class MemoryBlobs:
@@ -81,3 +84,17 @@ def text_of(events: Sequence[ModelEvent]) -> str:
 
 def call(id: str, **arguments: object) -> ToolCall:
     return ToolCall(id=id, name="read_file", arguments=arguments)
+
+
+def other_forms(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Each form of a document in which one field has another JSON type, and where it has."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, old in inner:
+        for new in OTHER_TYPES:
+            copy: Any = {**value} if isinstance(value, dict) else [*value]
+            copy[key] = new
+            yield (*path, key), copy
+        for place, changed in other_forms(old, (*path, key)):
+            copy = {**value} if isinstance(value, dict) else [*value]
+            copy[key] = changed
+            yield place, copy

@@ -1,10 +1,19 @@
-import pytest
-from tests.providers.markup import TOOLS, markup
-from tests.providers.streams import collected, message_of, request, text_of
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
+import msgspec
+import pytest
+from tests.net.raw_server import STREAM_HEAD, read_request, serving
+from tests.providers.markup import TOOLS, markup
+from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
+
+from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.text_tools.leaked_calls import printed_call
+from halocline.providers.text_tools.model import TextProtocol
 
 READ = markup("read_file", path="a.py")
 PRINTED = {
@@ -51,6 +60,17 @@ TALKED_ABOUT = {
 }
 
 
+def answering(data: bytes) -> AbstractAsyncContextManager[str]:
+    """A server that answers every request with this stream."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(STREAM_HEAD + b"%x\r\n%s\r\n0\r\n\r\n" % (len(data), data))
+        await writer.drain()
+
+    return serving(answer)
+
+
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
 async def test_a_printed_call_is_a_malformed_one_and_its_text_stays(text: str) -> None:
     text = f"I look.\n{text}"
@@ -66,6 +86,42 @@ async def test_a_printed_call_is_a_malformed_one_and_its_text_stays(text: str) -
 async def test_markup_that_is_only_talked_about_is_left_alone(text: str) -> None:
     message = message_of(await collected(Correcting(Scripted([Turn(text=text)])), request(tools=TOOLS)))
     assert message.tool_calls == ()
+
+
+@pytest.mark.parametrize("wrap", [Correcting, lambda model: Correcting(TextProtocol(model))], ids=["calls", "text"])
+@pytest.mark.parametrize("behind", ["", "\n", " Then I wait for the result."])
+@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_told_to_the_model(
+    text: str, behind: str, wrap: Any
+) -> None:
+    thoughts = f"I will read it.\n{text}{behind}"
+    payload = {"choices": [{"delta": {"reasoning_content": thoughts}, "finish_reason": "stop"}]}
+    async with answering(b"data: %s\n\n" % msgspec.json.encode(payload)) as url:
+        model = wrap(OpenAIChat(endpoint("llamacpp", base_url=url), MemoryBlobs()))
+        message = message_of(await collected(model, request(tools=TOOLS)))
+        await model.close()
+    (call,) = message.tool_calls
+    assert (call.name, call.arguments) == ("read_file", {})
+    assert "stood in the reasoning" in call.malformed
+    assert "a.py" in call.malformed
+
+
+@pytest.mark.parametrize(
+    "thoughts", ["Hm.", "x > 1, so I stop.", "A list [1] and `code`", READ.replace("read_", "fetch_")]
+)
+async def test_thoughts_without_a_call_are_an_empty_reply(thoughts: str) -> None:
+    payload = {"choices": [{"delta": {"reasoning": thoughts}, "finish_reason": "stop"}]}
+    async with answering(b"data: %s\n\n" % msgspec.json.encode(payload)) as url:
+        model = Correcting(OpenAIChat(endpoint("llamacpp", base_url=url), MemoryBlobs()))
+        with pytest.raises(ModelError) as caught:
+            await collected(model, request(tools=TOOLS))
+        await model.close()
+    assert caught.value.kind is ModelErrorKind.EMPTY
+
+
+async def test_a_call_in_thoughts_that_words_follow_is_only_thought_about() -> None:
+    turn = Turn(thinking=READ, text="I read it.")
+    assert message_of(await collected(Correcting(Scripted([turn])), request(tools=TOOLS))).tool_calls == ()
 
 
 async def test_a_reply_with_a_real_call_is_left_alone() -> None:

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.providers.sse import EventParser
+from halocline.providers.sse import EventParser, LineParser
 
 
 def payloads(*chunks: bytes) -> list[bytes]:
@@ -29,15 +29,44 @@ def payloads(*chunks: bytes) -> list[bytes]:
         (b"event: nothing\n\n", []),
         (b"dataset: other\n\n", []),
         (b"data: unfinished\n", []),
+        (b'data: {"a": 1}\ndata: {"b": 2}\n\n', [b'{"a": 1}', b'{"b": 2}']),
+        (b'data: {"a": 1}\ndata: {"b": 2}\ndata: {', [b'{"a": 1}', b'{"b": 2}']),
+        (b"event: x\ndata: {}\n: c\nevent: y\ndata: [DONE]\n\n", [b"{}", b"[DONE]"]),
+        (b'data: {"a": {}\ndata: }\n\n', [b'{"a": {}\n}']),
+        (b"data: {\ndata: }\n\n", [b"{\n}"]),
     ],
 )
 def test_events_are_read_as_the_standard_says(stream: bytes, expected: list[bytes]) -> None:
     assert payloads(stream) == expected
 
 
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        (b'data: {"a": 1}', [b'{"a": 1}']),
+        (b'data: {"a": 1}\n', [b'{"a": 1}']),
+        (b'data: {"a": 1}\ndata: [DONE]\n', [b'{"a": 1}', b"[DONE]"]),
+        (b'data: {"a":', []),
+        (b"data: words", []),
+        (b"", []),
+    ],
+)
+def test_the_end_of_a_stream_is_the_end_of_a_whole_event(stream: bytes, expected: list[bytes]) -> None:
+    parser = EventParser()
+    assert parser.feed(stream) + parser.rest() == expected
+
+
+@pytest.mark.parametrize(("stream", "expected"), [(b'{"a": 1}', [b'{"a": 1}']), (b'{"a":', []), (b"", [])])
+def test_the_last_line_needs_no_end(stream: bytes, expected: list[bytes]) -> None:
+    parser = LineParser()
+    assert parser.feed(b"{}\n" + stream) + parser.rest() == [b"{}", *expected]
+
+
 PIECES = st.sampled_from(
     [
         b"data: x",
+        b"data: {}",
+        b"data: {}\n",
         b"data:y\n",
         b"\n",
         b"\r",

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
-from tests.providers.streams import endpoint, message_of, request, text_of, translated
+from tests.providers.streams import endpoint, message_of, other_forms, request, text_of, translated
 
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
@@ -263,6 +263,16 @@ def test_a_damaged_stream_gives_events_or_a_model_error(family: str, data: st.Da
     for _ in range(data.draw(st.integers(1, 4))):
         stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
     check(outcome(family, [bytes(stream)]))
+
+
+@pytest.mark.parametrize("family", EVENTS)
+@given(data=st.data())
+def test_a_field_of_another_type_gives_events_or_a_model_error(family: str, data: st.DataObject) -> None:
+    payloads = data.draw(st.lists(EVENTS[family], min_size=1, max_size=4))
+    at = data.draw(st.integers(0, len(payloads) - 1))
+    forms = [changed for _, changed in other_forms(payloads[at])]
+    changed = data.draw(st.sampled_from(forms)) if forms else payloads[at]
+    check(outcome(family, [stream_of([*payloads[:at], changed, *payloads[at + 1 :]])]))
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def test_a_reply_with_the_closing_tag_alone_begins_with_thinking(text: str, thou
 def test_thoughts_of_the_servers_own_field_and_of_the_text_are_both_kept() -> None:
     chunks = [chunk({"reasoning_content": "First. "}), chunk({"content": "Then.</think>\n\nHi"}, "stop")]
     message = message_of(translated(FromWire(request(), endpoint("ollama", "m")), chunks))
-    assert message.content == (Thinking("First. Then.", provider="ollama"), Text("Hi"))
+    kept = Thinking("First. Then.", redacted='{"field":"reasoning_content"}', provider="ollama")
+    assert message.content == (kept, Text("Hi"))
 
 
 def test_a_reply_that_only_thinks_in_tags_is_an_empty_one() -> None:

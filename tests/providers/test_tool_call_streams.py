@@ -70,6 +70,45 @@ ODD_STREAMS = {
         rest(":2}", None, "y"),
     ],
     "neither index nor id": [piece(None, None, "read", '{"a"'), rest(":1}"), edit()],
+    "a second head at the first's index": [
+        piece(0, "x", "read", ""),
+        rest('{"a":1}', 0),
+        piece(0, "y", "edit", ""),
+        rest('{"b":2}', 1),
+    ],
+    "an index that counts pieces": [
+        piece(0, "x", "read", '{"a"'),
+        rest(":1}", 1),
+        piece(2, "y", "edit", '{"b"'),
+        rest(":2}", 3),
+    ],
+    "an index that counts pieces, each with its head": [
+        piece(0, "x", "read", '{"a"'),
+        piece(1, "x", "read", ":1}"),
+        edit(2, "y"),
+    ],
+    "a known id at another index": [piece(0, "x", "read", '{"a"'), rest(":1}", 5, "x"), edit(1, "y")],
+    "an index that appears late": [piece(None, "x", "read", '{"a"'), rest(":1}", 0), edit(1, "y")],
+    "an index that is text": [piece("0", "x", "read", '{"a"'), rest(":1}", "0"), edit("1", "y")],  # type: ignore
+    "an index that is no number": [piece("a", "x", "read", '{"a"'), rest(":1}", "a"), edit("b", "y")],  # type: ignore
+    "ids that are numbers": [piece(0, 1, "read", '{"a"'), rest(":1}", 0, 1), edit(1, 2)],  # type: ignore
+    "an id that changes with each piece": [piece(0, "x", "read", '{"a"'), rest(":1}", 0, "z"), edit(1, "y")],
+    "an id that changes before the arguments": [piece(0, "x", "read"), rest('{"a":1}', 0, "z"), edit(1, "y")],
+    "arguments before the name": [rest('{"a":1}', 0), piece(0, "x", "read"), edit(1, "y")],
+    "empty pieces around": [piece(4), read(0, "x"), piece(0), piece(7, None, "", ""), edit(1, "y"), piece()],
+    "the whole again": [piece(0, "x", "read", '{"a"'), rest(":1}", 0), rest('{"a":1}', 0), edit(1, "y")],
+    "the whole again with its head": [read(0, "x"), read(0, "x"), edit(1, "y")],
+    "the whole again and again": [read(0, "x"), rest('{"a":1} ', 0), rest('{"a": 1}', 0), edit(1, "y")],
+    "the whole again in pieces": [read(0, "x"), rest('{"a"', 0), rest(":1}", 0), edit(1, "y")],
+    "an empty object first": [piece(0, "x", "read", "{}"), rest('{"a":1}', 0), edit(1, "y")],
+    "an empty object last": [read(0, "x"), rest("{}", 0), edit(1, "y")],
+    "an empty object first, pieces then": [
+        piece(0, "x", "read", {}),
+        rest('{"a"', 0),
+        rest(":1}", 0),
+        piece(1, "y", "edit", "{}"),
+        rest('{"b":2}', 1),
+    ],
     "arguments as an object": [piece(0, "x", "read", {"a": 1}), piece(1, "y", "edit", {"b": 2})],
 }
 
@@ -77,6 +116,50 @@ ODD_STREAMS = {
 @pytest.mark.parametrize("pieces", ODD_STREAMS.values(), ids=ODD_STREAMS.keys())
 def test_odd_streams_assemble(pieces: list[dict[str, Any]]) -> None:
     assert calls_of(*pieces) == [A, B]
+
+
+NAMES = {
+    "a channel": "read<|channel|>commentary",
+    "a channel and a form": "read<|channel|>commentary <|constrain|>json",
+    "a mark alone": "read<|end|>",
+    "a namespace": "functions.read",
+    "Gemini's namespace": "default_api:read",
+    "Gemini's namespace with a dot": "default_api.read",
+    "two namespaces": "functions.default_api.read",
+    "blanks": " read\n",
+    "Kimi's counter": "functions.read:0",
+    "all of it": " functions.read <|channel|>commentary ",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_marks_around_a_name_are_no_part_of_it(name: str) -> None:
+    events = events_of(piece(0, "x", name, '{"a":1}'))
+    (call,) = message_of(events).tool_calls
+    assert (call.name, {event.name for event in events if isinstance(event, ToolCallDelta)}) == ("read", {"read"})
+
+
+@pytest.mark.parametrize("name", ["<|channel|>commentary", "functions.", "  "])
+def test_marks_alone_are_no_name(name: str) -> None:
+    (call,) = message_of(events_of(piece(0, "x", name, '{"a":1}'))).tool_calls
+    assert call.name == "unnamed"
+
+
+@pytest.mark.parametrize("empty", ["", " ", "{}"])
+def test_a_call_without_arguments_does_not_run_beside_one_without_a_name(empty: str) -> None:
+    one, other = message_of(events_of(piece(0, "x", "list", empty), rest('{"a":1}', 1, "y"))).tool_calls
+    assert (one.name, other.name, other.arguments) == ("list", "unnamed", {"a": 1})
+    assert "without a name" in one.malformed
+
+
+def test_different_objects_in_a_row_are_no_copies() -> None:
+    (call,) = message_of(events_of(read(0, "x"), rest('{"a":2}', 0))).tool_calls
+    assert call.malformed == '{"a":1}{"a":2}'
+
+
+def test_a_long_row_of_objects_is_read_in_no_time_and_never_taken_apart() -> None:
+    (call,) = message_of(events_of(piece(0, "x", "read", '{"a":1}' * 100_000))).tool_calls
+    assert call.malformed
 
 
 def test_arguments_that_begin_late_do_not_split_a_call() -> None:

@@ -25,11 +25,15 @@ Headers = Mapping[str, str]
 
 
 class Response:
-    """The head of a response, and its body as it arrives. Header names are lower case."""
+    """The head of a response, and its body as it arrives. Header names are lower case.
+
+    `patience` is the longest silence in its body, in seconds, after the first byte.
+    """
 
     def __init__(self, answer: Answer, connection: Connection, client: "HttpClient") -> None:
         self.status = answer.status
         self.headers = answer.headers
+        self.patience = client.network.stall_timeout
         self._connection = connection
         self._client = client
         self._closed = False
@@ -44,7 +48,7 @@ class Response:
         try:
             while chunk := await self._connection.chunk(patience):
                 yield chunk
-                patience = client.network.stall_timeout
+                patience = self.patience
         except TimeoutError:
             raise net.network_failures.stalled_error(client.host, patience) from None
         except (ProtocolError, OSError) as error:

@@ -25,12 +25,20 @@ _ERROR_TIME = 20.0
 _LARGEST_EVENT = 64 << 20
 """Bytes of one stream event."""
 _DRAIN_GRACE = 0.5
+_LAST_COUNTS = 10.0
+"""Seconds that a finished reply waits for its counts."""
 
 
 class Translator(Protocol):
-    """Turns a stream's data payloads into events. `ended` is true once the reply is known to be complete."""
+    """Turns a stream's data payloads into events. `ended` is true once the reply is known to be complete.
+
+    Once it is finished, only counts can follow: an error behind that is none, and is not waited for.
+    """
 
     ended: bool
+
+    @property
+    def is_finished(self) -> bool: ...
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
         """Translate a payload. Raises ModelError for an error in the stream and for invalid data."""
@@ -108,15 +116,24 @@ async def _read_stream(
 ) -> AsyncGenerator[ModelEvent, None]:
     parser, halves = LineParser() if lines else EventParser(), SplitCharacters()
     async with aclosing(response.body() if lines else _check_beginning(response, endpoint)) as chunks:
-        async for chunk in chunks:
-            for payload in parser.feed(chunk):
-                for event in translator.feed(halves.join(payload)):
-                    yield event
-            if parser.waiting > _LARGEST_EVENT:
-                raise unreadable_payload(endpoint)
-            if translator.ended:
-                await response.drain(_DRAIN_GRACE)
-                return
+        try:
+            async for chunk in chunks:
+                for payload in parser.feed(chunk):
+                    for event in translator.feed(halves.join(payload)):
+                        yield event
+                if parser.waiting > _LARGEST_EVENT:
+                    raise unreadable_payload(endpoint)
+                if translator.ended:
+                    await response.drain(_DRAIN_GRACE)
+                    return
+                usual = endpoint.network.stall_timeout
+                response.patience = min(_LAST_COUNTS, usual) if translator.is_finished else usual
+        except ModelError:
+            if not translator.is_finished:
+                raise
+        for payload in parser.rest():
+            for event in translator.feed(halves.join(payload)):
+                yield event
 
 
 async def _read_document(

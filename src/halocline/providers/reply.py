@@ -1,11 +1,14 @@
 """Assembly of a reply, shared by all wire formats: tool calls and the reply's last two events.
 
-Arguments that are not one complete JSON object are never repaired: the call keeps the text as `malformed`.
+Arguments that are not one complete JSON object are never repaired: the call keeps the text as `malformed`. Of an object
+that was sent more than once, or beside an empty one, one is taken.
 """
 
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import islice
 
 import msgspec
 
@@ -19,6 +22,7 @@ from halocline.protocol.messages import (
     Message,
     StopReason,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
     Usage,
@@ -27,8 +31,15 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
 
+NO_NAME = "unnamed"
+CALL_ENDINGS = (">", "`", "]", "}")
+"""Last characters of a call that was printed as text."""
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
-_NO_NAME = "unnamed"
+_ARGUMENTS_APART = "(another call of this reply came without a name, so these arguments may be missing)"
+_BEFORE_NAME = ("functions.", "default_api.", "default_api:")
+_BEHIND_NAME = re.compile(r":\d+\Z")
+_SEAM = re.compile(r"\}\s*(?=\{)")
+_MOST_SEAMS = 50
 
 _decode_object = json_input.Decoder(JsonObject).decode
 
@@ -41,6 +52,48 @@ def parse_arguments(text: str) -> JsonObject | None:
         return _decode_object(text)
     except msgspec.DecodeError:
         return None
+
+
+def _parse_copies(text: str) -> JsonObject | None:
+    """Return the one object that complete objects in a row say, beside empty ones; None when they differ."""
+    found: JsonObject = {}
+    begin = 0
+    for end in (*(seam.end() for seam in islice(_SEAM.finditer(text), _MOST_SEAMS)), len(text)):
+        part = parse_arguments(text[begin:end])
+        if part is None:
+            continue
+        if found and part and part != found:
+            return None
+        found, begin = found or part, end
+    return found if begin == len(text) else None
+
+
+def plain_name(name: str) -> str:
+    """Return a tool's name without the marks that servers leave around it: namespaces, channels, counters."""
+    plain = name.partition("<|")[0].strip()
+    while before := next((mark for mark in _BEFORE_NAME if plain.startswith(mark)), ""):
+        plain = plain.removeprefix(before)
+    return _BEHIND_NAME.sub("", plain)
+
+
+def read_number(sent: object) -> int | None:
+    """Read a number of any JSON type: `10.0` and `"10"` are 10. None when it is none."""
+    try:
+        return int(float(sent)) if isinstance(sent, int | float | str) and not isinstance(sent, bool) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_count(document: object, *path: str) -> int:
+    """Read a count in a document of any form; 0 where there is none."""
+    for name in path:
+        document = document.get(name) if isinstance(document, dict) else None
+    return max(0, read_number(document) or 0)
+
+
+def read_word(sent: object) -> str:
+    """Read an id or another short word, which may be a number; empty when it is neither."""
+    return str(sent) if isinstance(sent, str | int) and not isinstance(sent, bool) else ""
 
 
 class CallIds:
@@ -67,9 +120,10 @@ def answered_calls(messages: Iterable[Message]) -> set[str]:
 
 
 class ReplyReader:
-    """The part of a stream's reader that all wire formats share: ids for the calls, and what the reply has cost.
+    """The part of a stream's reader that all wire formats share: ids for the calls, its end, and what it has cost.
 
-    `ended` is true once the reply is known to be complete. `calls` are those in the request, if known.
+    `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
+    the server said why it stops, what fails behind that cannot undo it. `calls` are those in the request, if known.
     """
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
@@ -77,8 +131,34 @@ class ReplyReader:
         self._endpoint = endpoint
         self._ids = CallIds(request, calls)
         self._most = request.max_tokens
+        self._stop = ""
+        self._counts: dict[str, int] = {}
         self._usage: Usage | None = None
         self._cost: float | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        return self.ended or bool(self._stop)
+
+    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        """Translate a payload. Raises ModelError for an error in the stream and for invalid data before its end."""
+        if self.ended:
+            return ()
+        is_finished = self.is_finished
+        try:
+            return self._read(payload)
+        except ModelError:
+            if not is_finished:
+                raise
+            return ()
+
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        raise NotImplementedError
+
+    def _grow(self, **counts: int) -> dict[str, int]:
+        """Add counts to those of the reply, which only grow: some servers end with zeros. Return all."""
+        self._counts |= {name: max(count, self._counts.get(name, 0)) for name, count in counts.items()}
+        return self._counts
 
     def spent(self) -> UsageReported | None:
         """Return the usage so far, if the server reported any."""
@@ -102,35 +182,56 @@ class CallDraft(msgspec.Struct):
     def arguments(self) -> str:
         return "".join(self.pieces)
 
+    @property
+    def is_whole(self) -> bool:
+        """True if it has arguments, and they are complete."""
+        return bool(self.pieces) and parse_arguments(self.arguments) is not None
+
     def preview(self) -> tuple[ModelEvent, ...]:
         """Return the arguments not shown yet, once the call's id and name are known."""
         fresh = "".join(self.pieces[self.shown :])
         if not (fresh and self.id and self.name):
             return ()
         self.shown = len(self.pieces)
-        return (ToolCallDelta(call=self.id, name=self.name, arguments=fresh),)
+        return (ToolCallDelta(call=self.id, name=plain_name(self.name) or NO_NAME, arguments=fresh),)
 
-    def finish(self, ids: CallIds, cut: bool) -> ToolCall:
-        """Return the call. `cut`: the reply may have ended inside it."""
+    def finish(self, ids: CallIds, unsure: str = "") -> ToolCall:
+        """Return the call. `unsure` says why arguments that are empty may be missing."""
         text = self.arguments
         arguments = parse_arguments(text)
-        malformed = text if arguments is None else ""
-        if cut and not text.strip():
-            malformed = _CUT_BEFORE_ARGUMENTS
-        make = partial(ToolCall, id=self.id or ids.claim(""), name=self.name or _NO_NAME)
+        if arguments is None:
+            arguments = _parse_copies(text)
+        malformed = text if arguments is None else "" if arguments else unsure
+        make = partial(ToolCall, id=self.id or ids.claim(""), name=plain_name(self.name) or NO_NAME)
         return make(malformed=malformed) if malformed else make(arguments=arguments or {})
 
 
 def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) -> list[ToolCall]:
-    """Finish all calls of a reply, in order. Only the last one can have been cut by the token limit."""
-    cut = stop is StopReason.MAX_TOKENS
-    return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
+    """Finish all calls of a reply, in order. Only the last one can have been cut by the token limit.
+
+    A call without a name holds what belongs to another one, so calls without arguments beside it are not to run.
+    """
+    apart = "" if all(plain_name(draft.name) for draft in drafts) else _ARGUMENTS_APART
+    cut = _CUT_BEFORE_ARGUMENTS if stop is StopReason.MAX_TOKENS else ""
+    last = drafts[-1] if drafts else None
+    return [draft.finish(ids, apart or cut * (draft is last and not draft.arguments.strip())) for draft in drafts]
 
 
 def true_stop_reason(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
     """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
     cut = most is not None and usage is not None and usage.output >= most
     return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
+
+
+def says_something(content: Sequence[AssistantPart]) -> bool:
+    """True for an answer, and for thoughts that may hold a printed call: `Correcting` judges these."""
+    thoughts = "".join(part.text for part in content if isinstance(part, Thinking))
+    return is_answer(content) or any(mark in thoughts for mark in CALL_ENDINGS)
+
+
+def is_answer(content: Sequence[AssistantPart]) -> bool:
+    """True for a reply with text or a call."""
+    return any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
 
 
 def last_events(
@@ -148,9 +249,8 @@ def last_events(
         ModelError: the reply has neither text nor a call, although it should.
     """
     content = tuple(parts)
-    says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
-    if not says and stop is not StopReason.REFUSAL and not may_say_nothing:
-        raise _empty_reply(endpoint, stop)
+    if not (says_something(content) or stop is StopReason.REFUSAL or may_say_nothing):
+        raise empty_reply(endpoint.vendor.title, stop)
     is_explained = refused_for and stop is StopReason.REFUSAL
     why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
     message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
@@ -175,9 +275,10 @@ def _unreported_usage(endpoint: Endpoint) -> UsageReported:
     return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
 
 
-def _empty_reply(endpoint: Endpoint, stop: StopReason) -> ModelError:
+def empty_reply(who: str, stop: StopReason) -> ModelError:
+    """The error for a reply with neither text nor a call."""
     if stop is StopReason.MAX_TOKENS:
-        text = f"{endpoint.vendor.title} reached the reply's token limit before writing anything."
+        text = f"{who} reached the reply's token limit before writing anything."
         return ModelError(ModelErrorKind.TOO_LONG, text, "Lower the effort (/effort), or choose another model with -m.")
-    text = f"{endpoint.vendor.title} sent an empty reply."
+    text = f"{who} sent an empty reply."
     return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m.")

@@ -1,14 +1,21 @@
 """Incremental parsers of streams: chunks of bytes in, data payloads out; of server-sent events, and of JSON lines.
 
 Pure. The payloads do not depend on how the bytes are split. Event names, ids and comments are ignored: the wire
-formats we speak repeat the event's type inside its data.
+formats we speak repeat the event's type inside its data. The blank line behind an event may be missing: a whole JSON
+object is an event of its own.
 """
+
+from collections.abc import Iterable
+
+import msgspec
+
+from halocline.protocol import json_input
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class EventParser:
-    """Turns chunks of a stream into the data payloads of its events. Drops an unfinished last event."""
+    """Turns chunks of a stream into the data payloads of its events. An unfinished last event is in `rest`."""
 
     __slots__ = ("_after_return", "_head", "_pending", "_started", "waiting")
 
@@ -31,13 +38,34 @@ class EventParser:
         seam = self._pending[-1][-1:] + chunk if self._pending else chunk
         self._pending.append(chunk)
         self.waiting += len(chunk)
-        return self._split() if b"\n\n" in seam else []
+        if b"\n\n" in seam:
+            return self._split()
+        return self._take_lines() if b"\n" in chunk else []
+
+    def rest(self) -> list[bytes]:
+        """Return the payloads at the end of the stream that no blank line follows, if they are whole."""
+        block = b"".join(self._pending)
+        self._pending, self.waiting = [], 0
+        return [data for data in _event_data(block) if _is_whole(data)]
 
     def _split(self) -> list[bytes]:
         *blocks, rest = b"".join(self._pending).split(b"\n\n")
+        self._keep(rest)
+        payloads = [data for block in blocks for data in _event_data(block)]
+        return payloads + self._take_lines() if b"\n" in rest else payloads
+
+    def _take_lines(self) -> list[bytes]:
+        """Take the events that end with their lines. Lines that hold no data are forgotten."""
+        *lines, last = b"".join(self._pending).split(b"\n")
+        data = [line for line in lines if _has_data(line)]
+        *whole, begun = _group_lines([*data, last] if last.startswith(b"data:") else data) or [[]]
+        kept = begun if last.startswith(b"data:") else [*begun, last]
+        self._keep(b"\n".join(kept))
+        return [_join_data(group) for group in whole]
+
+    def _keep(self, rest: bytes) -> None:
         self._pending = [rest] if rest else []
         self.waiting = len(rest)
-        return [data for block in blocks if (data := _event_data(block)) is not None]
 
     def _without_bom(self, chunk: bytes) -> bytes:
         chunk = self._head + chunk
@@ -58,7 +86,7 @@ class EventParser:
 
 
 class LineParser:
-    """Turns chunks of a stream with one JSON document a line into these. Drops an unfinished last line."""
+    """Turns chunks of a stream with one JSON document a line into these. An unfinished last line is in `rest`."""
 
     __slots__ = ("_pending", "waiting")
 
@@ -77,14 +105,44 @@ class LineParser:
         self._pending, self.waiting = [rest], len(rest)
         return [line for line in lines if line.strip()]
 
+    def rest(self) -> list[bytes]:
+        """Return the last line of the stream, which no line end follows, if it is whole."""
+        line = b"".join(self._pending)
+        self._pending, self.waiting = [], 0
+        return [line] if _is_whole(line) else []
 
-def _event_data(block: bytes) -> bytes | None:
-    """Join the data lines of one event; None when it has none."""
+
+def _event_data(block: bytes) -> Iterable[bytes]:
+    """Return the data of the event, or of the events, in a block."""
     if block.startswith(b"data: ") and b"\n" not in block:
-        return block[6:]
-    lines = [_field_value(line) for line in block.split(b"\n") if line.startswith(b"data:") or line == b"data"]
-    return b"\n".join(lines) if lines else None
+        return (block[6:],)
+    return map(_join_data, _group_lines([line for line in block.split(b"\n") if _has_data(line)]))
 
 
-def _field_value(line: bytes) -> bytes:
-    return line[5:].removeprefix(b" ")
+def _group_lines(lines: Iterable[bytes]) -> list[list[bytes]]:
+    """Group the data lines by event: a line that is a whole object is an event of its own, if another one follows."""
+    groups: list[list[bytes]] = []
+    for line in lines:
+        if not groups or (len(groups[-1]) == 1 and _is_whole(_join_data(groups[-1]))):
+            groups.append([])
+        groups[-1].append(line)
+    return groups
+
+
+def _is_whole(data: bytes) -> bool:
+    """True for the end mark, and for a JSON object that is not cut."""
+    if not data.lstrip().startswith(b"{"):
+        return data == b"[DONE]"
+    try:
+        json_input.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _has_data(line: bytes) -> bool:
+    return line.startswith(b"data:") or line == b"data"
+
+
+def _join_data(lines: Iterable[bytes]) -> bytes:
+    return b"\n".join(line[5:].removeprefix(b" ") for line in lines)

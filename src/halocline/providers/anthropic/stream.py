@@ -29,21 +29,18 @@ _STOPS = {
     "refusal": StopReason.REFUSAL,
 }
 
-
-class _WireUsage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-
-
-class _WireMessage(msgspec.Struct):
-    usage: _WireUsage | None = None
+_COUNTS = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+_PROMPT = ("input", "cache_read", "cache_write")
 
 
 class _WireBlock(msgspec.Struct):
     type: str = ""
-    id: str | None = None
+    id: Any = None
     name: str | None = None
     text: str | None = None
     thinking: str | None = None
@@ -58,18 +55,18 @@ class _WireDelta(msgspec.Struct):
     thinking: str | None = None
     signature: str | None = None
     partial_json: str | None = None
-    stop_reason: str | None = None
+    stop_reason: Any = None
 
 
 class _WireEvent(msgspec.Struct):
-    """Any event of the stream; missing fields have their default."""
+    """Any event of the stream; missing fields have their default. What only counts is read leniently."""
 
     type: str = ""
-    index: int = 0
+    index: Any = None
     delta: _WireDelta | None = None
     content_block: msgspec.Raw = msgspec.Raw()
-    message: _WireMessage | None = None
-    usage: _WireUsage | None = None
+    message: Any = None
+    usage: Any = None
     error: Any = None
 
 
@@ -99,19 +96,19 @@ class FromWire(reply.ReplyReader):
         super().__init__(request, endpoint, calls)
         self._blocks: list[_Block] = []
         self._open: dict[int, _Block] = {}
-        self._stop: str | None = None
 
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         event = decode_payload(_decoder, payload, self._endpoint)
+        index = reply.read_number(event.index) or 0
         match event.type:
             case "content_block_delta" if event.delta is not None:
-                return self._delta(event.index, event.delta)
+                return self._delta(index, event.delta)
             case "content_block_start" if bytes(event.content_block) not in (b"", b"null"):
-                return self._start(event.index, bytes(event.content_block))
-            case "message_start" if event.message is not None:
-                self._count(event.message.usage)
+                return self._start(index, bytes(event.content_block))
+            case "message_start" if isinstance(event.message, dict):
+                self._count(event.message.get("usage"))
             case "message_delta":
-                self._stop = (event.delta.stop_reason if event.delta else None) or self._stop
+                self._stop = reply.read_word(event.delta and event.delta.stop_reason) or self._stop
                 self._count(event.usage)
             case "message_stop":
                 self.ended = True
@@ -122,7 +119,7 @@ class FromWire(reply.ReplyReader):
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        stop = reply.true_stop_reason(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
+        stop = reply.true_stop_reason(_STOPS.get(self._stop, StopReason.END_TURN), self._usage, self._most)
         return reply.last_events(self._endpoint, self._parts(stop), stop, self.spent(), may_say_nothing=self.is_paused)
 
     @property
@@ -138,7 +135,7 @@ class FromWire(reply.ReplyReader):
         block = self._open[index] = _Block(redacted=sent.data or "")
         self._blocks.append(block)
         if sent.type == "tool_use":
-            block.call = reply.CallDraft(id=self._ids.claim(sent.id or ""), name=sent.name or "")
+            block.call = reply.CallDraft(id=self._ids.claim(reply.read_word(sent.id)), name=sent.name or "")
             block.whole_input = encode_json(sent.input).decode() if sent.input else ""
             return ()
         first = _WireDelta(text=sent.text, thinking=sent.thinking, signature=sent.signature)
@@ -167,18 +164,16 @@ class FromWire(reply.ReplyReader):
         self._blocks.append(block)
         return block
 
-    def _count(self, sent: _WireUsage | None) -> None:
-        """Merge counts: they are cumulative and may repeat, so the newest of each kind counts."""
-        if sent is None:
-            return
-        newest = {
-            "input": sent.input_tokens,
-            "output": sent.output_tokens,
-            "cache_read": sent.cache_read_input_tokens,
-            "cache_write": sent.cache_creation_input_tokens,
-        }
-        known = {kind: count for kind, count in newest.items() if count is not None}
-        self._usage = msgspec.structs.replace(self._usage or Usage(), **known)
+    def _count(self, sent: Any) -> None:
+        """Merge counts, which are cumulative and may repeat. The parts of the prompt may come again, divided better."""
+        told = {kind: count for kind, name in _COUNTS.items() if (count := reply.read_count(sent, name))}
+        before = {kind: self._counts.get(kind, 0) for kind in _PROMPT}
+        prompt = before | {kind: count for kind, count in told.items() if kind in _PROMPT}
+        if sum(prompt.values()) < sum(before.values()) or not told:
+            prompt = before
+        self._counts |= prompt
+        if isinstance(sent, dict):
+            self._usage = Usage(**self._grow(output=told.get("output", 0)))
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         for block in self._blocks:

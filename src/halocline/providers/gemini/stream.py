@@ -5,7 +5,7 @@ with other text. The stream has no end marker: a reply is complete once it has a
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,19 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
+from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, last_events
+from halocline.providers.reply import (
+    NO_NAME,
+    CallDraft,
+    ReplyReader,
+    finish_calls,
+    last_events,
+    plain_name,
+    read_count,
+    read_word,
+)
 
 _REFUSALS = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII ESCALATION IMAGE_SAFETY "
@@ -42,20 +52,27 @@ _FAILED_STOPS = {
 
 _BAD_CALLS = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 _TRIED = re.compile(r"default_api[.:]([\w.-]+)\s*")
-_UNNAMED = "unnamed"
+
+_COUNTS = (
+    "promptTokenCount",
+    "toolUsePromptTokenCount",
+    "cachedContentTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+)
 
 
 class _WireCall(msgspec.Struct):
     """A call. `args` stays as it came, usually an object."""
 
-    id: str | None = None
+    id: Any = None
     name: str | None = None
     args: msgspec.Raw = msgspec.Raw(b"")
 
 
 class _WirePart(msgspec.Struct, rename="camel"):
     text: str | None = None
-    thought: bool | None = None
+    thought: Any = None
     thought_signature: str | None = None
     function_call: _WireCall | None = None
 
@@ -66,27 +83,14 @@ class _WireContent(msgspec.Struct):
 
 class _WireCandidate(msgspec.Struct, rename="camel"):
     content: _WireContent | None = None
-    finish_reason: str | None = None
-    finish_message: str | None = None
-
-
-class _WireFeedback(msgspec.Struct, rename="camel"):
-    block_reason: str | None = None
-    block_reason_message: str | None = None
-
-
-class _WireUsage(msgspec.Struct, rename="camel"):
-    prompt_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
+    finish_reason: Any = None
+    finish_message: Any = None
 
 
 class _WireChunk(msgspec.Struct, rename="camel"):
     candidates: list[_WireCandidate] | None = None
-    prompt_feedback: _WireFeedback | None = None
-    usage_metadata: _WireUsage | None = None
+    prompt_feedback: Any = None
+    usage_metadata: Any = None
     error: Any = None
 
 
@@ -113,24 +117,26 @@ class FromWire(ReplyReader):
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._pieces: list[_Piece] = []
-        self._counts = _WireUsage()
-        self._stop: str | None = None
         self._why = ""
         self._blocked = ""
 
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    @property
+    def is_finished(self) -> bool:
+        return bool(self._stop) and self._failure() is None
+
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         chunk = decode_payload(_decoder, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
-        if chunk.usage_metadata is not None:
+        if isinstance(chunk.usage_metadata, dict):
             self._count(chunk.usage_metadata)
-        if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
+        if isinstance(chunk.prompt_feedback, dict) and chunk.prompt_feedback.get("blockReason"):
             self._blocked = _describe_block(chunk.prompt_feedback)
         if not chunk.candidates:
             return ()
         candidate = chunk.candidates[0]
-        self._stop = candidate.finish_reason or self._stop
-        self._why = candidate.finish_message or self._why
+        self._stop = read_word(candidate.finish_reason) or self._stop
+        self._why = read_word(candidate.finish_message) or self._why
         parts = (candidate.content and candidate.content.parts) or ()
         return tuple(event for part in parts for event in self._part(part))
 
@@ -141,7 +147,7 @@ class FromWire(ReplyReader):
             reason = f"{self._stop}: {self._why}" if self._why else self._stop
             text = f"{self._endpoint.vendor.title} failed before the reply was complete ({reason})."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop or "", StopReason.END_TURN)
+        stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop, StopReason.END_TURN)
         why = self._blocked or ": ".join(filter(None, (self._stop, self._why)))
         return last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
 
@@ -149,7 +155,7 @@ class FromWire(ReplyReader):
         """Return the kind of failure, if any. A malformed call without details can only be retried."""
         if self._stop in _BAD_CALLS and not self._why and not self._drafts():
             return ModelErrorKind.MALFORMED
-        return _FAILED_STOPS.get(self._stop or "")
+        return _FAILED_STOPS.get(self._stop)
 
     def _part(self, sent: _WirePart) -> tuple[ModelEvent, ...]:
         if sent.function_call is not None:
@@ -166,16 +172,14 @@ class FromWire(ReplyReader):
 
     def _call(self, sent: _WireCall, signature: str) -> tuple[ModelEvent, ...]:
         arguments = bytes(sent.args).decode("utf-8", "replace")
-        draft = CallDraft(id=self._ids.claim(sent.id or ""), name=sent.name or "")
+        draft = CallDraft(id=self._ids.claim(read_word(sent.id)), name=sent.name or "")
         draft.pieces.append("" if arguments == "null" else arguments)
         self._pieces.append(_Piece(signature=signature, call=draft))
         return draft.preview()
 
-    def _count(self, sent: _WireUsage) -> None:
-        """Merge counts: they are cumulative and may be missing, so the newest of each kind counts."""
-        known = {name: count for name, count in msgspec.structs.asdict(sent).items() if count is not None}
-        self._counts = msgspec.structs.replace(self._counts, **known)
-        self._usage = _read_usage(self._counts)
+    def _count(self, sent: JsonObject) -> None:
+        """Merge counts: they are cumulative and may be missing."""
+        self._usage = _read_usage(self._grow(**{name: read_count(sent, name) for name in _COUNTS}))
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()
@@ -206,23 +210,19 @@ class FromWire(ReplyReader):
     def _bad_call(self) -> ToolCall:
         """Build a malformed call from the server's report, so that the model sees it and can try again."""
         tried = _TRIED.search(self._why)
-        name = tried[1] if tried else _UNNAMED
+        name = plain_name(tried[1]) if tried else NO_NAME
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
 
 
-def _describe_block(feedback: _WireFeedback) -> str:
-    said = feedback.block_reason_message
-    return f"the prompt was blocked: {feedback.block_reason}{f', {said}' if said else ''}"
+def _describe_block(feedback: JsonObject) -> str:
+    said = read_word(feedback.get("blockReasonMessage"))
+    return f"the prompt was blocked: {feedback['blockReason']}{f', {said}' if said else ''}"
 
 
-def _read_usage(counts: _WireUsage) -> Usage:
+def _read_usage(counts: Mapping[str, int]) -> Usage:
     """Convert usage: the prompt includes cached tokens, which are subtracted; thoughts count as output."""
-    cached, thoughts = counts.cached_content_token_count or 0, counts.thoughts_token_count or 0
-    prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
+    prompt, in_tools, cached, written, thoughts = (counts[name] for name in _COUNTS)
     return Usage(
-        input=max(0, prompt - cached),
-        output=(counts.candidates_token_count or 0) + thoughts,
-        cache_read=cached,
-        reasoning=thoughts,
+        input=max(0, prompt + in_tools - cached), output=written + thoughts, cache_read=cached, reasoning=thoughts
     )

@@ -14,7 +14,15 @@ from halocline.protocol import json_input
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import CallDraft, ReplyReader, finish_calls, last_events, true_stop_reason
+from halocline.providers.reply import (
+    CallDraft,
+    ReplyReader,
+    finish_calls,
+    last_events,
+    read_number,
+    read_word,
+    true_stop_reason,
+)
 from halocline.providers.reply_text import ReplyText
 
 
@@ -26,7 +34,7 @@ class _WireFunction(msgspec.Struct):
 
 
 class _WireCall(msgspec.Struct):
-    id: str | None = None
+    id: Any = None
     function: _WireFunction | None = None
 
 
@@ -40,10 +48,10 @@ class _WireLine(msgspec.Struct):
     """One line; the last one is `done` and has the counts."""
 
     message: _WireMessage | None = None
-    done: bool = False
-    done_reason: str | None = None
-    prompt_eval_count: int | None = None
-    eval_count: int | None = None
+    done: Any = False
+    done_reason: Any = None
+    prompt_eval_count: Any = None
+    eval_count: Any = None
     error: Any = None
 
 
@@ -57,15 +65,15 @@ class FromWire(ReplyReader):
         super().__init__(request, endpoint, calls)
         self._drafts: list[CallDraft] = []
         self._text = ReplyText()
-        self._stop = ""
 
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         line = decode_payload(_decoder, payload, self._endpoint)
         if line.error:
             raise providers.errors.classify_in_stream(line.error, self._endpoint)
         if line.done:
-            self.ended, self._stop = True, line.done_reason or ""
-            self._usage = Usage(input=line.prompt_eval_count or 0, output=line.eval_count or 0)
+            self.ended, self._stop = True, read_word(line.done_reason)
+            counts = (max(0, read_number(sent) or 0) for sent in (line.prompt_eval_count, line.eval_count))
+            self._usage = Usage(*counts)
         return tuple(self._translate(line.message)) if line.message else ()
 
     def finish(self) -> tuple[ModelEvent, ...]:
@@ -79,7 +87,7 @@ class FromWire(ReplyReader):
         yield from self._text.add(message.thinking or "", message.content or "")
         for call in message.tool_calls or ():
             function = call.function or _WireFunction()
-            draft = CallDraft(id=self._ids.claim(call.id or ""), name=function.name or "")
+            draft = CallDraft(id=self._ids.claim(read_word(call.id)), name=function.name or "")
             draft.pieces.append(bytes(function.arguments).decode("utf-8", "replace"))
             self._drafts.append(draft)
             yield from draft.preview()

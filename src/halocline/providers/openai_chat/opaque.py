@@ -4,9 +4,6 @@ OpenRouter and Vercel send `reasoning_details`, LiteLLM `thinking_blocks`, Googl
 and Claude refuse the request after a call without them. `Thinking.redacted` holds them as JSON text.
 """
 
-from collections.abc import Iterable
-from typing import Any
-
 import msgspec
 
 from halocline.protocol import json_input
@@ -16,6 +13,9 @@ from halocline.providers.json_cache import encode_json
 
 ENTRY_LISTS = ("reasoning_details", "thinking_blocks")
 """Fields of a reply that are lists of entries."""
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""Fields with reasoning that can be read. A server wants it back in the one that it used."""
+FIELD = "field"
 CALL_FIELDS = ("extra_content", "provider_specific_fields")
 """Fields of a call."""
 _TEXTS = ("text", "summary", "thinking")
@@ -28,8 +28,10 @@ class OpaqueEntries:
     def __init__(self) -> None:
         self._lists: dict[str, list[JsonObject]] = {}
 
-    def add(self, field: str, pieces: Iterable[Any]) -> str:
-        """Add pieces to their entries; return the reasoning that can be read in them."""
+    def add(self, field: str, pieces: object) -> str:
+        """Add pieces, if it is a list, to their entries; return the reasoning that can be read in them."""
+        if not isinstance(pieces, list):
+            return ""
         entries = self._lists.setdefault(field, [])
         readable = []
         for piece in pieces:
@@ -42,9 +44,10 @@ class OpaqueEntries:
                 entries.append(dict(piece))
         return "".join(readable)
 
-    def seal(self) -> str:
-        """Return all entries as JSON text; empty when there are none."""
-        fields = {name: entries for name, entries in self._lists.items() if entries}
+    def seal(self, field: str) -> str:
+        """Return all entries as JSON text, or else the field that the reasoning came in; empty without both."""
+        entries = {name: entries for name, entries in self._lists.items() if entries}
+        fields: JsonObject = entries or ({FIELD: field} if field else {})
         return encode_json(fields).decode() if fields else ""
 
 

@@ -15,9 +15,9 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.openai_chat.opaque import OpaqueEntries, seal_call
+from halocline.providers.openai_chat.opaque import ENTRY_LISTS, REASONING_FIELDS, OpaqueEntries, seal_call
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
-from halocline.providers.reply import ReplyReader, finish_calls, last_events, true_stop_reason
+from halocline.providers.reply import ReplyReader, finish_calls, last_events, read_count, read_word, true_stop_reason
 from halocline.providers.reply_text import ReplyText
 
 _STOPS = {
@@ -39,35 +39,35 @@ _FAILED_STOPS = {
     "network_error": ModelErrorKind.SERVER,
 }
 
-
-class _TokenDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-class _WireUsage(msgspec.Struct):
-    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with your own key, only its fee."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
-    prompt_tokens_details: _TokenDetails | None = None
-    completion_tokens_details: _TokenDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
-    cost: Any = None
-    is_byok: bool | None = None
+_COUNTS = {
+    "prompt": (("prompt_tokens",),),
+    "output": (("completion_tokens",),),
+    "total": (("total_tokens",),),
+    "reasoning": (("completion_tokens_details", "reasoning_tokens"),),
+    "cached": (
+        ("prompt_tokens_details", "cached_tokens"),
+        ("cached_tokens",),
+        ("cache_read_input_tokens",),
+        ("prompt_cache_hit_tokens",),
+    ),
+    "written": (
+        ("prompt_tokens_details", "cache_write_tokens"),
+        ("prompt_tokens_details", "cache_creation_tokens"),
+        ("cache_creation_input_tokens",),
+    ),
+}
+"""Where each count may stand: OpenAI's place first, then Moonshot's, LiteLLM's and DeepSeek's."""
 
 
 class _WireDelta(msgspec.Struct):
     """`content` may be a list of typed pieces; the fields of reasoning are other servers' additions."""
 
     content: str | list[Any] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    reasoning_details: list[Any] | None = None
-    thinking_blocks: list[Any] | None = None
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    thinking_blocks: Any = None
     tool_calls: list[CallFragment] | None = None
 
     @property
@@ -82,12 +82,15 @@ class _WireChoice(msgspec.Struct):
 
     delta: _WireDelta | None = None
     message: _WireDelta | None = None
-    finish_reason: str | None = None
+    finish_reason: Any = None
+    usage: Any = None
 
 
 class _WireChunk(msgspec.Struct):
+    """A payload. What only counts or names is read leniently, whatever its type."""
+
     choices: list[_WireChoice] | None = None
-    usage: _WireUsage | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -102,39 +105,51 @@ class FromWire(ReplyReader):
         self._calls = Calls(self._ids)
         self._text = ReplyText()
         self._opaque = OpaqueEntries()
-        self._stop: str | None = None
+        self._field = ""
+        self._stops_early = False
         self._refused = False
 
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    @property
+    def is_finished(self) -> bool:
+        """False also where the server stops after each piece, or will tell why it failed."""
+        return self.ended or bool(self._stop and not self._stops_early and self._reason not in _FAILED_STOPS)
+
+    @property
+    def _reason(self) -> str:
+        return self._stop.partition(":")[0]
+
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
             self.ended = True
             return ()
         chunk = decode_payload(_decoder, payload, self._endpoint)
         if chunk.error:
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
-        if chunk.usage is not None:
+        if chunk.usage:
             self._count(chunk.usage)
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]
-        if choice.finish_reason:
-            self._stop = choice.finish_reason
+        if choice.usage:
+            self._count(choice.usage)
+        delta = choice.delta or choice.message
+        self._stops_early = self._stops_early or bool(self._stop and delta and (delta.content or delta.tool_calls))
+        self._stop = read_word(choice.finish_reason) or self._stop
         if choice.message is not None:
             self.ended = True
-        delta = choice.delta or choice.message
         return self._delta(delta) if delta is not None else ()
 
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        reason = (self._stop or "").partition(":")[0]
+        reason = self._reason
         if kind := _FAILED_STOPS.get(reason):
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = _STOPS.get(reason, StopReason.END_TURN)
         stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
         rest = self._text.end()
-        refused_for = (self._stop or "") if _STOPS.get(reason) is StopReason.REFUSAL else ""
+        refused_for = self._stop if _STOPS.get(reason) is StopReason.REFUSAL else ""
         return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=refused_for))
 
     def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
@@ -143,38 +158,39 @@ class FromWire(ReplyReader):
         return self._translate_mixed(delta)
 
     def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
-        thoughts, text = _thoughts_and_words(delta)
-        readable = self._opaque.add("reasoning_details", delta.reasoning_details or ())
-        readable += self._opaque.add("thinking_blocks", delta.thinking_blocks or ())
+        field = next((name for name in REASONING_FIELDS if isinstance(said := getattr(delta, name), str) and said), "")
+        self._field = self._field or field
+        thoughts, text = _thoughts_and_words(delta, field)
+        readable = "".join(self._opaque.add(name, getattr(delta, name)) for name in ENTRY_LISTS)
         self._refused = self._refused or bool(delta.refusal)
         events = self._text.add(thoughts or readable, text)
         for fragment in delta.tool_calls or ():
             events += self._calls.add(fragment)
         return tuple(events)
 
-    def _count(self, sent: _WireUsage) -> None:
-        """Keep the newest count. `prompt_tokens` includes cached tokens, which are subtracted."""
-        read, details = sent.prompt_tokens_details, sent.completion_tokens_details
-        cache_read = (read and read.cached_tokens) or sent.prompt_cache_hit_tokens or 0
-        cache_write = (read and read.cache_write_tokens) or 0
-        prompt, output = sent.prompt_tokens or 0, sent.completion_tokens or 0
-        reasoning = (details and details.reasoning_tokens) or 0
-        if sent.total_tokens == prompt + output + reasoning:
+    def _count(self, sent: Any) -> None:
+        """Count what was told so far. `prompt_tokens` includes cached tokens, which are subtracted."""
+        told = {kind: max(read_count(sent, *path) for path in paths) for kind, paths in _COUNTS.items()}
+        counts = self._grow(**told)
+        cached, written, output = counts["cached"], counts["written"], counts["output"]
+        if counts["total"] == counts["prompt"] + output + counts["reasoning"]:
             # Some servers do not count reasoning as completion.
-            output += reasoning
+            output += counts["reasoning"]
         self._usage = Usage(
-            input=max(0, prompt - cache_read - cache_write),
+            input=max(0, counts["prompt"] - cached - written),
             output=output,
-            cache_read=cache_read,
-            cache_write=cache_write,
-            reasoning=reasoning,
+            cache_read=cached,
+            cache_write=written,
+            reasoning=counts["reasoning"],
         )
-        if isinstance(sent.cost, int | float) and not sent.is_byok:
-            self._cost = float(sent.cost)
+        # What OpenRouter charged; with your own key, only its fee.
+        if isinstance(sent, dict) and isinstance(cost := sent.get("cost"), int | float) and not sent.get("is_byok"):
+            self._cost = float(cost)
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         provider = self._endpoint.vendor.name
-        (thoughts, words), opaque = self._text.whole(), self._opaque.seal()
+        is_known = self._endpoint.vendor.reasoning_field or self._endpoint.info.reasoning_field
+        (thoughts, words), opaque = self._text.whole(), self._opaque.seal("" if is_known else self._field)
         if thoughts or opaque:
             yield Thinking(thoughts, redacted=opaque, provider=provider)
         if words:
@@ -186,10 +202,10 @@ class FromWire(ReplyReader):
             yield call
 
 
-def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:
-    thoughts = delta.reasoning_content or delta.reasoning or ""
+def _thoughts_and_words(delta: _WireDelta, field: str) -> tuple[str, str]:
+    thoughts = getattr(delta, field) if field else ""
     if not isinstance(delta.content, list):
-        return thoughts, (delta.content or "") + (delta.refusal or "")
+        return thoughts, (delta.content or "") + _piece_text(delta.refusal)
     pieces = [piece for piece in delta.content if isinstance(piece, dict)]
     thoughts += "".join(_piece_text(piece.get("thinking")) for piece in pieces)
     return thoughts, "".join(_piece_text(piece.get("text")) for piece in pieces)

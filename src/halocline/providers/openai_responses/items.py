@@ -14,7 +14,7 @@ from halocline.ports.model import ModelEvent
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, parse_arguments
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, parse_arguments, read_word
 
 _PASSAGES = {"output_text": "text", "refusal": "refusal", "summary_text": "summary", "reasoning_text": "reasoning"}
 _THOUGHTS = frozenset({"summary", "reasoning"})
@@ -24,8 +24,8 @@ class WireItem(msgspec.Struct):
     """Any output item; missing fields have their default."""
 
     type: str = ""
-    id: str | None = None
-    call_id: str | None = None
+    id: Any = None
+    call_id: Any = None
     name: str | None = None
     arguments: Any = None
     content: Any = None
@@ -57,8 +57,8 @@ class _Item:
 
     def differs(self, sent: WireItem) -> bool:
         """True if the server has put another item in this one's place."""
-        if self.call is not None and self.call.sent_id and sent.call_id:
-            return self.call.sent_id != sent.call_id
+        if self.call is not None and self.call.sent_id and sent.call_id and (not self.id or self.id != sent.id):
+            return self.call.sent_id != read_word(sent.call_id)
         return bool(self.type and sent.type and self.type != sent.type)
 
     def of_kind(self, kind: str) -> str:
@@ -164,15 +164,14 @@ class Output:
 
     def _describe(self, item: _Item, sent: WireItem) -> None:
         item.type = item.type or sent.type
-        item.id = sent.id or item.id
+        item.id = read_word(sent.id) or item.id
         item.phase = sent.phase if isinstance(sent.phase, str) else item.phase
         if sent.type != "function_call":
             return
         call = self._call(item)
         call.name = call.name or sent.name or ""
-        if sent.call_id and not call.sent_id:
-            call.sent_id = sent.call_id
-            call.id = self._ids.claim(sent.call_id)
+        if (sent_id := read_word(sent.call_id)) and not call.sent_id:
+            call.sent_id, call.id = sent_id, self._ids.claim(sent_id)
 
     def _call(self, item: _Item) -> CallDraft:
         if item.call is None:

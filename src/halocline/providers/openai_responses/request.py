@@ -154,7 +154,7 @@ def _encode_reply(message: msg.AssistantMessage, maker: str) -> Iterator[bytes]:
     phased = bool(maker) and message.model.startswith(f"{maker}/")
     for part in message.content:
         match part:
-            case msg.Thinking(redacted=raw) if raw and maker and part.provider == maker:
+            case msg.Thinking(redacted=raw) if '"reasoning"' in raw and maker and part.provider == maker:
                 reasoning.append(raw.encode())
             case msg.Text() if part.text.strip():
                 phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}

@@ -12,10 +12,11 @@ from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
 from halocline.providers.openai_responses.items import Output, WireItem
-from halocline.providers.reply import ReplyReader, last_events, true_stop_reason
+from halocline.providers.reply import ReplyReader, last_events, read_count, read_number, read_word, true_stop_reason
 
 _KINDS = {
     "response.output_text": "text",
@@ -28,13 +29,13 @@ _NOTHING = msgspec.Raw(b"{}")
 
 
 class _WireEvent(msgspec.Struct):
-    """Any event of the stream. Fields of specific types are decoded once the type is known."""
+    """Any event of the stream. Fields of specific types are decoded once the type is known; places leniently."""
 
     type: str = ""
-    output_index: int | None = None
-    item_id: str | None = None
-    content_index: int | None = None
-    summary_index: int | None = None
+    output_index: Any = None
+    item_id: Any = None
+    content_index: Any = None
+    summary_index: Any = None
     delta: Any = None
     text: Any = None
     refusal: Any = None
@@ -46,32 +47,12 @@ class _WireEvent(msgspec.Struct):
     message: Any = None
 
 
-class _InputDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-
-
-class _OutputDetails(msgspec.Struct):
-    reasoning_tokens: int | None = None
-
-
-class _WireUsage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    input_tokens_details: _InputDetails | None = None
-    output_tokens_details: _OutputDetails | None = None
-
-
-class _Incomplete(msgspec.Struct):
-    reason: str | None = None
-
-
 class _WireResponse(msgspec.Struct):
-    status: str | None = None
+    status: Any = None
     output: list[msgspec.Raw] | None = None
-    usage: _WireUsage | None = None
+    usage: Any = None
     error: Any = None
-    incomplete_details: _Incomplete | None = None
+    incomplete_details: Any = None
 
 
 _event_decoder = json_input.Decoder(_WireEvent)
@@ -85,9 +66,9 @@ class FromWire(ReplyReader):
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
         self._output = Output(self._ids, endpoint.vendor.name)
-        self._stop = StopReason.END_TURN
+        self._meant = StopReason.END_TURN
 
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == b"[DONE]":
             self.ended = True
             return ()
@@ -101,9 +82,9 @@ class FromWire(ReplyReader):
             return self._passage(event, kind, ending)
         match event.type:
             case "response.output_item.added":
-                return self._output.begin(event.output_index, self._item(event.item))
+                return self._output.begin(read_number(event.output_index), self._item(event.item))
             case "response.output_item.done":
-                return self._output.end(event.output_index, self._item(event.item), _read_text(event.item))
+                return self._output.end(read_number(event.output_index), self._item(event.item), _read_text(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._close(self._response(event.response), ending)
         return ()
@@ -111,26 +92,27 @@ class FromWire(ReplyReader):
     def finish(self) -> tuple[ModelEvent, ...]:
         if not self.ended:
             raise broken_off(self._endpoint)
-        stop = StopReason.REFUSAL if self._output.refused else true_stop_reason(self._stop, self._usage, self._most)
+        stop = StopReason.REFUSAL if self._output.refused else true_stop_reason(self._meant, self._usage, self._most)
         return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
-        index = (event.summary_index if kind == "summary" else event.content_index) or 0
+        index = read_number(event.summary_index if kind == "summary" else event.content_index) or 0
+        place = read_number(event.output_index), read_word(event.item_id)
         if ending == "delta" and isinstance(event.delta, str):
-            return self._output.say(event.output_index, event.item_id, kind, index, event.delta)
+            return self._output.say(*place, kind, index, event.delta)
         whole = {"refusal": event.refusal, "arguments": event.arguments}.get(kind, event.text)
         if ending == "done" and isinstance(whole, str):
-            return self._output.complete(event.output_index, event.item_id, kind, index, whole)
+            return self._output.complete(*place, kind, index, whole)
         return ()
 
     def _close(self, response: _WireResponse, ending: str) -> tuple[ModelEvent, ...]:
-        if response.usage is not None:
+        if isinstance(response.usage, dict):
             self._usage = _read_usage(response.usage)
         if ending == "failed" or response.status == "failed":
             raise providers.errors.classify_in_stream(response.error or {"code": "server_error"}, self._endpoint)
         self.ended = True
         if ending == "incomplete" or response.incomplete_details is not None:
-            self._stop = _stop_reason(response.incomplete_details)
+            self._meant = _stop_reason(response.incomplete_details)
         return self._output.close(self._items(response.output or ()))
 
     def _items(self, output: Sequence[msgspec.Raw]) -> Iterator[tuple[WireItem, str]]:
@@ -144,23 +126,22 @@ class FromWire(ReplyReader):
         return decode_payload(_response_decoder, bytes(raw), self._endpoint)
 
 
-def _stop_reason(details: _Incomplete | None) -> StopReason:
+def _stop_reason(details: Any) -> StopReason:
     """Why a reply is incomplete. An unknown reason counts as a limit: the reply may be cut."""
-    filtered = details is not None and details.reason == "content_filter"
+    filtered = isinstance(details, dict) and details.get("reason") == "content_filter"
     return StopReason.REFUSAL if filtered else StopReason.MAX_TOKENS
 
 
-def _read_usage(sent: _WireUsage) -> Usage:
+def _read_usage(sent: JsonObject) -> Usage:
     """Convert usage; `input_tokens` includes cached tokens, which are subtracted."""
-    read, written = sent.input_tokens_details, sent.output_tokens_details
-    cache_read = (read and read.cached_tokens) or 0
-    cache_write = (read and read.cache_write_tokens) or 0
+    cache_read = read_count(sent, "input_tokens_details", "cached_tokens")
+    cache_write = read_count(sent, "input_tokens_details", "cache_write_tokens")
     return Usage(
-        input=max(0, (sent.input_tokens or 0) - cache_read - cache_write),
-        output=sent.output_tokens or 0,
+        input=max(0, read_count(sent, "input_tokens") - cache_read - cache_write),
+        output=read_count(sent, "output_tokens"),
         cache_read=cache_read,
         cache_write=cache_write,
-        reasoning=(written and written.reasoning_tokens) or 0,
+        reasoning=read_count(sent, "output_tokens_details", "reasoning_tokens"),
     )
 
 

@@ -5,11 +5,9 @@ from typing import Any
 import msgspec
 
 from halocline import providers
-from halocline.ports.model import ModelEvent, Request
+from halocline.ports.model import ModelEvent
 from halocline.protocol import json_input
-from halocline.protocol.events import UsageReported
 from halocline.protocol.values import JsonObject
-from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import decode_payload
 from halocline.providers.json_cache import encode_json
 from halocline.providers.openai_chat.stream import FromWire as ChatFromWire
@@ -27,34 +25,23 @@ class _WireEvent(msgspec.Struct):
 _decoder = json_input.Decoder(_WireEvent)
 
 
-class FromWire:
+class FromWire(ChatFromWire):
     """Translates the payloads of one stream, in order."""
 
-    def __init__(self, request: Request, endpoint: Endpoint) -> None:
-        self.ended = False
-        self._endpoint = endpoint
-        self._chat = ChatFromWire(request, endpoint)
-
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
         if payload == DONE:
-            self.ended = True
-            return self._chat.feed(payload)
+            return super()._read(payload)
         event = decode_payload(_decoder, payload, self._endpoint)
         if event.error:
             first = event.error[0] if isinstance(event.error, list) else event.error
             raise providers.errors.classify_in_stream(first, self._endpoint)
-        return self._chat.feed(encode_json(_join_reasoning(event.final_result))) if event.final_result else ()
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        return self._chat.finish()
-
-    def spent(self) -> UsageReported | None:
-        return self._chat.spent()
+        return super()._read(encode_json(_join_reasoning(event.final_result))) if event.final_result else ()
 
 
 def _join_reasoning(chunk: JsonObject) -> JsonObject:
     """Make text of reasoning, which comes in blocks. Their signatures are dropped: nothing asks for such thinking."""
-    for choice in chunk.get("choices") or ():
+    choices = chunk.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
         delta = choice.get("delta") if isinstance(choice, dict) else None
         if isinstance(delta, dict) and isinstance(blocks := delta.get("reasoning_content"), list):
             texts = (block.get("content") for block in blocks if isinstance(block, dict))

@@ -1,7 +1,8 @@
 """Detect a tool call that a model printed as text instead of making it, and tell the model.
 
 The text is never run: the message gets a malformed call, so that the task does not end as if finished, and the call's
-result tells the model to make it properly. Markup that is not at the end of the reply counts as a mention.
+result tells the model to make it properly. Markup that is not at the end of the reply counts as a mention. A call in
+thoughts that nothing follows was swallowed by the server's parser of reasoning: it is one that was printed, too.
 """
 
 from collections.abc import AsyncGenerator
@@ -9,8 +10,8 @@ from contextlib import aclosing
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted
-
-_ENDINGS = (">", "`", "]", "}")
+from halocline.protocol.messages import StopReason
+from halocline.providers.reply import CALL_ENDINGS, empty_reply, is_answer
 
 
 class Correcting:
@@ -30,10 +31,19 @@ class Correcting:
 
 
 def _correct_reply(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted:
-    """Correct a reply; only one whose last character could end a call is examined."""
-    message = event.message
-    if message.tool_calls or not message.text.rstrip().endswith(_ENDINGS):
-        return event
-    from halocline.providers.text_tools.leaked_calls import with_printed_call
+    """Correct a reply; only one whose last character could end a call is examined.
 
-    return with_printed_call(event, request)
+    Raises:
+        ModelError: the reply is nothing but thoughts.
+    """
+    message = event.message
+    is_silent = not is_answer(message.content) and message.stop_reason is not StopReason.REFUSAL
+    if message.tool_calls or not (is_silent or message.text.rstrip().endswith(CALL_ENDINGS)):
+        return event
+    from halocline.providers.text_tools.leaked_calls import with_printed_call, with_swallowed_call
+
+    if not is_silent:
+        return with_printed_call(event, request)
+    if (corrected := with_swallowed_call(event, request)) is None:
+        raise empty_reply(message.model, message.stop_reason)
+    return corrected

@@ -11,11 +11,12 @@ from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import json_input
 from halocline.protocol.events import AssistantMessageCompleted
-from halocline.protocol.messages import ToolCall
+from halocline.protocol.messages import Thinking, ToolCall
 from halocline.protocol.values import JsonObject
-from halocline.providers.reply import CallIds
+from halocline.providers.reply import CALL_ENDINGS, CallIds
 
 _SAYS = "(this was printed as text, which calls no tool; make a real tool call instead) "
+_SWALLOWED = "(this stood in the reasoning, where no call is seen; end the reasoning, then make a real tool call) "
 _LONGEST = 20_000
 _LONGEST_CLOSERS = 200
 
@@ -47,8 +48,20 @@ def with_printed_call(event: AssistantMessageCompleted, request: Request) -> Ass
     if printed is None:
         return event
     name, text = printed
-    call = ToolCall(id=CallIds(request).claim(""), name=name, malformed=_SAYS + text)
-    return replace(event, message=replace(message, content=(*message.content, call)))
+    return _with_call(event, request, name, _SAYS + text)
+
+
+def with_swallowed_call(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted | None:
+    """Add a malformed call to a message of thoughts alone, for the last one printed in them; None without one."""
+    thoughts = "".join(part.text for part in event.message.content if isinstance(part, Thinking))
+    end = max(thoughts.rfind(mark) for mark in CALL_ENDINGS) + 1
+    printed = printed_call(thoughts[:end], request.tools)
+    return printed and _with_call(event, request, printed[0], _SWALLOWED + printed[1])
+
+
+def _with_call(event: AssistantMessageCompleted, request: Request, name: str, said: str) -> AssistantMessageCompleted:
+    call = ToolCall(id=CallIds(request).claim(""), name=name, malformed=said)
+    return replace(event, message=replace(event.message, content=(*event.message.content, call)))
 
 
 def printed_call(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> tuple[str, str] | None:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
-from halocline.providers.reply import CallIds
+from halocline.providers.reply import CallIds, empty_reply, says_something
 from halocline.providers.text_tools.arguments import read_arguments
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
@@ -91,12 +91,8 @@ class _Reply:
         self._part_ends()
         sent = event.message
         kept = [part for part in sent.content if not isinstance(part, Text)]
-        has_output = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
-        if not has_output and sent.stop_reason is not StopReason.REFUSAL:
-            text = f"{sent.model} sent a reply without text or tool calls."
-            raise ModelError(
-                ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m."
-            )
+        if not says_something((*kept, *self._parts)) and sent.stop_reason is not StopReason.REFUSAL:
+            raise empty_reply(sent.model, sent.stop_reason)
         return replace(event, message=replace(sent, content=tuple(_in_order(kept, self._parts))))
 
     def _take(self, piece: Piece) -> Iterable[ModelEvent]:
