@@ -16,6 +16,7 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject
+from halocline.providers.accepted import fit_name
 from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
@@ -188,7 +189,7 @@ def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObjec
         case msg.Text():
             return {"type": "text", "text": part.text} if part.text.strip() else None
         case msg.ToolCall():
-            return {"type": "tool_use", "id": _wire_id(part.id), "name": part.name, "input": part.arguments}
+            return {"type": "tool_use", "id": _wire_id(part.id), "name": fit_name(part.name), "input": part.arguments}
         case msg.Thinking() if part.provider != endpoint.vendor.name:
             return None
         case msg.Thinking(redacted=data) if block := unseal_block(data):

@@ -26,7 +26,8 @@ class Vendor(Value, frozen=True):
     """A provider's address and its differences from its API family.
 
     `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name request
-    fields: the limit of the reply, and where the server wants its own reasoning back (empty: nowhere).
+    fields: the limit of the reply, and where the server wants its own reasoning back (empty: where it came from).
+    `reasoning_filler` stands there in replies without reasoning, where the server refuses these (None: it does not).
     `thinking_style` names a row of `thinking_table.STYLES`: the fields that control thinking. `cache_key_field` takes
     the key that related requests share; `answer_schemas` is a pattern of the models that accept an output schema
     together with tools; both apply only at the vendor's own address. `local` servers need no key and cost nothing.
@@ -55,6 +56,7 @@ class Vendor(Value, frozen=True):
     local: bool = False
     max_tokens_field: str = "max_tokens"
     reasoning_field: str = ""
+    reasoning_filler: str | None = None
     thinking_style: str = "effort"
     cache_key_field: str = ""
     answer_schemas: str = ""

@@ -76,6 +76,7 @@ _ROWS = (
         "DEEPSEEK_API_KEY",
         default_model="deepseek-v4-pro",
         reasoning_field="reasoning_content",
+        reasoning_filler="",
         thinking_style="deepseek",
     ),
     Vendor(
@@ -143,6 +144,8 @@ _ROWS = (
         "https://api.moonshot.ai/v1",
         "MOONSHOT_API_KEY",
         reasoning_field="reasoning_content",
+        # An empty text counts as none: github.com/earendil-works/pi/pull/4178
+        reasoning_filler=" ",
     ),
     Vendor(
         "zai",

@@ -14,6 +14,7 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject, Value
+from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.gemini.schema import gemini_parameters
@@ -72,6 +73,9 @@ class Fragment(Value, frozen=True):
     message: bytes
     pictures: bytes = b""
 
+    def __bool__(self) -> bool:
+        return bool(self.message)
+
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
     """Encode messages; `message` is empty for one with nothing to send."""
@@ -117,24 +121,23 @@ def _encode_function(spec: ToolSpec) -> JsonObject:
 
 
 def _write_contents(messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> bytes:
-    pieces: list[bytes] = []
+    contents: list[bytes] = []
     names: Mapping[str, str] = {}
     results: dict[str, Fragment] = {}
     for message, fragment in zip(messages, encoded, strict=True):
         if isinstance(message, msg.ToolResult):
             results[message.call] = fragment
             continue
-        pieces += _encode_answers(names, results)
+        contents.append(_encode_answers(names, results))
         results = {}
         if isinstance(message, msg.AssistantMessage):
-            names = {call.id: call.name for call in message.tool_calls}
-        if fragment.message:
-            pieces += (fragment.message, b",")
-    pieces += _encode_answers(names, results)
-    return b"".join(pieces[:-1])
+            names = {call.id: fit_name(call.name) for call in message.tool_calls}
+        contents.append(fragment.message)
+    contents.append(_encode_answers(names, results))
+    return join_parts(put_in_turn(filter(None, contents)))
 
 
-def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[bytes]:
+def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> bytes:
     """Encode a reply's results as one content, images last: the API matches responses to calls by count."""
     answered = [(id, name, results[id]) for id, name in names.items() if id in results]
     parts: list[bytes] = []
@@ -145,7 +148,7 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
         if result.pictures:
             parts += (encode_json({"text": f"[Images in the result of {name}, call {id}:]"}), b",")
             parts += (result.pictures, b",")
-    return [b'{"role":"user","parts":[', *parts[:-1], b"]}", b","] if parts else []
+    return b"".join((b'{"role":"user","parts":[', *parts[:-1], b"]}")) if parts else b""
 
 
 def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
@@ -198,7 +201,7 @@ def _encode_reply(message: msg.AssistantMessage, endpoint: Endpoint) -> Iterable
                     yield _with_signature({"text": text}, signature)
                 signature = ""
             case msg.ToolCall():
-                called = {"id": part.id, "name": part.name, "args": part.arguments}
+                called = {"id": part.id, "name": fit_name(part.name), "args": part.arguments}
                 yield _with_signature({"functionCall": called}, signature or unsigned)
                 # Only the first call of a reply needs a signature.
                 signature = unsigned = ""

@@ -23,6 +23,7 @@ from halocline.protocol.messages import (
     UserMessage,
 )
 from halocline.protocol.values import JsonObject
+from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
@@ -31,7 +32,7 @@ from halocline.providers.json_cache import (
     Fragments,
     encode_image,
     encode_json,
-    join_fragments,
+    join_parts,
     separate_parts,
 )
 from halocline.providers.ollama.stream import FromWire
@@ -86,8 +87,12 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes], o
     if request.tools:
         head["tools"] = encode_tools(request)
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
-    messages += fragments.written(request.messages, join_fragments)
+    messages += fragments.written(request.messages, _write_messages)
     return [encode_head(head, endpoint), b',"messages":[', *separate_parts(messages), b"]}"]
+
+
+def _write_messages(_: Sequence[Message], encoded: Sequence[bytes]) -> bytes:
+    return join_parts(put_in_turn(filter(None, encoded)))
 
 
 class Encoder:
@@ -136,5 +141,5 @@ class Encoder:
     def _encode_calls(self, message: AssistantMessage) -> Iterator[JsonObject]:
         calls = [part for part in message.content if isinstance(part, ToolCall)]
         for index, call in enumerate(calls):
-            self._tools[call.id] = call.name
-            yield {"id": call.id, "function": {"index": index, "name": call.name, "arguments": call.arguments}}
+            name = self._tools[call.id] = fit_name(call.name)
+            yield {"id": call.id, "function": {"index": index, "name": name, "arguments": call.arguments}}

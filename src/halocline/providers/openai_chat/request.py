@@ -2,8 +2,10 @@
 
 What must stay true: the encoded messages of one request are a prefix of the next one's, and tool messages directly
 follow their calls (images in results come after all of them in a user message: a tool message cannot hold images).
+What this server accepts of a history stands in `_Encoder`.
 """
 
+import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -13,17 +15,24 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers import json_cache
+from halocline.providers.accepted import fit_id, fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
-from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, unseal_fields
+from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, FIELD, REASONING_FIELDS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
 from halocline.providers.refused_fields import RefusedFields
 
 _LONGEST_DESCRIPTION = 1024
 """Characters of a tool's description that OpenAI and Azure take."""
+
+_MISTRAL = compile_later(r"mistral|ministral|mixtral|devstral|codestral|magistral|pixtral", re.IGNORECASE)
+_NINE = compile_later(r"[a-zA-Z0-9]{9}"), 9
+_FORTY = compile_later(r"[a-zA-Z0-9_-]{1,40}"), 40
+"""Forms of ids, and the length of those that replace others: Mistral's; and what both OpenAI and Anthropic take."""
 
 
 class OpenAIChat:
@@ -53,9 +62,12 @@ class Fragment(Value, frozen=True):
     message: bytes
     pictures: bytes = b""
 
+    def __bool__(self) -> bool:
+        return bool(self.message)
+
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> json_cache.Fragments[Fragment]:
-    return json_cache.Fragments(lambda message: _encode_message(message, endpoint, blobs))
+    return json_cache.Fragments(_Encoder(endpoint, blobs).encode)
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragments[Fragment]) -> list[bytes]:
@@ -79,7 +91,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragment
         head |= vendor.claude_fields
     if request.tools:
         head["tools"] = encode_tools(request)
-    messages = [*_encode_system(request), *fragments.written(request.messages, _write_messages)]
+    messages = [*_encode_system(request), *fragments.written(request.messages, partial(_write_messages, endpoint))]
     return [encode_head(head, endpoint), b',"messages":[', *json_cache.separate_parts(messages), b"]}"]
 
 
@@ -88,17 +100,17 @@ def encode_tools(request: Request) -> list[JsonObject]:
     return [_encode_tool(spec) for spec in request.tools]
 
 
-def list_messages(request: Request, fragments: json_cache.Fragments[Fragment]) -> list[bytes]:
+def list_messages(request: Request, endpoint: Endpoint, fragments: json_cache.Fragments[Fragment]) -> list[bytes]:
     """Encode the messages of a request, the system prompt first."""
-    return [*_encode_system(request), *_list_messages(request.messages, fragments.of(request.messages))]
+    return [*_encode_system(request), *_list_messages(endpoint, request.messages, fragments.of(request.messages))]
 
 
 def _encode_system(request: Request) -> list[bytes]:
     return [json_cache.encode_json({"role": "system", "content": request.system})] if request.system else []
 
 
-def _write_messages(messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> bytes:
-    return json_cache.join_parts(_list_messages(messages, encoded))
+def _write_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> bytes:
+    return json_cache.join_parts(_list_messages(endpoint, messages, encoded))
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
@@ -106,9 +118,10 @@ def _encode_tool(spec: ToolSpec) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def _list_messages(messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
+def _list_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
     plain = [fragment.message for fragment in encoded if fragment.message and not fragment.pictures]
-    return plain if len(plain) == len(encoded) else _with_pictures(messages, encoded)
+    all = plain if len(plain) == len(encoded) else _with_pictures(messages, encoded)
+    return put_in_turn(all, reply_between=_is_mistral(endpoint))
 
 
 def _with_pictures(messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
@@ -129,18 +142,6 @@ def _picture_message(pictures: Sequence[bytes]) -> bytes:
     return b'{"role":"user","content":[' + json_cache.join_parts(pictures) + b"]}"
 
 
-def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
-    match message:
-        case msg.UserMessage():
-            content = json_cache.encode_content(message.content, partial(_encode_part, blobs=blobs))
-            return Fragment(json_cache.encode_json({"role": "user", "content": content}))
-        case msg.ToolResult():
-            return _encode_result(message, blobs)
-        case msg.AssistantMessage():
-            reply = _encode_reply(message, endpoint)
-            return Fragment(json_cache.encode_json(reply) if len(reply) > 1 else b"")
-
-
 def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
     if not isinstance(part, msg.Image):
         return {"type": "text", "text": part.words}
@@ -150,46 +151,83 @@ def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObj
     return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
 
 
-def _encode_result(result: msg.ToolResult, blobs: Blobs) -> Fragment:
-    text = json_cache.text_of_result(result)
-    pictures = [part for part in result.content if isinstance(part, msg.Image)]
-    if pictures:
-        text = f"{text}\n[The images of this result follow in the next user message.]".strip()
-    message = json_cache.encode_json({"role": "tool", "tool_call_id": result.call, "content": text})
-    return Fragment(
-        message, json_cache.join_parts(json_cache.encode_json(_encode_part(image, blobs)) for image in pictures)
-    )
+def _is_mistral(endpoint: Endpoint) -> bool:
+    """True for a model whose server checks ids, and wants a reply behind results: so do its templates elsewhere."""
+    return _MISTRAL.search(endpoint.name) is not None
 
 
-def _encode_reply(message: msg.AssistantMessage, endpoint: Endpoint) -> JsonObject:
-    """Encode a reply. Opaque fields go back only to the model that made them, in place of the plain reasoning."""
-    own = [part for part in message.content if isinstance(part, msg.Thinking) and part.provider == endpoint.vendor.name]
-    thoughts = "".join(part.text for part in own)
-    is_same = message.model in ("", endpoint.name)
-    reply: JsonObject = {"role": "assistant"}
-    if message.text:
-        reply["content"] = message.text
-    if calls := list(_encode_calls(message, own if is_same else ())):
-        reply["content"] = message.text or None
-        reply["tool_calls"] = calls
-    entries = {
-        name: value for part in own if is_same for name, value in unseal_fields(part).items() if name in ENTRY_LISTS
-    }
-    field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
-    if len(reply) > 1:
-        reply |= entries or ({field: thoughts} if thoughts and field else {})
-    return reply
+class _Encoder:
+    """Encodes messages in their order, so that ids which this server made go back as they came."""
 
+    def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
+        self._endpoint = endpoint
+        self._blobs = blobs
+        self._own_ids: set[str] = set()
+        self._id_form = _NINE if _is_mistral(endpoint) else _FORTY
+        vendor, known = endpoint.vendor, endpoint.info.reasoning_field
+        self._reasoning_field = vendor.reasoning_field or known
+        filler = " " if known and not vendor.reasoning_field else None
+        self._filler = filler if vendor.reasoning_filler is None else vendor.reasoning_filler
 
-def _encode_calls(message: msg.AssistantMessage, own: Sequence[msg.Thinking]) -> Iterator[JsonObject]:
-    """Encode the calls. Opaque fields of a call stand directly before it."""
-    fields: JsonObject = {}
-    for part in message.content:
-        if isinstance(part, msg.ToolCall):
-            yield _encode_call(part) | {name: fields[name] for name in CALL_FIELDS if name in fields}
-        fields = unseal_fields(part) if isinstance(part, msg.Thinking) and part in own else {}
+    def encode(self, message: msg.Message) -> Fragment:
+        """Encode one message; empty for a reply that has nothing to send back."""
+        match message:
+            case msg.UserMessage():
+                content = json_cache.encode_content(message.content, partial(_encode_part, blobs=self._blobs))
+                return Fragment(json_cache.encode_json({"role": "user", "content": content}))
+            case msg.ToolResult():
+                return self._encode_result(message)
+            case msg.AssistantMessage():
+                if message.model == self._endpoint.name and self._id_form is _FORTY:
+                    self._own_ids |= {call.id for call in message.tool_calls}
+                reply = self._encode_reply(message)
+                return Fragment(json_cache.encode_json(reply) if len(reply) > 1 else b"")
 
+    def _fit_id(self, id: str) -> str:
+        return id if id in self._own_ids else fit_id(id, *self._id_form)
 
-def _encode_call(call: msg.ToolCall) -> JsonObject:
-    arguments = json_cache.encode_json(call.arguments).decode()
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    def _encode_result(self, result: msg.ToolResult) -> Fragment:
+        text = json_cache.text_of_result(result)
+        pictures = [part for part in result.content if isinstance(part, msg.Image)]
+        if pictures:
+            text = f"{text}\n[The images of this result follow in the next user message.]".strip()
+        message = {"role": "tool", "tool_call_id": self._fit_id(result.call), "content": text}
+        parts = (json_cache.encode_json(_encode_part(image, self._blobs)) for image in pictures)
+        return Fragment(json_cache.encode_json(message), json_cache.join_parts(parts))
+
+    def _encode_reply(self, message: msg.AssistantMessage) -> JsonObject:
+        """Encode a reply. Opaque fields go back only to the model that made them, in place of the plain reasoning."""
+        vendor = self._endpoint.vendor.name
+        own = [part for part in message.content if isinstance(part, msg.Thinking) and part.provider == vendor]
+        is_same = message.model in ("", self._endpoint.name)
+        reply: JsonObject = {"role": "assistant"}
+        if message.text:
+            reply["content"] = message.text
+        if calls := list(self._encode_calls(message, own if is_same else ())):
+            reply["content"] = message.text or None
+            reply["tool_calls"] = calls
+        if len(reply) > 1:
+            sealed = [unseal_fields(part) for part in own]
+            entries = {
+                name: value for fields in sealed if is_same for name, value in fields.items() if name in ENTRY_LISTS
+            }
+            reply |= entries or self._encode_reasoning("".join(part.text for part in own), sealed)
+        return reply
+
+    def _encode_reasoning(self, thoughts: str, sealed: Sequence[JsonObject]) -> JsonObject:
+        """Encode reasoning for the field where this vendor wants it, or else the one in which it came."""
+        came_in = (field for fields in sealed if (field := fields.get(FIELD)) in REASONING_FIELDS)
+        field = self._reasoning_field or next(came_in, "")
+        said = thoughts or self._filler
+        return {field: said} if field and said is not None else {}
+
+    def _encode_calls(self, message: msg.AssistantMessage, own: Sequence[msg.Thinking]) -> Iterator[JsonObject]:
+        """Encode the calls. Opaque fields of a call stand directly before it."""
+        fields: JsonObject = {}
+        for part in message.content:
+            if isinstance(part, msg.ToolCall):
+                arguments = json_cache.encode_json(part.arguments).decode()
+                function = {"name": fit_name(part.name), "arguments": arguments}
+                call = {"id": self._fit_id(part.id), "type": "function", "function": function}
+                yield call | {name: fields[name] for name in CALL_FIELDS if name in fields}
+            fields = unseal_fields(part) if isinstance(part, msg.Thinking) and part in own else {}

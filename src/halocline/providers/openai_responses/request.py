@@ -18,6 +18,7 @@ from halocline.protocol import messages as msg
 from halocline.protocol.errors import ModelError
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
+from halocline.providers.accepted import fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
@@ -167,7 +168,7 @@ def _encode_reply(message: msg.AssistantMessage, maker: str) -> Iterator[bytes]:
 
 def _encode_call(call: msg.ToolCall) -> JsonObject:
     arguments = json_cache.encode_json(call.arguments).decode()
-    return {"type": "function_call", "call_id": _wire_id(call.id), "name": call.name, "arguments": arguments}
+    return {"type": "function_call", "call_id": _wire_id(call.id), "name": fit_name(call.name), "arguments": arguments}
 
 
 def _wire_id(id: str) -> str:

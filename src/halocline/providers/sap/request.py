@@ -61,7 +61,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
     params: JsonObject = {"max_tokens": request.max_tokens} if request.max_tokens else {}
     if request.wishes_thinking and _OPENAI.match(model):
         params |= providers.thinking.for_chat(request, endpoint)
-    *history, last = list_messages(request, fragments)
+    *history, last = list_messages(request, endpoint, fragments)
     newest, values = shield_marks(msgspec.json.decode(last))
     prompt: JsonObject = {"template": [newest]}
     if request.tools:

@@ -20,6 +20,7 @@ from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import json_input, messages as msg
 from halocline.protocol.values import JsonObject
+from halocline.providers.accepted import fit_name
 from halocline.providers.json_cache import MISSING_PICTURE, encode_json
 
 _OPAQUE = ("id", "signature", "provider_name", "provider_details")
@@ -51,7 +52,9 @@ def _convert_tool(spec: ToolSpec) -> ToolDefinition:
 
 def to_library(messages: Sequence[msg.Message], maker: str, blobs: Blobs) -> list[lib.ModelMessage]:
     """Convert the conversation. `maker` is the provider whose thinking is sent back."""
-    names = {call.id: call.name for m in messages if isinstance(m, msg.AssistantMessage) for call in m.tool_calls}
+    names = {
+        call.id: fit_name(call.name) for m in messages if isinstance(m, msg.AssistantMessage) for call in m.tool_calls
+    }
     conversation: list[lib.ModelMessage] = []
     for by_model, group in groupby(messages, lambda message: isinstance(message, msg.AssistantMessage)):
         if by_model:
@@ -124,7 +127,9 @@ def _convert_reply(message: msg.AssistantMessage, maker: str) -> Iterator[lib.Mo
                 if text.strip() or fields:
                     yield lib.TextPart(text, **fields)
             case msg.ToolCall():
-                yield lib.ToolCallPart(part.name, part.arguments, _wire_id(part.id), **sealed.pop("tool-call", {}))
+                yield lib.ToolCallPart(
+                    fit_name(part.name), part.arguments, _wire_id(part.id), **sealed.pop("tool-call", {})
+                )
 
 
 def _wire_id(id: str) -> str:

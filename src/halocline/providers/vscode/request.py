@@ -27,6 +27,7 @@ from halocline.protocol.messages import (
     UserMessage,
 )
 from halocline.protocol.values import JsonObject
+from halocline.providers.accepted import fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image
 from halocline.providers.reply import CallIds, last_events, report_usage
@@ -150,7 +151,7 @@ def _encode_part(part: AssistantPart | Note | Image, blobs: Blobs) -> JsonObject
         case Text() | Note():
             return _text(part.words)
         case ToolCall():
-            return {"type": "call", "id": part.id, "name": part.name, "input": part.arguments}
+            return {"type": "call", "id": part.id, "name": fit_name(part.name), "input": part.arguments}
         case Image():
             data = encode_image(part, blobs)
             return {"type": "image", "mime": part.media_type, "data": data} if data else _text(MISSING_PICTURE)
