@@ -75,6 +75,7 @@ UNUSED = (
     "halocline.hosts.shell.environment",
     "halocline.surfaces.cli.commands.policy",
     "keyring",
+    "charset_normalizer",
     "halocline.edits.formats.blocks",
     "halocline.edits.formats.patch",
     "halocline.edits.plan",

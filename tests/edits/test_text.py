@@ -25,6 +25,11 @@ def test_any_bytes_that_decode_encode_to_themselves(data: bytes):
         (codecs.BOM_UTF8 + b"a", "utf-8", "a"),
         (codecs.BOM_UTF16_LE + "aβ\n".encode("utf-16-le"), "utf-16-le", "aβ\n"),
         (codecs.BOM_UTF16_BE + "aβ\n".encode("utf-16-be"), "utf-16-be", "aβ\n"),
+        (codecs.BOM_UTF32_LE + "aβ\n".encode("utf-32-le"), "utf-32-le", "aβ\n"),
+        ("a = β\n".encode("utf-16-le"), "utf-16-le", "a = β\n"),
+        ("日本語の行\n".encode("utf-16-be"), "utf-16-be", "日本語の行\n"),
+        ("only ascii".encode("utf-16-be"), "utf-16-be", "only ascii"),
+        ("日本語の行\n".encode("utf-32-be"), "utf-32-be", "日本語の行\n"),
         (b"caf\xe9 \x93ok\x94", "cp1252", "café “ok”"),
         (b"\xe9\x81", "latin-1", "é\x81"),
     ],
@@ -35,8 +40,8 @@ def test_the_encoding_is_recognised(data: bytes, encoding: str, text: str):
     assert encode_text(file) == data
 
 
-@pytest.mark.parametrize("data", [b"\x7fELF\0\0", b"a\0b", codecs.BOM_UTF32_LE + "a".encode("utf-32-le")])
-def test_nul_makes_content_binary(data: bytes):
+@pytest.mark.parametrize("data", [b"\x7fELF\0\0", b"a\0b", b"abc\0", b"one\0two\0ab\0", b"a\0\0\n"])
+def test_nul_that_is_no_part_of_wide_characters_makes_content_binary(data: bytes):
     with pytest.raises(BinaryContent, match="binary data"):
         decode_text(data)
 
@@ -86,15 +91,66 @@ def test_a_final_newline_adds_no_line(view: str, lines: list[str]):
     assert lines_of(view) == lines
 
 
-@pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp", "cp1251", "koi8-r", "iso8859-7", "big5"])
-def test_a_file_whose_encoding_is_unknown_gets_no_characters_of_another(encoding):
-    words = {"cp1251": "Привет, мир", "koi8-r": "Привет, мир", "iso8859-7": "Καλημέρα κόσμε", "big5": "中文檔案"}
-    data = (words.get(encoding, "日本語の文書") + "\nabc\n").encode(encoding)
+RUSSIAN, GREEK = "Настройки сервера и проверка кодировки\n", "Καλημέρα κόσμε, αυτό είναι ένα αρχείο ρυθμίσεων\n"
+JAPANESE, EMPTY = "これは日本語のコメントです。設定\n", "abc\n"
+TOLD = {
+    "cp932": JAPANESE,
+    "euc_jp": JAPANESE,
+    "gbk": "这是一个测试配置文件，用于检查编码\n",
+    "big5": "這是一個測試設定檔案，用於檢查編碼\n",
+    "euc_kr": "이것은 인코딩을 확인하는 테스트 파일입니다\n",
+    "cp1251": RUSSIAN,
+    "koi8_r": RUSSIAN,
+    "koi8_u": "Налаштування сервера і перевірка кодування\n",
+    "cp866": RUSSIAN,
+    "iso8859_5": RUSSIAN,
+    "cp1252": "Größe, déjà vu: l’été «Noël»\n",
+}
+UNSURE = [
+    ("Привет, мир\n", "cp1251"),
+    ("ОШИБКА ЧТЕНИЯ ФАЙЛА\n", "cp1251"),
+    ("ОШИБКА ЧТЕНИЯ ФАЙЛА\n", "koi8_r"),
+    ("да\n", "cp1251"),
+    (GREEK, "cp1253"),
+    (GREEK, "iso8859_7"),
+    ("שלום עולם\n", "cp1255"),
+    ("مرحبا بالعالم\n", "cp1256"),
+    ("สวัสดีชาวโลก\n", "cp874"),
+    ("zażółć gęślą jaźń\n", "cp1250"),
+    ("ayarları değiştirildi, şifre\n", "cp1254"),
+    ("設定変更\n", "euc_jp"),
+    ("名称\n", "gbk"),
+    ("한국어\n", "euc_kr"),
+    ("가\n", "euc_kr"),
+    ("中\n", "big5"),
+]
+
+
+@pytest.mark.parametrize("encoding", TOLD)
+def test_an_encoding_that_the_text_shows_is_told_and_gets_its_own_characters(encoding):
+    data = (TOLD[encoding] + EMPTY).encode(encoding)
+    file = decode_text(data)
+    assert (file.encoding, file.text, encode_text(file)) == (encoding, TOLD[encoding] + EMPTY, data)
+    assert encode_text(file.with_view(file.view + TOLD[encoding])) == data + TOLD[encoding].encode(encoding)
+    with pytest.raises(NotEncodable, match="which lacks '🐈'"):
+        encode_text(file.with_view(file.view + "🐈"))
+
+
+@pytest.mark.parametrize(("words", "encoding"), UNSURE)
+def test_a_file_whose_encoding_is_uncertain_gets_no_characters_of_another(words, encoding):
+    data = (words + EMPTY).encode(encoding)
     file = decode_text(data)
     assert encode_text(file) == data
     assert encode_text(file.with_view(file.view.replace("abc", "abcd"))) == data.replace(b"abc", b"abcd")
-    with pytest.raises(NotEncodable, match="its encoding is unknown"):
+    with pytest.raises(NotEncodable, match="its encoding is uncertain"):
         encode_text(file.with_view(file.view.replace("abc", "œuvre €")))
+
+
+@pytest.mark.parametrize("text", ["größe = 1 # grün, Öl, ä", "größe … é", "日本語"])
+def test_utf_8_with_a_broken_byte_gets_no_characters_of_another(text):
+    file = decode_text(text.encode() + b"\xff\n")
+    with pytest.raises(NotEncodable, match="its encoding is uncertain"):
+        encode_text(file.with_view(file.view + "ÿ€ñ"))
 
 
 @pytest.mark.parametrize("text", ["Ein schöner Tag für Käse.\n", "déjà vu, là-bas: été, Noël\n", "São João, coração\n"])

@@ -52,10 +52,11 @@ async def test_only_a_fence_around_the_whole_content_is_stripped(say, workspace:
     assert (workspace / path).read_bytes().decode() == written
 
 
-async def test_text_the_old_encoding_lacks_makes_the_file_utf8_and_says_so(say, workspace: Path):
+async def test_a_whole_text_the_old_encoding_lacks_is_refused_with_the_choice(say, workspace: Path):
     (workspace / "a").write_bytes(b"caf\xe9\n")
-    assert "is UTF-8 now" in await say("write_to_file", path="a", content="→\n")
-    assert (workspace / "a").read_text("utf-8") == "→\n"
+    with pytest.raises(ToolFailure, match=r"a is unchanged\..*cp1252, which lacks '→'.*escape.*convert the whole file"):
+        await say("write_to_file", path="a", content="→\n")
+    assert (workspace / "a").read_bytes() == b"caf\xe9\n"
 
 
 async def test_the_same_content_again_writes_nothing(call, workspace: Path):
@@ -154,7 +155,7 @@ async def test_an_empty_search_makes_a_new_file(say, workspace: Path):
         (block("one", "1") + block("nowhere", "x"), "Block 2 failed"),
         ("no blocks", "outside any block"),
         ("", "no block"),
-        (block("é", "→"), "cannot encode '→'"),
+        (block("é", "→"), "which lacks '→'"),
     ],
 )
 async def test_a_failed_edit_leaves_bytes_and_time_and_says_what_to_do(say, workspace: Path, diff: str, message: str):

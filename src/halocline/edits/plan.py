@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from halocline.edits.edit import Edit, UnplacedEdits
 from halocline.edits.matching.locate import Locator, Miss, Place, Placement, Splice
 from halocline.edits.matching.nearest import explain_miss
@@ -177,7 +179,7 @@ def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     for splice in sorted((s for place in placements for s in place.splices), key=lambda s: (s.start, s.end)):
         pieces += [file.text[at : offsets.original(splice.start)], splice.text.replace("\n", file.eol)]
         at = offsets.original(splice.end)
-    return TextFile("".join([*pieces, file.text[at:]]), file.encoding, file.bom)
+    return replace(file, text="".join([*pieces, file.text[at:]]))
 
 
 def report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:

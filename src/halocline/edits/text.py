@@ -12,17 +12,20 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from halocline.edits.encodings import decode_exactly, find_codec, guess_encoding
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
 CRLF, LF = "\r\n", "\n"
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_LEGACY = ("cp1252", "latin-1")
-_ALONE = compile_later(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
-_TOGETHER = compile_later(rb"[\x80-\xff]{2,}")
-_FEWEST = 4
-"""Minimum bytes beyond ASCII in a row, all together, to doubt that a file is Western European."""
+_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+"""Encodings whose name promises a mark."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 class EditError(ToolFailure):
@@ -32,7 +35,7 @@ class EditError(ToolFailure):
 
 
 class BinaryContent(EditError):
-    """The bytes contain NUL, so they are not text."""
+    """The bytes are not text."""
 
     code = "binary_content"
 
@@ -46,7 +49,8 @@ class NotEncodable(EditError):
 class TextFile(Value, frozen=True, dict=True):
     """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings.
 
-    `known` has the characters beyond ASCII that it may hold, if its encoding is unknown: those that it has.
+    `known` has the characters beyond ASCII that it may hold, if its encoding is uncertain: those that it has.
+    Another version of the file is a `replace` of this value, so that nothing of it is lost on the way.
     """
 
     text: str
@@ -104,14 +108,14 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
 
-def decode_text(data: bytes) -> TextFile:
-    """Decode bytes as UTF-8, as UTF-16 if a byte order mark says so, else as Windows-1252 or Latin-1.
+def decode_text(data: bytes, declared: str = "") -> TextFile:
+    """Decode bytes by their mark, in the `declared` encoding, as UTF-8, or in the encoding that they look like.
 
     Raises:
-        BinaryContent: the content has NUL characters.
+        BinaryContent: the bytes are not text.
     """
-    file = _decode_marked(data) or _decode_unmarked(data)
-    if "\0" in file.text:
+    file = _decode_marked(data) or _decode_declared(data, declared) or _decode_unmarked(data)
+    if file is None or "\0" in file.text:
         raise BinaryContent(f"This is binary data ({len(data):,} bytes), not text.")
     return file
 
@@ -120,21 +124,29 @@ def encode_text(file: TextFile) -> bytes:
     """Return the bytes of the file.
 
     Raises:
-        NotEncodable: a character does not exist in the file's encoding.
+        NotEncodable: a character does not exist in the file's encoding, or that is unknown.
     """
     if file.known is not None and (new := [char for char in file.text if char > "\x7f" and char not in file.known]):
         raise NotEncodable(
-            f"The file is neither UTF-8 nor Western European, so {new[0]!r} cannot be added: its encoding is unknown.",
-            "Add only ASCII, or convert the file to UTF-8 first, for example with iconv.",
+            f"The file is not UTF-8, and its encoding is uncertain, so {_name_character(new[0])} cannot be added.",
+            "Add only ASCII or an escape, or have its encoding declared: as `charset` in .editorconfig, as "
+            "`working-tree-encoding` in .gitattributes, or in the setting `encodings`.",
         )
     try:
         return file.bom + file.text.encode(file.encoding)
     except UnicodeEncodeError as error:
-        culprit = file.text[error.start]
+        if "utf" in file.encoding:
+            raise NotEncodable("The text has half of a character, a lone surrogate.", "Write the character.") from None
+        name = file.encoding.replace("latin-1", "latin1").replace("_", "-")
         raise NotEncodable(
-            f"The file is encoded as {file.encoding}, which cannot encode {culprit!r} (U+{ord(culprit):04X}).",
-            "Use only characters of that encoding.",
+            f"The file is encoded as {file.encoding}, which lacks {_name_character(file.text[error.start])}.",
+            "Write it as an escape of the file's language, or convert the whole file to UTF-8 first, for example with "
+            f"`iconv -f {name} -t utf-8`, if what reads the file understands that.",
         ) from None
+
+
+def _name_character(char: str) -> str:
+    return f"{char!r} (U+{ord(char):04X})"
 
 
 def _decode_marked(data: bytes) -> TextFile | None:
@@ -144,19 +156,32 @@ def _decode_marked(data: bytes) -> TextFile | None:
     return None
 
 
-def _decode_unmarked(data: bytes) -> TextFile:
-    for encoding in ("utf-8", *_LEGACY):
-        if (text := _decode_strictly(data, encoding)) is not None:
-            is_guess = encoding in _LEGACY and _has_runs(data)
-            known = frozenset(char for char in text if char > "\x7f") if is_guess else None
-            return TextFile(text, encoding, known=known)
-    raise AssertionError("Latin-1 decodes every byte")
+def _decode_declared(data: bytes, declared: str) -> TextFile | None:
+    """Decode what has no mark. An empty file gets the mark that is declared."""
+    if not declared:
+        return None
+    name, ending, _ = declared.lower().partition("-bom")
+    encoding = find_codec(name)
+    wants_mark = bool(ending) or encoding in _MARKED
+    encoding = _MARKED.get(encoding, encoding)
+    text = decode_exactly(data, encoding) if encoding else None
+    if text is None or "\0" in text:
+        return None
+    if len(text) == len(data) and not data.isascii() and _decode_strictly(data, "utf-8") is not None:
+        return None  # every byte fits an encoding of single bytes, so it says less than that all are UTF-8
+    bom = next((mark for mark, name in _MARKS if wants_mark and not data and name == encoding), b"")
+    return TextFile(text, encoding, bom)
 
 
-def _has_runs(data: bytes) -> bool:
-    """True if most bytes beyond ASCII stand together, as in Cyrillic or Japanese but not in Western European text."""
-    alone, together = len(_ALONE.findall(data)), sum(map(len, _TOGETHER.findall(data)))
-    return together >= _FEWEST and together > alone
+def _decode_unmarked(data: bytes) -> TextFile | None:
+    text = _decode_strictly(data, "utf-8")
+    if text is not None and "\0" not in text:
+        return TextFile(text)
+    guess = guess_encoding(data)
+    if guess is None:
+        return None
+    known = None if guess.sure else frozenset(char for char in guess.text if char > "\x7f")
+    return TextFile(guess.text, guess.encoding, known=known)
 
 
 def _decode_strictly(data: bytes, encoding: str) -> str | None:

@@ -9,7 +9,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from halocline import edits
-from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines, encode_text
+from halocline.edits.text import EditError, NotEncodable, count_lines, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
@@ -19,6 +19,7 @@ from halocline.tools.changes import (
     commit_all,
     read_original,
     require_as_known,
+    require_encodable,
     restore_secrets,
     show_changes,
     write_change,
@@ -153,7 +154,8 @@ def _restore_secrets(section: "Section", was: Original, ctx: ToolContext) -> "Se
 def _add_file(was: Original, section: "Section") -> Change:
     if was.data is not None:
         raise ToolFailure(f"{was.name} already exists. Use `*** Update File: {section.path}`.")
-    file = TextFile("".join(f"{line}\n" for line in section.lines))
+    file = replace(was.file, text="".join(f"{line}\n" for line in section.lines))
+    require_encodable(was, file)
     return Change(was, file, f"Created {was.name} ({count_lines(len(section.lines))}).")
 
 

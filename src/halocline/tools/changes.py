@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.edits.diff import make_diff
-from halocline.edits.text import BinaryContent, TextFile, decode_text, encode_text, to_lf
+from halocline.edits.text import BinaryContent, NotEncodable, TextFile, decode_text, encode_text, to_lf
 from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
@@ -96,6 +96,14 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
             raise ToolFailure(f"{name} is too large to edit with this tool ({info.size:,} bytes). Use execute_command.")
         data = await ctx.host.files.read(path, LARGEST_EDIT)
     return Original(path, name, data, _decode_text(name, data))
+
+
+def require_encodable(was: Original, file: TextFile) -> None:
+    """Check that the new content can be written in the file's encoding. Raises ToolFailure."""
+    try:
+        encode_text(file)
+    except NotEncodable as error:
+        raise ToolFailure(f"{was.name} is unchanged. {error.text} {error.hint}") from None
 
 
 def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
-from halocline.edits.text import NotEncodable, TextFile, count_lines, encode_text, lines_of, to_lf
+from halocline.edits.text import count_lines, lines_of, to_lf
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.kinds import Diff, ToolKind
 from halocline.tools import changes
@@ -36,14 +37,9 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     was = await changes.read_original(input.path, ctx)
     changes.require_as_known(was, ctx)
     content = changes.restore_secrets(_strip_fence(input.path, input.content), was, ctx)
-    file = TextFile(content) if not was.data else was.file.with_view(content)
-    note = ""
-    try:
-        encode_text(file)
-    except NotEncodable:
-        file = TextFile(file.text)
-        note = f" Its encoding {was.file.encoding} cannot represent this text, so the file is UTF-8 now."
-    return changes.Change(was, file, _describe_write(was, content) + note)
+    file = was.file.with_view(content) if was.data else replace(was.file, text=content)
+    changes.require_encodable(was, file)
+    return changes.Change(was, file, _describe_write(was, content))
 
 
 def _describe_write(was: changes.Original, content: str) -> str:

@@ -1,28 +1,31 @@
 """Reads lines from a file of any size: scans it once, in pieces, and keeps only the requested lines."""
 
 import codecs
+from contextlib import suppress
 from typing import BinaryIO
 
+from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.host import LineRange
 
 PIECE = 1 << 20
 """Bytes scanned at a time."""
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
-"""The first one that fits the whole file is used, as for files that are read at once."""
+"""The first one that fits the whole file is used, after what is declared and before what its beginning looks like."""
 
 
-def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
+def read_lines(file: BinaryIO, first: int, last: int, limit: int, declared: str = "") -> LineRange:
     """Read the lines from `first` to `last` (from 1), clamped to the file, at most `limit` bytes."""
-    starts, total, encoding = _look_through(file)
+    starts, total, encoding = _look_through(file, declared)
     first = min(max(first, 1), max(total, 1))
     if not encoding:
         return LineRange(b"", first, total, encoding)
     return LineRange(_cut_lines(file, starts, first, last, limit), first, total, encoding)
 
 
-def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
+def _look_through(file: BinaryIO, declared: str) -> tuple[list[int], int, str]:
     """Return the number of lines that end before each piece, the total, and the encoding (empty if it is not text)."""
-    decoders = {name: codecs.getincrementaldecoder(name)() for name in ENCODINGS}
+    file.seek(0)
+    decoders = {name: codecs.getincrementaldecoder(name)() for name in _likely_encodings(file.read(PIECE), declared)}
     starts, lines, end = [], 0, b"\n"
     file.seek(0)
     while piece := file.read(PIECE):
@@ -33,6 +36,16 @@ def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
         decoders = {name: decoder for name, decoder in decoders.items() if _is_decodable(decoder, piece)}
     encoding = next(name for name, decoder in decoders.items() if _is_decodable(decoder, b"", final=True))
     return starts, lines + (not end.endswith(b"\n")), encoding
+
+
+def _likely_encodings(beginning: bytes, declared: str) -> list[str]:
+    """The encodings to try, by the whole lines of the file's beginning."""
+    whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
+    with suppress(BinaryContent):
+        found = decode_text(whole, declared)
+        if found.known is None and (found.encoding not in ENCODINGS or declared):
+            return [found.encoding, *ENCODINGS]
+    return [*ENCODINGS]
 
 
 def _is_decodable(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:

@@ -1,0 +1,177 @@
+"""Tell the encoding of bytes that are not UTF-8: what is declared, what fits strictly, what the text looks like.
+
+An encoding counts only if its text encodes to the same bytes again, so that an edit changes no other byte.
+"""
+
+import codecs
+import re
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from halocline.protocol.patterns import compile_later
+from halocline.protocol.values import Value
+
+WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+WESTERN = ("cp1252", "latin-1")
+_SAMPLE, _SHORT_SAMPLE = 1 << 15, 1 << 12
+"""Bytes that are looked at to tell an encoding; all bytes must fit it."""
+_NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7"})
+"""Codecs whose bytes are not what people call text."""
+_WORD = compile_later(rb"[A-Za-z\x80-\xff]+")
+_UTF_8 = compile_later(rb"[\xc3-\xf4][\x80-\xbf]")
+_SIGNS = bytes([*range(0x80, 0xC0), 0xD7, 0xF7])
+_IN_WESTERN = compile_later(
+    rb"[A-Za-z\x85\x8a\x8c\x8e\x91-\x97\x9a\x9c\x9e\x9f\xab\xad\xb4\xb7\xbb\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc\xff]+"
+)
+_PUNCTUATION = compile_later(rb"[\x80-\xff]|[\x85\x91-\x97\xab\xbb\xa0]+")
+_BEYOND = compile_later(rb"[\x80-\xff]")
+_ASCII = compile_later(rb"[A-Za-z]")
+_TYPED = frozenset("\t\n\r\f")
+_OFTEN, _RARELY = (
+    frozenset("\u043e\u0435\u0430\u0438\u043d\u0442\u0441\u0440\u0432\u043b\u0456"),
+    frozenset("\u0444\u0445\u0446\u0449\u044a\u044d"),
+)
+"""Letters of Russian and Ukrainian."""
+
+
+class _Script(Value, frozen=True):
+    """The looks of text in some encodings: `part` is a character beyond ASCII, `usual` one of those that most are.
+
+    At least `fewest` must be `typical`, which is rare in what another encoding makes of its own characters.
+    """
+
+    encodings: str
+    part: bytes
+    usual: bytes
+    typical: bytes
+    fewest: int
+
+
+_PAIR = rb"[\x81-\xfe][\x40-\xfe]"
+_SCRIPTS = (
+    _Script(
+        "cp932 shift_jis shift_jis_2004",
+        rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]|[\x80-\xff]",
+        rb"(?s)\x81.|\x82[\x4f-\xf1]|\x83[\x40-\x96]|[\x88-\x97].",
+        rb"(?s)\x82[\x9f-\xf1]|\x83[\x40-\x96]|[\x88-\x97].",
+        4,
+    ),
+    _Script("euc_jp euc_jis_2004", _PAIR, rb"[\xa1\xa3-\xa5\xb0-\xcf][\xa1-\xfe]", rb"[\xa4\xa5][\xa1-\xf6]", 2),
+    _Script("euc_kr cp949", _PAIR, rb"[\xa1\xa3\xb0-\xc8][\xa1-\xfe]", rb"[\xb0-\xc8][\xa1-\xfe]", 10),
+    _Script("gbk gb18030", _PAIR, rb"[\xa1\xa3\xb0-\xd7][\xa1-\xfe]", rb"[\xd0-\xd7][\xa1-\xfe]", 2),
+    _Script("big5 cp950 big5hkscs", _PAIR, rb"[\xa1-\xc6][\x40-\x7e\xa1-\xfe]", rb"[\xa4-\xc6][\x40-\x7e]", 2),
+)
+_LEAST_USUAL = 0.95
+_CYRILLIC = ("cp1251", "koi8_r", "koi8_u", "cp866", "iso8859_5")
+_FEWEST_LETTERS, _LEAST_CYRILLIC, _FEWEST_ASKED = 12, 0.45, 40
+
+
+class Guess(Value, frozen=True):
+    """An encoding and the text it makes. It is `sure` if characters that the file lacks may be added in it."""
+
+    encoding: str
+    text: str
+    sure: bool = True
+
+
+def find_codec(name: str) -> str:
+    """Return the name that Python has for an encoding of text; empty if it has none."""
+    try:
+        found = codecs.lookup(name).name
+        "".encode(found)
+    except (LookupError, ValueError):
+        return ""
+    return "" if found in _NO_TEXT else found
+
+
+def decode_exactly(data: bytes, encoding: str) -> str | None:
+    """Return the text of bytes that come back from it; None if they are not in this encoding."""
+    try:
+        text = data.decode(encoding)
+        return text if text.encode(encoding) == data else None
+    except UnicodeError:
+        return None
+
+
+def guess_encoding(data: bytes) -> Guess | None:
+    """Tell the encoding of bytes that are not UTF-8 and have no mark; None if they are not text."""
+    if b"\0" in data:
+        return _guess_wide(data)
+    plain = _first_that_fits(data, WESTERN) or Guess("latin-1", data.decode("latin-1"))
+    sample = data[: data.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE] if len(data) > _SAMPLE else data
+    if plain.encoding == "cp1252" and _is_western(sample):
+        return plain
+    guess = _first_that_fits(data, [*_eastern(sample), *_cyrillic(sample)])
+    return guess or replace(_ask_library(data) or plain, sure=False)
+
+
+def _first_that_fits(data: bytes, encodings: Iterable[str]) -> Guess | None:
+    for encoding in encodings:
+        if (text := decode_exactly(data, encoding)) is not None:
+            return Guess(encoding, text)
+    return None
+
+
+def _guess_wide(data: bytes) -> Guess | None:
+    """Tell UTF-16 and UTF-32 without a mark: nothing but printable characters, and lines or mostly ASCII among them."""
+    for encoding in WIDE:
+        beginning = data[:_SAMPLE].decode(encoding, "ignore") if len(data) % (int(encoding[4:6]) // 8) == 0 else ""
+        if len(beginning) > 1 and all(char.isprintable() or char in _TYPED for char in beginning):
+            is_ascii = sum(char < "\x80" for char in beginning) > 0.7 * len(beginning)
+            if (is_ascii or "\n" in beginning[4:]) and (text := decode_exactly(data, encoding)) is not None:
+                return Guess(encoding, text)
+    return None
+
+
+def _is_western(sample: bytes) -> bool:
+    """True if the bytes beyond ASCII stand as in Western European words: among ASCII, no signs between."""
+    good = bad = 0
+    for word in set(_WORD.findall(sample)):
+        if not word.isascii():
+            core = word.strip(_SIGNS)
+            fits = _IN_WESTERN.fullmatch(core) and (len(core) == 1 or _ASCII.search(core))
+            if _UTF_8.search(word) or not (fits if core else _PUNCTUATION.fullmatch(word)):
+                bad += 1
+            else:
+                good += 1
+    return bad * 3 < good or not bad
+
+
+def _eastern(sample: bytes) -> list[str]:
+    """The encodings of the only script that the bytes look like."""
+    found = []
+    for script in _SCRIPTS:
+        parts = re.findall(script.part, sample)
+        usual = sum(re.fullmatch(script.usual, part) is not None for part in parts)
+        typical = sum(re.fullmatch(script.typical, part) is not None for part in parts)
+        if typical >= script.fewest and usual >= _LEAST_USUAL * len(parts):
+            found.append(script.encodings.split())
+    return found[0] if len(found) == 1 else []
+
+
+def _cyrillic(sample: bytes) -> list[str]:
+    scores = {encoding: _score_cyrillic(sample.decode(encoding, "replace")) for encoding in _CYRILLIC}
+    best = max(scores, key=lambda encoding: scores[encoding])
+    return [best] if scores[best] >= _LEAST_CYRILLIC else []
+
+
+def _score_cyrillic(text: str) -> float:
+    """Rate from 0 to 1 if the letters beyond ASCII are those of Russian, in lower case as most text is."""
+    letters = [char for char in text if char > "\x7f"]
+    often, rarely = (sum(char in few for char in letters) for few in (_OFTEN, _RARELY))
+    return (often - 2 * rarely) / len(letters) if len(letters) >= _FEWEST_LETTERS else 0.0
+
+
+def _ask_library(data: bytes) -> Guess | None:
+    """Ask charset-normalizer, if it is installed, about enough bytes; not about UTF-8 with a few that are broken."""
+    sample = data[:_SHORT_SAMPLE]
+    beyond = len(sample) - len(_BEYOND.sub(b"", sample))
+    if beyond < _FEWEST_ASKED or sample.decode("utf-8", "replace").count("\ufffd") * 4 < beyond:
+        return None
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError:
+        return None
+    best = from_bytes(sample).best()
+    return _first_that_fits(data, [best.encoding]) if best else None
