@@ -62,8 +62,8 @@ class RecordedModel:
         if made and message is None:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
-        if refused := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, refused.why)
+        if tool := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
+            raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why)
         if message is None or message.interrupted:
             await wait_forever(self._course)
         else:
