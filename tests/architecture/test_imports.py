@@ -129,7 +129,7 @@ UNUSED = (
     "halocline.protocol.secrets.redaction",
     "yaml",
     "halocline.providers.text_tools.tags",
-    "halocline.providers.text_tools.leaked_calls",
+    "halocline.providers.text_tools.printed_calls",
     "halocline.providers.text_tools.model",
     "halocline.testing",
     "halocline.surfaces.rows.kinds",

@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 from tests.journeys.soundness import assert_sound
 from tests.providers.markup import markup, spoken
@@ -18,11 +19,21 @@ from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
+from halocline.store.model_habits import ModelHabits
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 NAME = "ollama/llama3:8b"
+ONE_BY_ONE = (
+    *(
+        spoken(replace(turn, calls=(call,), expect=turn.expect if call is turn.calls[0] else ()))
+        for turn in TURNS[:3]
+        for call in turn.calls
+    ),
+    spoken(TURNS[3]),
+)
+"""The turns as a model without tool calls says them: no reply goes on after a call that acts."""
 
 
 async def play(journey, *turns, model=NAME, text_tools=("ollama/llama3*",), write_size=0):
@@ -40,7 +51,7 @@ async def play(journey, *turns, model=NAME, text_tools=("ollama/llama3*",), writ
 async def test_the_whole_repair_is_done_with_calls_written_as_text(journey, write_size):
     for name, text in PROJECT.items():
         journey.write(name, text)
-    requests = await play(journey, *map(spoken, TURNS), write_size=write_size)
+    requests = await play(journey, *ONE_BY_ONE, write_size=write_size)
     assert {path.name: path.read_text() for path in journey.workspace.iterdir()} == {**PROJECT, "shop.py": REPAIRED}
     assert [status for _, status in journey.ends] == ["completed"] * 6
     assert journey.state.last_end.reason is StopReason.END_TURN
@@ -50,7 +61,7 @@ async def test_the_whole_repair_is_done_with_calls_written_as_text(journey, writ
 async def test_the_messages_of_each_request_begin_those_of_the_next(journey):
     for name, text in PROJECT.items():
         journey.write(name, text)
-    sent = [request.body["messages"] for request in await play(journey, *map(spoken, TURNS))]
+    sent = [request.body["messages"] for request in await play(journey, *ONE_BY_ONE)]
     for one, following in pairwise(sent):
         assert following[: len(one)] == one
 
@@ -68,13 +79,64 @@ async def test_a_file_that_the_token_limit_cut_is_not_written(journey):
     assert (journey.workspace / "a.txt").read_text() == "one\n"
 
 
-async def test_a_model_that_prints_its_call_hears_of_it_and_goes_on(journey):
+CALL = '```json\n{"name": "%s", "arguments": %s}\n```\n'
+READS = CALL % ("read_file", '{"path": "a.txt"}')
+RUNS = CALL % ("execute_command", '{"command": "false"}')
+FINISHES = CALL % ("attempt_completion", '{"result": "All tests passed."}')
+LIES = f"{RUNS}It printed: all tests passed.\n{FINISHES}"
+
+
+async def test_a_printed_call_is_made_and_its_markup_is_not_sent_again(journey):
     journey.write("a.txt", "42\n")
-    printed = Turn(text=f"I look.\n{markup('read_file', path='a.txt')}")
-    made = Turn(calls=(Call("read_file", {"path": "a.txt"}),), expect=("Nothing was run", "printed as text"))
-    await play(journey, printed, made, Turn(text="It says 42.", expect="1 | 42"), text_tools=())
-    assert [status for _, status in journey.ends] == ["failed", "completed"]
+    requests = await play(
+        journey, Turn(text=f"I look.\n{READS}"), Turn(text="It says 42.", expect="1 | 42"), text_tools=()
+    )
+    assert [status for _, status in journey.ends] == ["completed"]
     assert journey.state.last_message.text == "It says 42."
+    assert b"```json" not in requests[1].raw
+
+
+async def test_a_call_that_does_not_decode_is_answered_by_a_right_example(journey):
+    broken = Turn(text=READS.replace("}}", "}"))
+    told = Turn(text="Well.", expect=("In the JSON, at character", 'read_file with {\\"path\\":\\"src/main.py\\"}'))
+    await play(journey, broken, told, text_tools=())
+    assert [status for _, status in journey.ends] == ["failed"]
+
+
+async def test_a_call_in_tags_without_its_end_is_answered_by_an_example_in_tags(journey):
+    broken = Turn(text="<read_file><path>a.txt</read_file>")
+    told = Turn(text="Well.", expect="<read_file><path>src/main.py</path></read_file>")
+    await play(journey, broken, told)
+    assert [status for _, status in journey.ends] == ["failed"]
+
+
+@pytest.mark.parametrize("text_tools", [(), ("ollama/llama3*",)], ids=["printed", "protocol"])
+async def test_nothing_that_a_model_made_up_below_its_first_call_counts(journey, text_tools):
+    journey.write("a.txt", "42\n")
+    tags = markup("execute_command", command="false") + markup("attempt_completion", result="All tests passed.")
+    one = Turn(text=tags if text_tools else READS + READS.replace("a.txt", "./a.txt") + RUNS + FINISHES)
+    await play(journey, one, Turn(text="It fails.", expect="exit code 1"), text_tools=text_tools)
+    assert [status for _, status in journey.ends] == ["completed"] * (1 if text_tools else 3)
+    assert journey.state.last_message.text == "It fails."
+
+
+async def test_that_a_model_prints_its_calls_is_remembered_for_its_server(journey):
+    journey.write("a.txt", "42\n")
+    await play(journey, Turn(text=READS), Turn(text=LIES), Turn(text="It fails.", expect="exit code 1"), text_tools=())
+    assert [status for _, status in journey.ends] == ["completed"] * 2
+    (habit,) = json.loads(journey.home.habits.read_text())["prints"]
+    model, _, server = habit.partition("@")
+    assert model == NAME
+    assert ModelHabits(journey.home.habits).prints_calls(NAME, server)
+    assert not ModelHabits(journey.home.habits).prints_calls(NAME, "https://elsewhere.example")
+
+
+async def test_a_report_beside_other_calls_ends_nothing(journey):
+    journey.write("a.txt", "42\n")
+    report = Call("attempt_completion", {"result": "Done."})
+    both = Turn(calls=(Call("read_file", {"path": "a.txt"}), report))
+    await play(journey, both, Turn(calls=(report,), expect="not finished yet"), text_tools=())
+    assert [status for _, status in journey.ends] == ["skipped", "completed", "completed"]
 
 
 async def test_only_the_models_that_a_pattern_names_write_calls_as_text(journey):

@@ -8,12 +8,16 @@ from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.markup import TOOLS, markup
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
 
+from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.events import TextDelta, UsageReported
+from halocline.protocol.messages import PRINTED as QUOTED, Text, ToolCall, ToolResult, UserMessage
+from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.providers.text_tools.correction import Correcting
-from halocline.providers.text_tools.leaked_calls import printed_call
 from halocline.providers.text_tools.model import TextProtocol
+from halocline.providers.text_tools.printed_calls import read_printed
 
 READ = markup("read_file", path="a.py")
 PRINTED = {
@@ -42,6 +46,57 @@ PRINTED = {
         '{"type": "function", "function": {"name": "read_file", "arguments": "{\\"path\\": \\"a.py\\"}"}}'
     ),
     "a list of objects": '[{"name": "read_file", "arguments": {"path": "a.py"}}]',
+    "Qwen Coder's function": (
+        "<tool_call>\n<function=read_file>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>"
+    ),
+    "Llama's function": '<function=read_file>{"path": "a.py"}</function>',
+    "Llama's tag": '<|python_tag|>{"name": "read_file", "parameters": {"path": "a.py"}}<|eom_id|>',
+    "Llama 4's list": '[read_file(path="a.py")]',
+    "LFM's list": '<|tool_call_start|>[read_file(path="a.py")]<|tool_call_end|>',
+    "Gemma's code": '```tool_code\nprint(default_api.read_file(path="a.py"))\n```',
+    "plain Python": "read_file(path='a.py')",
+    "plain Python with an object": 'read_file({"path": "a.py"})',
+    "plain Python with a text": 'read_file("a.py")',
+    "Mistral's name": '[TOOL_CALLS]read_file{"path": "a.py"}',
+    "Mistral's arguments": '[TOOL_CALLS]read_file[ARGS]{"path": "a.py"}</s>',
+    "Mistral's id": '[TOOL_CALLS]read_file[CALL_ID]abc123456[ARGS]{"path": "a.py"}',
+    "DeepSeek 3": (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n"
+        '```json\n{"path": "a.py"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
+    ),
+    "DeepSeek 3.1": (
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read_file<｜tool▁sep｜>{"path": "a.py"}'
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>"
+    ),
+    "DeepSeek 3.2": (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="read_file">\n<｜DSML｜parameter name="path" string="true">a.py'
+        "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"
+    ),
+    "MiniMax": (
+        '<minimax:tool_call>\n<invoke name="read_file">\n<parameter name="path">a.py</parameter>\n</invoke>\n'
+        "</minimax:tool_call>"
+    ),
+    "Seed": ("<seed:tool_call><function=read_file><parameter=path>a.py</parameter></function></seed:tool_call>"),
+    "Granite": '<|tool_call|>[{"name": "read_file", "arguments": {"path": "a.py"}}]',
+    "Phi": (
+        '<|tool_call|>[{"type": "function", "function": {"name": "read_file", "arguments": {"path": "a.py"}}}]'
+        "<|/tool_call|>"
+    ),
+    "Command R": (
+        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "read_file", "parameters": {"path": "a.py"}}]'
+        "<|END_ACTION|>"
+    ),
+    "Nemotron": '<TOOLCALL>[{"name": "read_file", "arguments": {"path": "a.py"}}]</TOOLCALL>',
+    "InternLM": '<|action_start|><|plugin|>{"name": "read_file", "parameters": {"path": "a.py"}}<|action_end|>',
+    "Functionary": '>>>read_file\n{"path": "a.py"}',
+    "ReAct": 'Action: read_file\nAction Input: {"path": "a.py"}',
+    "an action object": '```json\n{"action": "read_file", "action_input": {"path": "a.py"}}\n```',
+    "a name before the object": 'read_file\n```json\n{"path": "a.py"}\n```',
+    "a flat object": '{"tool": "read_file", "path": "a.py"}',
+    "an object by its tool": '{"read_file": {"path": "a.py"}}',
+    "single quotes": "{'name': 'read_file', 'arguments': {'path': 'a.py'}}",
+    "LM Studio's request": '[TOOL_REQUEST]{"name": "read_file", "arguments": {"path": "a.py"}}[END_TOOL_REQUEST]',
+    "an object with its id": '{"id": "c1", "name": "read_file", "arguments": {"path": "a.py"}}',
 }
 TALKED_ABOUT = {
     "words": "I read a.py.",
@@ -55,7 +110,14 @@ TALKED_ABOUT = {
     "an object with more": '{"name": "read_file", "arguments": {"path": "a.py"}, "tests": []}',
     "an object of another's": '{"name": "deploy", "arguments": {}}',
     "an object in a sentence": 'So it is {"name": "read_file", "arguments": {}}',
-    "an object that is cut": '{"name": "read_file", "arguments": {"path": "}',
+    "Python that is no call": "Call it so:\n```python\ndef main():\n    x = read_file('a.py')\n```",
+    "another's function": "main(path='a.py')",
+    "a call that goes on": "read_file('a.py').splitlines()",
+    "a list of names": '["read_file", "list_files"]',
+    "a schema": '{"name": "read_file", "parameters": {"type": "object"}, "required": ["path"]}',
+    "an example above words": (
+        'Write\n```json\n{"name": "read_file", "arguments": {"path": "a.py"}}\n```\nto read (a file).'
+    ),
     "a mark in words": "The channel is <|channel|>commentary",
 }
 
@@ -71,27 +133,127 @@ def answering(data: bytes) -> AbstractAsyncContextManager[str]:
     return serving(answer)
 
 
+BROKEN = {
+    "an object that is cut": '{"name": "read_file", "arguments": {"path": "}',
+    "a bracket too few": '```json\n{"name": "read_file", "arguments": {"path": "a.py"}\n```',
+    "a bracket too many": '{"name": "read_file", "arguments": {"path": "a.py"}}}',
+    "a broken object in a wrapper": '<tool_call>{"name": "read_file", "arguments": {path: "a.py"}}</tool_call>',
+    "broken arguments": '[TOOL_CALLS]read_file{"path": a.py}',
+    "text as arguments": '{"name": "read_file", "arguments": "{path"}',
+    "tags that are not closed": "<read_file><path>a.py</read_file>",
+}
+
+
+async def reply_to(text: str, asked: Request | None = None, **fields: object) -> tuple[tuple[ToolCall, ...], str]:
+    asked = asked or request(tools=TOOLS)
+    message = message_of(await collected(Correcting(Scripted([Turn(text=text)]), **fields), asked))
+    return message.tool_calls, message.text
+
+
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
-async def test_a_printed_call_is_a_malformed_one_and_its_text_stays(text: str) -> None:
-    text = f"I look.\n{text}"
-    events = await collected(Correcting(Scripted([Turn(text=text)])), request(tools=TOOLS))
-    message = message_of(events)
-    (call,) = message.tool_calls
-    assert (call.name, call.arguments, message.text, text_of(events)) == ("read_file", {}, text, text)
-    assert "printed as text" in call.malformed
-    assert "a.py" in call.malformed
+async def test_a_printed_call_is_that_call_and_no_text(text: str) -> None:
+    (call,), said = await reply_to(f"I look.\n{text}")
+    assert (call.name, dict(call.arguments), call.malformed, said) == ("read_file", {"path": "a.py"}, "", "I look.")
+
+
+@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+async def test_what_is_printed_word_for_word_in_a_result_is_a_quotation(text: str) -> None:
+    found = read_printed(text, TOOLS)
+    assert found
+    told = request(UserMessage((Text("Go"),)), ToolResult("c", (Text(f"1 | {found.calls[0].text}"),)), tools=TOOLS)
+    (call,), said = await reply_to(f"It says\n{text}", told)
+    assert call.malformed.startswith(QUOTED)
+    assert said.startswith("It says")
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+async def test_a_printed_call_that_does_not_decode_is_a_malformed_one(text: str) -> None:
+    (call,), _ = await reply_to(text)
+    assert call.name == "read_file"
+    assert call.malformed
+    assert not call.malformed.startswith(QUOTED)
 
 
 @pytest.mark.parametrize("text", TALKED_ABOUT.values(), ids=TALKED_ABOUT)
 async def test_markup_that_is_only_talked_about_is_left_alone(text: str) -> None:
-    message = message_of(await collected(Correcting(Scripted([Turn(text=text)])), request(tools=TOOLS)))
-    assert message.tool_calls == ()
+    assert await reply_to(text) == ((), text)
+
+
+async def test_a_call_below_much_text_is_an_example() -> None:
+    (call,), said = await reply_to("A long guide. " * 200 + f"\n{PRINTED['a bare object']}")
+    assert call.malformed.startswith(QUOTED)
+    assert said.startswith("A long guide.")
+
+
+async def test_calls_after_the_first_that_acts_are_dropped() -> None:
+    acts = [
+        {"name": "read_file", "arguments": {"path": "a"}},
+        {"name": "execute_command", "arguments": {"command": "ls"}},
+        {"name": "attempt_completion", "arguments": {"result": "Done."}},
+    ]
+    one_by_one = "\n".join(f"```json\n{encode(one)}\n```" for one in acts)
+    for text in (encode(acts), one_by_one, "\n".join(f"<tool_call>{encode(one)}</tool_call>" for one in acts)):
+        calls, _ = await reply_to(text)
+        assert [call.name for call in calls] == ["read_file", "execute_command"], text
+
+
+async def test_a_file_with_line_breaks_and_calls_in_it_is_one_value() -> None:
+    content = 'if x:\n\tprint("read_file")\n' + PRINTED["an object in a wrapper"] + "\n"
+    markups = (
+        f"<function=write_to_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\n{content}</parameter>\n</function>",
+        (
+            '<invoke name="write_to_file"><parameter name="path">a</parameter>'
+            f'<parameter name="content">\n{content}</parameter></invoke>'
+        ),
+        f"<tool_call>write_to_file\n<arg_key>path</arg_key><arg_value>a</arg_value><arg_key>content</arg_key><arg_value>{content}</arg_value></tool_call>",
+        encode({"name": "write_to_file", "arguments": {"path": "a", "content": content}}),
+        encode({"name": "write_to_file", "arguments": {"path": "a", "content": content}}).replace("\\n", "\n"),
+        markup("write_to_file", path="a", content=content),
+    )
+    for text in markups:
+        (call,), _ = await reply_to(text)
+        assert call.arguments == {"path": "a", "content": content}, text
+
+
+async def test_of_a_model_that_prints_its_calls_none_is_shown_and_the_first_that_acts_ends_the_reply() -> None:
+    printed = PRINTED["a bare object"].replace("read_file", "execute_command").replace("path", "command")
+    text = f"I look.\n```json\n{printed}\n```\nIt worked:\n```json\n{printed}\n```\n"
+    noted: list[bool] = []
+    model = Correcting(Scripted([Turn(text=text)]), prints=True, on_printed=lambda: noted.append(True))
+    events = await collected(model, request(tools=TOOLS))
+    message = message_of(events)
+    assert ([call.name for call in message.tool_calls], message.text.strip()) == (["execute_command"], "I look.")
+    assert text_of(events).strip() == "I look."
+    assert "It worked" not in str(events)
+    assert any(isinstance(event, UsageReported) and event.usage.input for event in events)
+    assert noted == [True]
+
+
+async def test_a_reply_with_a_price_is_read_to_its_end_and_counted_exactly() -> None:
+    printed = PRINTED["a bare object"].replace("read_file", "execute_command").replace("path", "command")
+    turn = Turn(text=f"{printed}\n{printed}")
+    priced = ModelInfo(prices=Prices(1.0, 1.0))
+    events = await collected(Correcting(Scripted([turn]), priced, prints=True), request(tools=TOOLS))
+    assert [call.name for call in message_of(events).tool_calls] == ["execute_command"]
+
+
+async def test_words_of_such_a_model_are_shown_whole() -> None:
+    text = "A list:\n- one\n```python\nprint(1)\n```\nThat is all."
+    events = await collected(Correcting(Scripted([Turn(text=text)]), prints=True), request(tools=TOOLS))
+    assert (text_of(events), message_of(events).text) == (text, text)
+    assert [event.text for event in events if isinstance(event, TextDelta)]
+
+
+async def test_a_call_in_thoughts_alone_is_made() -> None:
+    turn = Turn(thinking=f"I must look.\n{PRINTED['an object in a wrapper']}")
+    (call,) = message_of(await collected(Correcting(Scripted([turn])), request(tools=TOOLS))).tool_calls
+    assert (call.name, call.arguments) == ("read_file", {"path": "a.py"})
 
 
 @pytest.mark.parametrize("wrap", [Correcting, lambda model: Correcting(TextProtocol(model))], ids=["calls", "text"])
 @pytest.mark.parametrize("behind", ["", "\n", " Then I wait for the result."])
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
-async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_told_to_the_model(
+async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_made(
     text: str, behind: str, wrap: Any
 ) -> None:
     thoughts = f"I will read it.\n{text}{behind}"
@@ -101,9 +263,7 @@ async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_told_t
         message = message_of(await collected(model, request(tools=TOOLS)))
         await model.close()
     (call,) = message.tool_calls
-    assert (call.name, call.arguments) == ("read_file", {})
-    assert "stood in the reasoning" in call.malformed
-    assert "a.py" in call.malformed
+    assert (call.name, call.arguments) == ("read_file", {"path": "a.py"})
 
 
 @pytest.mark.parametrize(
@@ -131,10 +291,14 @@ async def test_a_reply_with_a_real_call_is_left_alone() -> None:
 
 
 def test_only_tools_that_were_offered_can_be_called() -> None:
-    assert printed_call(READ, ()) is None
+    assert read_printed(READ, ()) is None
 
 
 async def test_an_object_that_answers_a_schema_is_the_answer() -> None:
     text = '{"name": "read_file", "arguments": {"path": "a.py"}}'
     asked = request(tools=TOOLS, output_schema={"type": "object"})
-    assert message_of(await collected(Correcting(Scripted([Turn(text=text)])), asked)).tool_calls == ()
+    assert await reply_to(text, asked) == ((), text)
+
+
+def encode(value: object) -> str:
+    return msgspec.json.encode(value).decode()

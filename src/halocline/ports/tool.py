@@ -57,12 +57,16 @@ ALIASES = {
 
 
 class ToolSpec(Value, frozen=True):
-    """A tool's definition for the model. `unsaid` are accepted parameters that the model does not see."""
+    """A tool's definition for the model. `unsaid` are accepted parameters that the model does not see.
+
+    `reads`: it changes nothing in the world, so a model may call it with others before it knows any result.
+    """
 
     name: str
     description: str
     schema: JsonObject
     unsaid: tuple[str, ...] = ()
+    reads: bool = False
 
     @property
     def aliases(self) -> dict[str, str]:

@@ -85,6 +85,10 @@ class Thinking(Tagged, frozen=True):
     provider: str = ""
 
 
+PRINTED = "printed: "
+"""Begins the `malformed` text of a call that the model only quoted or showed, as far as can be told."""
+
+
 class ToolCall(Tagged, frozen=True):
     """A tool call of the model. If its arguments did not parse, `malformed` holds their text and nothing runs."""
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         errors as errors,
         extra_body as extra_body,
         response_format as response_format,
+        text_tools as text_tools,
         thinking as thinking,
         vscode as vscode,
     )

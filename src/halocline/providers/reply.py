@@ -32,7 +32,7 @@ from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
 
 NO_NAME = "unnamed"
-CALL_ENDINGS = (">", "`", "]", "}")
+CALL_ENDINGS = (">", "`", "]", "}", ")", '"')
 """Last characters of a call that was printed as text."""
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
 _ARGUMENTS_APART = "(another call of this reply came without a name, so these arguments may be missing)"

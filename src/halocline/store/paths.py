@@ -116,6 +116,7 @@ class Home(Value, frozen=True):
     grants = _Entry("grants.toml")
     """The user's permanent grants; written by Halocline."""
     catalogue = _Entry("catalogue.gz")
+    habits = _Entry("model-habits.json")
     credentials = _Entry("credentials")
     salt = _Entry("redaction.salt")
     """Salt for the numbers of marks in redacted text."""

@@ -37,7 +37,7 @@ def list_specs(state: State) -> tuple[ToolSpec, ...]:
 def spec_of(tool: McpTool) -> ToolSpec:
     """Return the spec for the model; the description is the server's."""
     description = tool.description or f"The tool {tool.tool}."
-    return ToolSpec(tool.name, f"[{tool.server}] {description}", tool.schema)
+    return ToolSpec(tool.name, f"[{tool.server}] {description}", tool.schema, reads=tool.read_only)
 
 
 def build_tool(tool: McpTool) -> AnyTool:

@@ -11,6 +11,7 @@ from halocline.ports.tool import InputT, Summary, Tool, ToolContext, ToolOutput,
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.values import JsonObject
 
+READING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH, ToolKind.THINK})
 _DROPPED = frozenset({"title", "default"})
 
 
@@ -27,7 +28,7 @@ def define_tool(
     **more: Any,
 ) -> Tool[InputT]:
     """Define the tool of a module. `unsaid` and `required` are those of `schema_of`, `more` other fields of `Tool`."""
-    spec = ToolSpec(name, description, schema_of(input, unsaid, required), unsaid)
+    spec = ToolSpec(name, description, schema_of(input, unsaid, required), unsaid, kind in READING)
     return Tool(spec=spec, kind=kind, input=input, summary=summary, run=run, **more)
 
 

@@ -14,8 +14,10 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
+from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.reply import CallIds, empty_reply, says_something
 from halocline.providers.text_tools.arguments import read_arguments
+from halocline.providers.text_tools.early_end import estimate_usage
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
 from halocline.providers.text_tools.tags import tags_of
@@ -24,11 +26,16 @@ _CUT = "(the call has no closing tag)"
 
 
 class TextProtocol:
-    """A model that uses `model` with text only. Keeps the same promises as any model."""
+    """A model that uses `model` with text only. Keeps the same promises as any model.
 
-    def __init__(self, model: Model) -> None:
+    What follows the first call that does more than read is dropped: the model has not seen its result. Where the price
+    by the token is not known, the reply ends there.
+    """
+
+    def __init__(self, model: Model, info: ModelInfo = UNKNOWN) -> None:
         self._model = model
         self.name = model.name
+        self._info = info
         self._prompt = TextPrompt()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
@@ -41,6 +48,13 @@ class TextProtocol:
                         case ev.TextDelta():
                             for output in reply.feed(event.text):
                                 yield output
+                            if reply.is_over and self._info.prices in (None, FREE.prices):
+                                yield estimate_usage(request, reply.text, self._info)
+                                yield reply.complete_message(reply.end(self.name))
+                                return
+                        case ev.ThinkingDelta():
+                            reply.thoughts += event.text
+                            yield event
                         case ev.UsageReported():
                             usage = (event,)
                         case ev.AssistantMessageCompleted():
@@ -73,14 +87,23 @@ class _Reply:
         self._words: list[str] = []
         self._thoughts: list[str] = []
         self._open = ""
+        self._reads = {spec.name for spec in request.tools if spec.reads}
+        self.text = self.thoughts = ""
+        self.is_over = False
 
     def feed(self, text: str) -> Iterator[ModelEvent]:
+        self.text += text
         for piece in self._reader.feed(text):
             yield from self._take(piece)
 
     def rest(self, message: AssistantMessage) -> list[ModelEvent]:
         cut = message.stop_reason is not StopReason.END_TURN
         return [event for piece in self._reader.finish(cut=cut) for event in self._take(piece)]
+
+    def end(self, model: str) -> ev.AssistantMessageCompleted:
+        """Return the reply so far as a whole one."""
+        thoughts = (Thinking(self.thoughts),) if self.thoughts else ()
+        return ev.AssistantMessageCompleted(AssistantMessage(thoughts, model))
 
     def complete_message(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
         """Return the whole message. Parts other than text (signed reasoning) stay as they are.
@@ -96,6 +119,8 @@ class _Reply:
         return replace(event, message=replace(sent, content=tuple(_in_order(kept, self._parts))))
 
     def _take(self, piece: Piece) -> Iterable[ModelEvent]:
+        if self.is_over:
+            return ()
         match piece:
             case Words():
                 self._part_ends(words=False)
@@ -112,6 +137,7 @@ class _Reply:
             case Called():
                 self._parts.append(self._build_call(piece))
                 self._open = ""
+                self.is_over = piece.tool not in self._reads
                 return ()
 
     def _build_call(self, called: Called) -> ToolCall:

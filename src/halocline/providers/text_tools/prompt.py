@@ -43,7 +43,7 @@ class TextPrompt:
 
 def write_call(call: msg.ToolCall) -> str:
     """Write a call as a model would; a malformed one as it was written."""
-    return f"<{call.name}>{call.malformed or write_arguments(call.arguments)}</{call.name}>"
+    return f"<{call.name}>{call.malformed.removeprefix(msg.PRINTED) or write_arguments(call.arguments)}</{call.name}>"
 
 
 def _system_prompt(request: Request) -> str:

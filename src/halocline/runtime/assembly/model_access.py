@@ -14,16 +14,16 @@ from halocline.protocol.values import Value
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
-from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
-from halocline.runtime.models.resolve import list_model_names, open_model, with_retries, with_text_tools
+from halocline.runtime.models.resolve import list_model_names, open_model, with_retries
 from halocline.runtime.models.vendors import find_vendor, takes_images
 from halocline.runtime.network import find_network
 from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
+from halocline.store.model_habits import ModelHabits
 from halocline.store.paths import Home
 from halocline.store.settings.load import finish_settings, read_own, with_overrides
 from halocline.store.settings.settings import Settings
@@ -133,8 +133,10 @@ class ModelAccess:
         return models.model_names.complete_name(name, self.settings, self._other_keys, self.catalogue)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
-        model = await open_model(named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent)
-        return with_retries(Correcting(with_text_tools(model, settings)), settings, lambda: self.is_watched())
+        model = await open_model(
+            named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
+        )
+        return with_retries(model, settings, lambda: self.is_watched())
 
     def find_server(self, model: str, main: str = "") -> str:
         """Return the address given for a model's provider by a flag, a setting or a variable; empty: its own.

@@ -21,6 +21,7 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
+from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
@@ -29,6 +30,7 @@ from halocline.runtime import models
 from halocline.runtime.models.keys import Keys, StoredSignIn
 from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.runtime.network import choose_network, find_network, shorten_waits
+from halocline.store.model_habits import ModelHabits
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,10 +56,11 @@ async def open_model(
     blobs: Blobs,
     catalogue: Catalogue,
     on_sent: Callable[[], None] = lambda: None,
+    habits: ModelHabits | None = None,
 ) -> Model:
     """Open the named model, or the first one that this machine has a key or a server for.
 
-    `on_sent` is called whenever a request was sent to it.
+    `on_sent` is called whenever a request was sent to it. What it is found to do is kept in `habits`.
 
     Raises:
         UsageError: the name is wrong, the key is missing, or no model is available.
@@ -67,15 +70,15 @@ async def open_model(
     if vendor.family == "scripted":
         from halocline.providers.scripted.model import Scripted
 
-        return Scripted.load(model)
+        return with_text_calls(Scripted.load(model), Endpoint(vendor, model), settings, habits)
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
-        return open_editor_model(at, settings, blobs, catalogue.editor)
+        return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if settings.max_cost is not None:
         at = await with_a_price(at, settings.max_cost)
     heard = replace(at, network=replace(at.network, on_sent=on_sent))
-    speaker = with_bounds(build_client(heard, blobs), at, settings)
+    speaker = with_text_calls(with_bounds(build_client(heard, blobs), at, settings), at, settings, habits)
     return Informed(speaker, at) if wants_to_know(at) else speaker
 
 
@@ -198,13 +201,15 @@ def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool
     return Retrying(model, patience=patience, is_watched=is_watched)
 
 
-def with_text_tools(model: Model, settings: Settings) -> Model:
-    """Wrap a model in the text protocol if the settings say that it has no native tool calls."""
-    if not any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
-        return model
-    from halocline.providers.text_tools.model import TextProtocol
-
-    return TextProtocol(model)
+def with_text_calls(model: Model, at: Endpoint, settings: Settings, habits: ModelHabits | None = None) -> Model:
+    """Wrap a model so that the calls that it prints are made; in the text protocol if the settings say so."""
+    if any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
+        model = providers.text_tools.model.TextProtocol(model, at.info)
+    if habits is None:
+        return Correcting(model, at.info)
+    name, server = at.name, show_address(at.url)
+    note = partial(habits.note_printing, name, server)
+    return Correcting(model, at.info, prints=habits.prints_calls(name, server), on_printed=note)
 
 
 async def with_a_price(at: Endpoint, limit: float) -> Endpoint:

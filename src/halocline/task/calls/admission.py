@@ -16,7 +16,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.file_names import make_printable
-from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope, ToolKind
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
@@ -47,6 +47,11 @@ NOBODY = (
 DECLINED = "The user declined this call. It was not run and nothing changed."
 CHANGED = "Not done: a file changed after the user saw this edit, and was left as it is. Read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
+FINISHES = "attempt_completion"
+NOT_ALONE = (
+    "The task is not finished yet: {tool} stood beside other calls, whose results you had not read. Read them now; "
+    "if they are as you expected, call {tool} again, alone."
+)
 SKIPPED = "Skipped because the user declined an earlier call in this message."
 LONGEST_CHANGE = 8_000
 """Characters of a changed edit that the model is told."""
@@ -104,9 +109,17 @@ class Admission:
         """
         if self._state().pending.declined:
             raise NotAdmitted(OVERTAKEN if self._state().pending.interjected else SKIPPED, CallStatus.SKIPPED)
+        if call.name == FINISHES and self._stands_beside_others(call):
+            raise NotAdmitted(NOT_ALONE.format(tool=call.name), CallStatus.SKIPPED)
         if PROGRESS in call.arguments:
             self._emit(*todos_changed(call, self._state().plan.todos))
         return await self._pass_gates(self._parse_call(call, self._state().last_message.model))
+
+    def _stands_beside_others(self, call: ToolCall) -> bool:
+        """True if the reply has other calls whose results matter; a to-do list's does not."""
+        names = [other.name for other in self._state().last_message.tool_calls if other.id != call.id]
+        tools = (self._toolset.find(name, self._state()) for name in names)
+        return any(tool is None or tool.kind is not ToolKind.THINK for tool in tools)
 
     def _parse_call(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name, self._state())
@@ -114,7 +127,7 @@ class Admission:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
         if call.malformed:
-            raise ToolFailure(answer_cut_call(call.malformed, self._state()))
+            raise ToolFailure(answer_cut_call(call, tool.spec, self._state()))
         call = replace(call, arguments=with_roots(call, self._state()))
         try:
             given, summary = summary_of(call, tool, model, self._state())

@@ -1,10 +1,19 @@
 """The answer to a call that was not received whole. The more replies in a row were cut off, the more precise it is."""
 
-from halocline.protocol.messages import AssistantMessage, StopReason
+import msgspec
+
+from halocline.ports.tool import ToolSpec
+from halocline.protocol.messages import PRINTED, AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject
 from halocline.task.calls.arguments import explain_malformed
 
-_NOT_RUN = "Nothing was run: the arguments of this call are incomplete or malformed{why}. {where}{advice}"
+_QUOTED = (
+    "Nothing was run: your reply only showed a call of {tool} as text, below other text or as it stands in what you "
+    "were given. If you want {tool} to run, reply with the call alone. "
+)
+_NOT_RUN = "Nothing was run: the arguments of this call are incomplete or malformed{why}. {where}{advice} "
+_EXAMPLE = "A right call looks like this: {example}"
 _RECEIVED = " Received: {received}"
 _SHOWN = 200
 _WHOLE = "Send the whole call again."
@@ -17,19 +26,44 @@ _LATER = (
     "It is reply {count} in a row that was cut off. "
     "Send nothing but one call with at most 30 lines, and continue from there in the next replies."
 )
+_SAMPLES = {"path": "src/main.py", "command": "ls -l", "regex": "TODO", "url": "https://example.com"}
+_KINDS = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
 
 
-def answer_cut_call(malformed: str, state: State) -> str:
-    """Return the result of a call whose arguments, `malformed`, are no JSON object. It is part of the last message."""
+def answer_cut_call(call: ToolCall, spec: ToolSpec, state: State) -> str:
+    """Return the result of a call whose arguments are no JSON object. It is part of the last message."""
+    text = call.malformed.removeprefix(PRINTED)
+    is_markup = text[:1] in ("<", "(")
+    example = _EXAMPLE.format(example=_write_example(spec, markup=is_markup))
+    if text != call.malformed:
+        return _QUOTED.format(tool=call.name) + example
     count = _count_cut_replies(state)
     tokens = state.budget.last_usage.output
     after = f" after {tokens:,} tokens" if tokens else ""
-    text = _NOT_RUN.format(
-        where=explain_malformed(malformed),
+    said = _NOT_RUN.format(
+        where="" if is_markup else explain_malformed(text),
         why=f" (the reply was cut off by the output limit{after})" if count else "",
         advice=(_WHOLE, _FIRST, _SECOND)[count] if count <= 2 else _LATER.format(count=count),
     )
-    return text + _RECEIVED.format(received=malformed[:_SHOWN] + ("…" if len(malformed) > _SHOWN else ""))
+    received = _RECEIVED.format(received=text[:_SHOWN] + ("…" if len(text) > _SHOWN else ""))
+    return said + ("" if count else example) + received
+
+
+def _write_example(spec: ToolSpec, *, markup: bool) -> str:
+    """Write a call with the arguments that it needs, as the model writes its calls."""
+    fields = spec.schema.get("properties", {})
+    given: JsonObject = {
+        name: _SAMPLES.get(name) or _KINDS.get(fields.get(name, {}).get("type"), "…")
+        for name in spec.schema.get("required", ())
+    }
+    if not markup:
+        return f"{spec.name} with {msgspec.json.encode(given).decode()}."
+    texts = (
+        (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        for name, value in given.items()
+    )
+    inner = "".join(f"<{name}>{text}</{name}>" for name, text in texts)
+    return f"<{spec.name}>{inner}</{spec.name}>."
 
 
 def _count_cut_replies(state: State) -> int:

@@ -34,9 +34,12 @@ class Stream:
         return self._end_thought() + _replies(self._blocks.flush())
 
     def end(self, text: str) -> tuple[list[Said], bool]:
-        """End the reply, whose full text is `text`. Return the rest, and True if the streamed text is its beginning."""
+        """End the reply, whose full text is `text`. Return the rest, and True if one begins with the other.
+
+        The streamed text is the longer one if its end was a call that the model printed.
+        """
         streamed = "".join(self._text)
-        was_true = self.is_open and text.startswith(streamed)
+        was_true = self.is_open and (text.startswith(streamed) or bool(text and streamed.startswith(text)))
         said = self.write(text[len(streamed) :]) if was_true else []
         said += self.flush()
         self.discard()

@@ -1,0 +1,254 @@
+"""Read the tool calls that a model printed in its reply instead of making them. Pure.
+
+Markup (XML tags, named invocations, `<function=…>`, GLM) is rewritten to the tags of the text protocol, whose reader
+reads it. All else is JSON, or a call as in Python, behind a head that may name the tool. Only calls of offered tools
+count, only where they end the reply, and arguments that do not decode are not repaired: such a call has none.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+
+from halocline.ports.tool import ToolSpec
+from halocline.protocol import json_input
+from halocline.protocol.values import JsonObject
+from halocline.providers.reply import parse_arguments
+from halocline.providers.text_tools.arguments import read_arguments
+from halocline.providers.text_tools.reader import Called, Reader, Words
+from halocline.providers.text_tools.tags import WHOLE, ToolTags, tags_of
+
+_LONGEST, _LONGEST_ENDS = 200_000, 300
+_MOST_CALLS, _MOST_HEADS = 20, 100
+_TOKEN = (
+    r"</?(?:\w+:|[|｜]DSML[|｜])?[A-Za-z_]{1,30}>|<\|[\w:./-]{1,40}\|>|<[|｜][\w▁]{1,40}[|｜]>"
+    r"|\[/?(?:TOOL_CALLS|ARGS|TOOL_REQUEST|END_TOOL_REQUEST)\]"
+)
+"""A tag or a special token, of which most templates have some around calls."""
+_AROUND = re.compile(rf"(?:\s|[,;]|\[(?=\s)|```(?:\w+(?=\s))?|{_TOKEN})*\Z")
+_HEADS = (
+    r"\[TOOL_CALLS\]\s*{tool}\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\]\s*)?",
+    r"<\|tool_call_begin\|>\s*(?:functions\.)?{tool}(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*",
+    r"(?:<\|(?:start|channel)\|>\s*\w*\s*)?\bto=functions\.{tool}\b[^{{\n]{{0,80}}<\|message\|>\s*",
+    r"(?:<[|｜]tool▁call▁begin[|｜]>)?(?:function)?<[|｜]tool▁[\w▁]+[|｜]>\s*{tool}\s*(?:<[|｜][\w▁]+[|｜]>)?\s*(?:```json\s*)?",
+    r"<function=\"?{tool}\"?>\s*",
+    r"^[ \t]*Action:[ \t]*{tool}[ \t]*\n+[ \t]*Action Input:\s*",
+    r"^[ \t]*(?:>>>|(?:tool|function|call|name)[:=][ \t]*)?(?:functions\.)?{tool}[ \t]*:?\s*(?:```\w*\s*)?(?=\{{)",
+    r"^[ \t]*(?:print\()?(?:functions\.|default_api\.|tools\.)?{tool}\s*(?=\()",
+    r"(?:^[ \t]*|{token})\s*(?=\[\s*{tool}\s*\()",
+    r"(?:^[ \t]*|{token}|```(?:json)?)\s*(?=[{{\[])",
+)
+"""Mistral, Kimi, Harmony (gpt-oss), DeepSeek, Llama, ReAct, Functionary and plain names, Python and Gemma, Llama 4 and
+LFM, and objects that name their tool: Hermes, Qwen, Llama 3, Granite, Phi, Command R, Nemotron and others."""
+_NAMES = ("name", "tool", "tool_name", "function", "action", "recipient_name")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "kwargs")
+_BESIDES = ("type", "id", "tool_call_id", "call_id", "index", "thought", "reasoning")
+_BLANKS = r"\s{0,40}"
+_MORE = re.compile(rf"[}}\])]{_BLANKS}(?:```)?{_BLANKS}\n{_BLANKS}[^\s`}}\])\"{{\[,<]")
+"""Words below an object: that object is no call."""
+_IN_QUOTES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BEGUN = re.compile(
+    r'[\[{\s]*"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arg|param|input|action_in)'
+)
+_KIND = r"(?:\w+:|[|｜]DSML[|｜])?"
+_MARKUP = re.compile(
+    rf"<{_KIND}(?:invoke name=|function=)\"?(?P<tool>[\w.-]+)\"?>|<tool_call>\s*(?P<glm>[\w.-]+)\s*(?=<arg_key>)"
+    rf"|<{_KIND}parameter(?: name)?=\"?(?P<field>\w+)\"?(?: string=\"\w+\")?>"
+    r"|<arg_key>(?P<key>\w+)</arg_key>\s*<arg_value>"
+    rf"|(?P<last>(?:</{_KIND}parameter>|</arg_value>)"
+    rf"(?=\s*(?:<{_KIND}parameter|<arg_key>|</{_KIND}(?:invoke|function|tool_call)>|\Z)))"
+    rf"|(?P<shut></{_KIND}parameter>|</arg_value>)|(?P<end></{_KIND}(?:invoke|function)>|</tool_call>)"
+)
+
+
+_NO_CODE = (TypeError, MemoryError, RecursionError, OverflowError, msgspec.MsgspecError)
+
+
+class Printed(NamedTuple):
+    """A printed call; without arguments when they do not decode. `text` is what stood in the reply."""
+
+    tool: str
+    arguments: JsonObject | None
+    text: str
+
+
+class Reading(NamedTuple):
+    """The calls that end a reply, and the text before them."""
+
+    before: str
+    calls: tuple[Printed, ...]
+
+
+def read_printed(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> Reading | None:
+    """Read the calls that a reply ends with; None if there is none. `bare`: JSON alone may be one, and no answer."""
+    tags = tags_of(tool for tool in tools if tool.name in text)
+    if not tags:
+        return None
+    kept, text = text[:-_LONGEST], text[-_LONGEST:]
+    found = _read_markup(text, tools, tags) or (_read_objects(text, tags) if bare else None)
+    return found and found._replace(before=kept + found.before)
+
+
+def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTags]) -> Reading | None:
+    reader = Reader(tools)
+    pieces = [*reader.feed(_as_tags(text, tags)), *reader.finish(cut=False)]
+    said = [piece for piece in pieces if isinstance(piece, Words | Called)]
+    while said and isinstance(last := said[-1], Words) and _AROUND.fullmatch(last.text):
+        said.pop()
+    at = next((at for at in range(len(said), 0, -1) if not isinstance(said[at - 1], Called)), 0)
+    calls = [piece for piece in said[at:] if isinstance(piece, Called)]
+    before = "".join(piece.text if isinstance(piece, Words) else "" for piece in said[:at])
+    made = (
+        Printed(one.tool, read_arguments(one.body, tags[one.tool]) if one.whole else None, one.body) for one in calls
+    )
+    return Reading(_strip_openers(before), tuple(made)) if calls else None
+
+
+def _as_tags(text: str, tags: Mapping[str, ToolTags]) -> str:
+    """Rewrite other markup as tags. A value that may be any text ends only where a closing tag belongs."""
+    tool = field = ""
+
+    def rewrite(found: re.Match[str]) -> str:
+        nonlocal tool, field
+        name, opened = found["tool"] or found["glm"], found["field"] or found["key"]
+        if not tool and name in tags:
+            tool = name
+            return f"<{tool}>"
+        if tool and not field and opened:
+            field = opened
+            return f"<{field}>"
+        if field and (found["last"] or (found["shut"] and field not in WHOLE)):
+            tag, field = f"</{field}>", ""
+            return tag
+        if tool and not field and found["end"]:
+            tag, tool = f"</{tool}>", ""
+            return tag
+        return found.group()
+
+    return _MARKUP.sub(rewrite, text) + (f"</{tool}>" if tool and not field else "")
+
+
+def _read_objects(text: str, tags: Mapping[str, ToolTags]) -> Reading | None:
+    """Read calls from the last to the first."""
+    names = "|".join(map(re.escape, tags))
+    heads = "|".join(form.format(tool=f"(?:{names})(?!\\w)", token=f"(?:{_TOKEN})") for form in _HEADS)
+    head, name = re.compile(heads.replace("\\s*", _BLANKS), re.MULTILINE), re.compile(rf"(?:{names})(?!\w)")
+    calls: list[Printed] = []
+    rest = before = _strip_ends(text)
+    while rest and len(calls) < _MOST_CALLS:
+        found = _last_call(rest, head, name, tags) or (None if calls else _broken_call(rest, head, name, tags))
+        if found is None:
+            break
+        start, made = found
+        calls[:0] = made
+        before = rest[:start]
+        rest = _strip_ends(before)
+    return Reading(_strip_openers(before), tuple(calls)) if calls else None
+
+
+def _last_call(
+    text: str, head: re.Pattern[str], name: re.Pattern[str], tags: Mapping[str, ToolTags]
+) -> tuple[int, list[Printed]] | None:
+    """Return where the last call begins, and what is called there: the first head whose rest is whole."""
+    if text.endswith(("}", "]", ")")):
+        for found in islice(head.finditer(text), _MOST_HEADS):
+            named, rest = name.search(found.group()), text[found.end() :]
+            tool = named[0] if named else ""
+            if "print(" in found.group():
+                rest = rest.removesuffix(")")
+            if calls := list(_calls_in(_decode(rest, tool, tags), tool, tags)):
+                whole = text[found.start() :].strip()
+                return found.start(), [Printed(tool, arguments, whole) for tool, arguments in calls]
+    return None
+
+
+def _broken_call(
+    text: str, head: re.Pattern[str], name: re.Pattern[str], tags: Mapping[str, ToolTags]
+) -> tuple[int, list[Printed]] | None:
+    """Return the last call whose JSON names its tool and does not decode."""
+    for found in islice(head.finditer(text), _MOST_HEADS):
+        rest = text[found.end() :]
+        named, begun = name.search(found.group()), _BEGUN.match(rest)
+        if rest[:1] not in ("{", "[") or _MORE.search(rest) or _decode(rest, "", tags) is not None:
+            continue
+        if (tool := named[0] if named else begun[1] if begun else "") in tags:
+            return found.start(), [Printed(tool, None, rest)]
+    return None
+
+
+def _decode(text: str, named: str, tags: Mapping[str, ToolTags]) -> object:
+    """Decode JSON, with line breaks in its texts if need be, or a call as in Python. None if it is neither."""
+    if text[:1] in ("{", "["):
+        for attempt in (text, _IN_QUOTES.sub(lambda found: found[0].replace("\n", "\\n").replace("\t", "\\t"), text)):
+            with suppress(msgspec.DecodeError):
+                return json_input.decode(attempt)
+    code = named + text if text[:1] == "(" else text
+    if len(code) < _LONGEST // 10:
+        with suppress(ValueError, SyntaxError, *_NO_CODE), warnings.catch_warnings(action="ignore"):
+            return json_input.decode(msgspec.json.encode(_value_of(ast.parse(code, mode="eval").body, tags)))
+    return None
+
+
+def _value_of(tree: ast.expr, tags: Mapping[str, ToolTags]) -> object:
+    """Return a Python literal, or calls as objects. Raises ValueError for other code."""
+    if isinstance(tree, ast.List):
+        return [_value_of(one, tags) for one in tree.elts]
+    if not isinstance(tree, ast.Call):
+        return ast.literal_eval(tree)
+    tool = tree.func.id if isinstance(tree.func, ast.Name) else ""
+    given = {one.arg or "": ast.literal_eval(one.value) for one in tree.keywords}
+    values = [ast.literal_eval(one) for one in tree.args]
+    if len(values) == 1 and not given and tool in tags:
+        required = tags[tool].required
+        given = values[0] if isinstance(values[0], dict) else dict.fromkeys(required[:1], values[0])
+    elif values:
+        raise ValueError
+    return {"name": tool, "arguments": given}
+
+
+def _calls_in(value: object, named: str, tags: Mapping[str, ToolTags]) -> Iterator[tuple[str, JsonObject | None]]:
+    """Yield the calls that a value says, or nothing if it says anything else. `named`: the tool in the head."""
+    rows = value if isinstance(value, list) else [value]
+    made = [_call_of(row, named, tags) for row in rows]
+    yield from (one for one in made if one) if all(made) else ()
+
+
+def _call_of(row: object, named: str, tags: Mapping[str, ToolTags]) -> tuple[str, JsonObject | None] | None:
+    if not isinstance(row, dict) or not all(isinstance(key, str) for key in row):
+        return None
+    fields = {key: value for key, value in row.items() if key not in _BESIDES}
+    if len(fields) == 1:
+        ((key, inner),) = fields.items()
+        if key in tags and isinstance(inner, dict):
+            return key, inner
+        if key in ("function", "function_call", "tool_call") and isinstance(inner, dict):
+            return _call_of(inner, named, tags)
+    name = next((key for key in _NAMES if isinstance(fields.get(key), str)), "")
+    tool = str(fields.get(name, "")).removeprefix("functions.")
+    if tool in tags and named in ("", tool):
+        others = {key: value for key, value in fields.items() if key != name}
+        key = next(iter(others), "")
+        if len(others) == 1 and key in _ARGUMENTS and isinstance(others[key], dict | str):
+            return tool, parse_arguments(others[key]) if isinstance(others[key], str) else others[key]
+        fields, named = others, tool
+    if not named or not fields.keys() <= {*tags[named].parameters}:
+        return None
+    return (named, fields) if {*tags[named].required} <= {tags[named].parameters[key] for key in fields} else None
+
+
+def _strip_ends(text: str) -> str:
+    """Strip what may stand around calls."""
+    around = _AROUND.search(text, max(0, len(text) - _LONGEST_ENDS))
+    return text[: around.start()] if around else text
+
+
+def _strip_openers(text: str) -> str:
+    """Strip what may stand before calls, but no fence that closes another block."""
+    stripped = _strip_ends(text)
+    fence = text.find("```", len(stripped))
+    return text[: fence + 3] if fence >= 0 and text[:fence].count("```") % 2 else stripped
