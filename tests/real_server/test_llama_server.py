@@ -18,10 +18,11 @@ from halocline.protocol.messages import AssistantMessage, Message, StopReason, T
 from halocline.protocol.state.state import State
 from halocline.providers.anthropic.request import Anthropic
 from halocline.providers.catalog.vendors import VENDORS
+from halocline.providers.endpoint import Endpoint
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.server_probe import ask_server
-from halocline.runtime.models.local_servers import local_models
+from halocline.runtime.models.local_servers import served_models
 from halocline.task.calls.arguments import input_of
 from halocline.tools.toolset import ALL, Tools
 
@@ -196,13 +197,13 @@ async def test_two_replies_at_once_do_not_mix(nonsense: Path) -> None:
 async def test_the_models_that_the_server_offers_are_found(nonsense: Path) -> None:
     async with llama_server(nonsense) as server:
         local = msgspec.structs.replace(VENDORS["llamacpp"], base_url=f"{server.url}/v1")
-        assert await local_models(local) == ["nonsense"]
+        assert await served_models(Endpoint(local, "")) == ["nonsense"]
 
 
 async def test_nothing_is_offered_where_the_server_is_gone(nonsense: Path) -> None:
     async with llama_server(nonsense) as server:
         local = msgspec.structs.replace(VENDORS["llamacpp"], base_url=f"{server.url}/v1")
-    assert await local_models(local) == []
+    assert await served_models(Endpoint(local, "")) == []
 
 
 async def test_the_server_says_how_much_context_it_really_has(nonsense: Path) -> None:

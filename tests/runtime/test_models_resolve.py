@@ -6,8 +6,9 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
+from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import FoundKey, Keys
-from halocline.runtime.models.local_servers import local_models
+from halocline.runtime.models.local_servers import served_models
 from halocline.runtime.models.resolve import open_model
 from halocline.services.models.model_list import offered_models
 from halocline.store.blobs import DiskBlobs
@@ -99,7 +100,7 @@ async def test_a_choice_that_cannot_work_is_refused_with_the_reason(chosen, name
 async def test_a_local_server_says_which_models_it_has():
     async with ModelServer() as server:
         vendor = Vendor("near", "Near", "openai_chat", base_url=server.url("openai"), local=True)
-        assert await local_models(vendor) == ["scripted"]
+        assert await served_models(Endpoint(vendor, "")) == ["scripted"]
 
 
 async def test_a_server_of_the_settings_that_needs_no_key_is_found_as_a_local_one(chosen):
@@ -121,7 +122,7 @@ async def test_a_server_is_listed_with_its_own_key_and_never_with_one_given_for_
 
 async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
     vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
-    assert await local_models(vendor) == []
+    assert await served_models(Endpoint(vendor, "")) == []
 
 
 async def test_a_cost_limit_can_be_kept_with_the_price_that_the_server_states(chosen):

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     )
     from halocline.runtime.models.connection_test import ModelConnection as ModelConnection
     from halocline.runtime.models.efforts import Efforts as Efforts
+    from halocline.runtime.models.model_names import NO_CHAT as NO_CHAT
     from halocline.runtime.own_program import refuse_from_task as refuse_from_task
     from halocline.runtime.parts.editor_parts import EditorParts as EditorParts
     from halocline.runtime.prompts.code_actions import (
@@ -162,6 +163,13 @@ if TYPE_CHECKING:
     from halocline.services.mcp.trials import ServerTrial as ServerTrial
     from halocline.services.models.accounts import Account as Account, Accounts as Accounts, StoredKey as StoredKey
     from halocline.services.models.model_list import OfferedModel as OfferedModel
+    from halocline.services.models.servers import (
+        TriedServer as TriedServer,
+        check_address as check_address,
+        save_address as save_address,
+        save_server as save_server,
+        try_server as try_server,
+    )
     from halocline.services.policy.approval_switches import (
         SWITCH_MEANINGS as SWITCH_MEANINGS,
         SwitchStatus as SwitchStatus,
@@ -232,6 +240,7 @@ _PLACES = {
     "runtime.history.restore_preview": "RestorePreview find_undo_target list_newest_first preview_restore",
     "runtime.history.revert": "HunkReversal revert_hunk",
     "runtime.history.snapshots": "PastPrompt Snapshot SnapshotPoint",
+    "runtime.models.model_names": "NO_CHAT",
     "runtime.loosening": "SWITCH_WORDS",
     "runtime.mentions.suggestions": "Mentionable WORD_MEANINGS list_paths_beside",
     "runtime.models.connection_test": "ModelConnection",
@@ -260,6 +269,7 @@ _PLACES = {
     "services.mcp.trials": "ServerTrial",
     "services.models.accounts": "Account Accounts StoredKey",
     "services.models.model_list": "OfferedModel",
+    "services.models.servers": "TriedServer check_address save_address save_server try_server",
     "services.policy.approval_switches": "SWITCH_MEANINGS SwitchStatus summarize_switch",
     "services.policy.audit": "ReviewedCall",
     "services.policy.grants": "GivenGrant list_grants",

@@ -15,6 +15,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.catalog.vendor import Family, Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.tokens import Tokens
 
 _VARIABLE = compile_later(r"\$\{?(\w+)\}?")
@@ -64,7 +65,7 @@ class Endpoint(Value, frozen=True):
 
     @property
     def info(self) -> ModelInfo:
-        return self.known or (FREE if self.vendor.local else UNKNOWN)
+        return self.known or (FREE if self.vendor.is_free else UNKNOWN)
 
     async def request_headers(self, key_header: str, before_key: str = "") -> dict[str, str]:
         """Build the headers of every request, with the key in the family's header or the vendor's own, or a token.
@@ -108,7 +109,8 @@ def build_endpoint(
         hint = f"Set {vendor.base_url_variable}, or pass --base-url URL."
         raise UsageError(f"There is no address for {vendor.title}.", hint)
     key = key.strip() or vendor.key_in(environ)
-    if not key and vendor.key_variable and not (base_url or vendor.credentials or vendor.local):
+    is_moved = base_url or VENDORS.get(vendor.name, vendor).base_url != vendor.base_url
+    if not key and vendor.key_variable and not (is_moved or vendor.credentials or vendor.local):
         hint = f"Run: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):

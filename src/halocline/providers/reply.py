@@ -272,7 +272,7 @@ def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | N
 
 def _unreported_usage(endpoint: Endpoint) -> UsageReported:
     """Usage for a server that reports none; its cost is known only for local models, which are free."""
-    return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
+    return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.is_free else None, window=endpoint.info.window)
 
 
 def empty_reply(who: str, stop: StopReason) -> ModelError:

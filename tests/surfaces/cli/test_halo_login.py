@@ -105,6 +105,30 @@ async def test_without_any_key_there_are_two_ways_to_give_one(halo: Halo) -> Non
     assert "halo login openai" in done.err
 
 
+async def test_a_server_without_a_usual_address_is_ready_after_its_login(halo: Halo) -> None:
+    async with ModelServer([Turn(text="Hello.")], key=KEY, models=("tiny",)) as server:
+        place = server.url("openai").removeprefix("http://").removesuffix("/v1")
+        done = await login(halo, "openai-compatible", "--base-url", place)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines()[-2:] == ["New tasks use openai-compatible/tiny.", "To begin, type: halo"]
+        assert (await halo.run("-p", "hi")).out == "Hello.\n"
+        assert "openai-compatible/tiny" in (await halo.run("models")).out
+        assert "a new task uses openai-compatible/tiny" in (await halo.run("doctor")).out
+
+
+async def test_without_its_address_such_a_login_says_how_to_give_one(halo: Halo) -> None:
+    done = await login(halo, "openai-compatible")
+    assert (done.code, done.out) == (2, "")
+    assert "halo login openai-compatible --base-url URL" in done.err
+
+
+async def test_a_server_with_several_models_and_no_key_names_them(halo: Halo) -> None:
+    async with ModelServer(models=("tiny-1", "tiny-2")) as server:
+        done = await login(halo, "openai-compatible", "--base-url", server.url("openai"), key="")
+    assert (done.code, done.err) == (0, "")
+    assert "It has tiny-2, tiny-1. To use one: halo -m openai-compatible/tiny-2" in done.out
+
+
 async def test_where_keys_are_from_is_listed_and_no_key_shown(halo: Halo) -> None:
     await login(halo, "openai", "--no-test")
     await login(halo, "openai", "--no-test", "--base-url", "http://127.0.0.1:8000/v1")

@@ -30,7 +30,7 @@ class Vendor(Value, frozen=True):
     `reasoning_filler` stands there in replies without reasoning, where the server refuses these (None: it does not).
     `thinking_style` names a row of `thinking_table.STYLES`: the fields that control thinking. `cache_key_field` takes
     the key that related requests share; `answer_schemas` is a pattern of the models that accept an output schema
-    together with tools; both apply only at the vendor's own address. `local` servers need no key and cost nothing.
+    together with tools; both apply only at the vendor's own address. `local` servers need no key.
     Servers that do not `streams` replies send them whole (family `openai_chat` alone).
     `family_elsewhere` is the API family of servers at another address under the vendor's name, if it differs.
 
@@ -73,6 +73,11 @@ class Vendor(Value, frozen=True):
     sign_in: Oidc | None = None
     packages: tuple[str, ...] = ()
     credentials: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """True if its models are known to cost nothing. The prices of a server that may take a key are unknown."""
+        return self.local and not self.key_variable
 
     @property
     def key_variables(self) -> tuple[str, ...]:

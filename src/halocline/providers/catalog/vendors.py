@@ -281,6 +281,7 @@ _ROWS = (
         thinking_style="llamacpp",
     ),
     Vendor("vllm", "vLLM", "openai_chat", "http://127.0.0.1:8000/v1", local=True),
+    Vendor("sglang", "SGLang", "openai_chat", "http://127.0.0.1:30000/v1", local=True),
     Vendor("jan", "Jan", "openai_chat", "http://127.0.0.1:1337/v1", local=True),
     Vendor(EDITOR, "VS Code", "vscode", credentials="an extension of VS Code that offers models, such as Copilot"),
     Vendor("scripted", "The scripted model", "scripted", local=True),

@@ -41,7 +41,7 @@ class Correcting:
         prints: bool = False,
         on_printed: Callable[[], None] = lambda: None,
     ) -> None:
-        self._model = model
+        self.model = model
         self.name = model.name
         self._info = info
         self._prints = prints
@@ -50,7 +50,7 @@ class Correcting:
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         reply = _Reply(request, prints=self._prints)
         may_end = self._prints and self._info.prices in (None, FREE.prices)
-        async with aclosing(self._model.stream(request)) as events:
+        async with aclosing(self.model.stream(request)) as events:
             async for event in events:
                 match event:
                     case ev.TextDelta():
@@ -89,7 +89,7 @@ class Correcting:
         yield made
 
     async def close(self) -> None:
-        await self._model.close()
+        await self.model.close()
 
 
 class _Reply:

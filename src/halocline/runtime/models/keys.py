@@ -59,6 +59,14 @@ class Keys:
             self.used.append(found.key)
         return found
 
+    async def find_for_list(self, vendor: Vendor) -> FoundKey | None:
+        """Return the key with which a vendor's server is asked for its models; a given one is for this run's address.
+
+        Raises SecretsError.
+        """
+        is_this = bool(self._base_url) and vendor.base_url == self._base_url
+        return await (self.find(vendor) if is_this else self.find_own(vendor))
+
     async def _from_store(self, vendor: Vendor) -> FoundKey | None:
         name = self._stored_name(vendor)
         if not name:
@@ -82,6 +90,10 @@ class Keys:
     def in_environment(self, vendor: Vendor) -> bool:
         """True if an environment variable holds a key."""
         return bool(vendor.key_in(self._env))
+
+    def find_address(self, vendor: Vendor) -> str:
+        """Return the address of a vendor's server: in its variable, or its own."""
+        return base_url_of(vendor, self._env)
 
     def source(self, vendor: Vendor) -> str:
         """Return the source of a key in the environment or the store; empty if neither has one. Raises SecretsError."""

@@ -1,34 +1,57 @@
-"""Ask the model servers of this machine, and those set up with an address, which models they have."""
+"""The servers that alone know their models: those of this machine, and those set up with an address.
+
+`find_usual_model` is the one answer to the question whether there is a model: all who ask it ask here.
+"""
 
 import asyncio
-from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from halocline.net.http import fetch_json
 from halocline.protocol.errors import ModelError, UsageError
+from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
+from halocline.runtime.models.keys import Keys
+from halocline.runtime.models.vendors import find_vendor
+from halocline.store.settings.settings import Settings
 
 PROBE_SECONDS = 0.4
 """Timeout in seconds for a local server to list its models."""
 OWN_PROBE_SECONDS = 2.0
 """The same for a server that the person set up; it may be on another machine."""
+ANY_SERVER = "openai-compatible"
 
 
-async def find_local_model(own: Sequence[Vendor] = ()) -> str:
-    """Return the first model of the first local server that answers; empty if none does.
+async def find_usual_model(settings: Settings, keys: Keys, catalogue: Catalogue) -> str:
+    """Return the model of a task that names none; empty if there is none.
 
-    `own` are the person's providers, in place of built-in ones of the same name.
+    It is that of the settings, the default of the first provider with a key, or the first of the first server that
+    answers: keys in the environment come before stored ones, and servers that were set up before those found here.
     """
-    rows = {vendor.name: vendor for vendor in (*VENDORS.values(), *own)}
-    vendors = [vendor for vendor in rows.values() if vendor.local and vendor.base_url]
-    found = await asyncio.gather(*(local_models(vendor) for vendor in vendors))
-    return next((f"{vendor.name}/{models[0]}" for vendor, models in zip(vendors, found, strict=True) if models), "")
+    if name := settings.model or _default_with_key(keys):
+        return name
+    servers = list_servers(settings, keys, catalogue)
+    found = await asyncio.gather(*(list_served(vendor, keys) for vendor in servers))
+    return next((f"{vendor.name}/{names[0]}" for vendor, names in zip(servers, found, strict=True) if names), "")
 
 
-async def local_models(vendor: Vendor) -> list[str]:
-    """Return the models of a server that needs no key; empty as for `served_models`."""
-    return await served_models(Endpoint(vendor, ""))
+def list_servers(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[Vendor]:
+    """Return the providers whose models only their servers know, each with its address; those set up come first."""
+    own = {name: find_vendor(name, settings, catalogue) for name in settings.providers}
+    rows = own | {name: row for name, row in VENDORS.items() if name not in own}
+    if settings.base_url:
+        name = settings.model.partition("/")[0] or ANY_SERVER
+        rows = {name: replace(rows.get(name, VENDORS[ANY_SERVER]), base_url=settings.base_url)} | rows
+    placed = (replace(row, base_url=keys.find_address(row)) for row in rows.values())
+    return [row for row in placed if row.base_url and (row.local or _is_moved(row, catalogue))]
+
+
+async def list_served(vendor: Vendor, keys: Keys) -> list[str]:
+    """Return the models of a provider's server; empty as for `served_models`. Raises SecretsError."""
+    found = None if vendor.is_free else await keys.find_for_list(vendor)
+    return await served_models(Endpoint(vendor, "", key=found.key.reveal() if found else ""))
 
 
 async def served_models(at: Endpoint) -> list[str]:
@@ -41,3 +64,17 @@ async def served_models(at: Endpoint) -> list[str]:
         return []
     rows = answer.get("data") if isinstance(answer, dict) else None
     return [str(row["id"]) for row in rows or () if isinstance(row, dict) and "id" in row]
+
+
+def _is_moved(vendor: Vendor, catalogue: Catalogue) -> bool:
+    """True if a provider has another address than its built-in one, and no list of models."""
+    built_in = VENDORS.get(vendor.name)
+    moved = built_in is None or built_in.base_url != vendor.base_url
+    return moved and not catalogue.names(vendor.catalogue or vendor.name)
+
+
+def _default_with_key(keys: Keys) -> str:
+    """Return the default model of the first provider with a key."""
+    vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
+    first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
+    return f"{first.name}/{first.default_model}" if first else ""

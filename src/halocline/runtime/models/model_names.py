@@ -19,6 +19,8 @@ FAMILIES = {
     "flash": r"gemini-[\d.]+-flash",
 }
 """Words for the newest model of a family, and the names of its models."""
+NO_CHAT = re.compile(r"embed|realtime|whisper|-tts|transcribe|moderation|rerank|dall-e|-image")
+"""Names of models that no agent can talk to."""
 _DATE = 1000
 
 
@@ -47,11 +49,17 @@ def _find_model(name: str, vendors: Iterable[Vendor], catalogue: Catalogue) -> s
     for vendor in vendors:
         listed = catalogue.names(vendor.catalogue or vendor.name)
         if fitting := [model for model in listed if family.fullmatch(model.rpartition("/")[2])]:
-            return f"{vendor.name}/{max(fitting, key=_read_version)}"
+            return f"{vendor.name}/{newest_first(fitting)[0]}"
     return ""
 
 
-def _read_version(model: str) -> tuple[int, ...]:
-    """Return the numbers of a name; a name with a date counts as older than the same one without."""
+def newest_first(names: Iterable[str]) -> list[str]:
+    """Sort models by family, the newest of each first; one with a date comes after the same one without."""
+    return sorted(names, key=lambda name: (re.sub(r"\d[\d.-]*", "", name), _age(name), name))
+
+
+def _age(model: str) -> tuple[int, ...]:
+    """Return the numbers of a name, so that newer ones are less."""
     numbers = [int(number) for number in re.findall(r"\d+", model)]
-    return tuple(-1 if number >= _DATE else number for number in numbers)
+    ages = [1 if number >= _DATE else -number for number in numbers]
+    return tuple([*ages, *(0,) * 6][:6])

@@ -19,7 +19,6 @@ from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
-from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.tokens import Tokens
@@ -44,7 +43,7 @@ HOW_TO = """Choose one:
         halo login  (asks for an API key, tests and stores it)
         export ANTHROPIC_API_KEY=…  (or OPENAI_API_KEY, OPENROUTER_API_KEY, …)
         start Ollama, LM Studio or llama.cpp on this machine; halo finds it
-        use any OpenAI-compatible server: halo -m openai/MODEL --base-url URL
+        halo login openai-compatible  (any other server: asks for its address)
         try halo demo, which needs none of these"""
 
 
@@ -95,10 +94,7 @@ def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, models: "E
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
     """Return the vendor and its own name for the model; empty means its default. Raises as `open_model` does."""
-    name = named or settings.model or _with_key(keys)
-    if not name:
-        own = [find_vendor(provider, settings, catalogue) for provider in settings.providers]
-        name = await models.local_servers.find_local_model(own)
+    name = named or settings.model or await models.local_servers.find_usual_model(settings, keys, catalogue)
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     if "/" not in name or name in settings.model_aliases:
@@ -256,13 +252,6 @@ def build_client(at: Endpoint, blobs: Blobs) -> Model:
     module, _, name = CLIENTS.get(at.family, "openai_chat.request:OpenAIChat").partition(":")
     client: Callable[[Endpoint, Blobs], Model] = getattr(import_module(f"halocline.providers.{module}"), name)
     return client(at, blobs)
-
-
-def _with_key(keys: Keys) -> str:
-    """Return the default model of the first vendor with a key; keys in the environment come before stored ones."""
-    vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
-    first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
-    return f"{first.name}/{first.default_model}" if first else ""
 
 
 def thinking_by_mode(settings: Settings) -> Mapping[Mode, Thinking]:

@@ -74,7 +74,7 @@ def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> 
 
 def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
     """Return the catalogue's facts about a model. Local models are free, and not in it."""
-    return FREE if vendor.local else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
+    return FREE if vendor.is_free else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
 
 
 def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:

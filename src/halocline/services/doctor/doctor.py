@@ -1,6 +1,5 @@
 """Check what Halocline needs on this machine. Changes nothing unless asked, and never shows keys."""
 
-import asyncio
 import os
 import shutil
 import sys
@@ -17,11 +16,9 @@ from halocline.protocol.child_environment import is_passed, withheld_names
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import SandboxStanding
-from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.litter import find_litter, remove_litter
 from halocline.runtime.models.connection_test import ModelConnection
-from halocline.runtime.models.local_servers import local_models
 from halocline.services.doctor.finding import Finding
 from halocline.services.doctor.log_checks import check_logs
 from halocline.services.doctor.store_checks import check_stores
@@ -54,7 +51,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
         _check_workspace(workspace),
         *_check_browser(env),
         *await _check_sandbox(workspace, env),
-        await _check_models(env),
+        await check_models(env),
     ]
 
 
@@ -227,17 +224,18 @@ def _list_keys(env: Mapping[str, str]) -> list[str]:
     return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
 
 
-async def _check_models(env: Mapping[str, str]) -> Finding:
+async def check_models(env: Mapping[str, str]) -> Finding:
     try:
-        keys = _list_keys(env)
+        keys, model = _list_keys(env), await ModelService(Assembly.of(Choices(), env)).find_usual()
     except HaloclineError as error:
         return Finding("models", False, error.text, error.hint)
-    local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
-    answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
-    servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
-    text = ", ".join([*keys, *servers]) or "no API key and no local server"
+    with_keys = f"; keys: {', '.join(keys)}" if keys else ""
+    if model:
+        return Finding("models", True, f"a new task uses {model}{with_keys}", needed=False)
     hint = "Run halo login, set a key such as ANTHROPIC_API_KEY, or start Ollama. halo demo works without a key."
-    return Finding("models", bool(keys or servers), text, hint, needed=False)
+    if keys:
+        hint = "Choose one: halo models --all, then halo config set model PROVIDER/NAME. Or name it with -m."
+    return Finding("models", False, f"no model for a new task{with_keys}", hint, needed=False)
 
 
 def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:

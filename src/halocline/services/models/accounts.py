@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from halocline.net.network import Network
 from halocline.ports.blobs import Blobs
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import ModelError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.auth import accounts, oidc
@@ -18,15 +18,18 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, base_url_of
+from halocline.providers.model_list import ModelDirectory
 from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
 from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.keys import FoundKey, Keys, environment_key
+from halocline.runtime.models.model_names import NO_CHAT, newest_first
 from halocline.runtime.models.resolve import build_client, resolve_endpoint
 from halocline.runtime.models.vendors import find_vendor
 from halocline.runtime.network import choose_network, find_network, shorten_timeouts
 from halocline.services.models.sign_in import SignIn
 from halocline.store.paths import Home
 from halocline.store.secrets.store import Place, SecretStore
+from halocline.store.settings.load import with_overrides
 from halocline.store.settings.settings import Settings
 
 
@@ -88,6 +91,28 @@ class Accounts:
         rows = {row.name: row for row in (*VENDORS.values(), *own)}
         mine = [row for row in rows.values() if row.key_variable and accounts.key_holder(row).name == row.name]
         return [self._account(row, places) for row in (*mine, *engine_vendors())]
+
+    def at(self, base_url: str) -> "Accounts":
+        """Return the accounts for servers at an address."""
+        settings = with_overrides(self._settings, {"base_url": base_url})
+        return Accounts(self._home, settings, self._env, self._blobs, self._catalogue)
+
+    async def list_models(self, provider: str) -> list[str]:
+        """Return the models of a provider's server with the stored key, the newest of each family first.
+
+        Those that are not made for chat are left out. Empty if the server has no list, or does not answer.
+        """
+        keys = Keys(self._home, self._env, base_url=self._settings.base_url)
+        at = shorten_timeouts(await resolve_endpoint(self._holder(provider), "", self._settings, self._env, keys))
+        directory = ModelDirectory(at)
+        try:
+            names = await directory.names()
+        except ModelError:
+            return []
+        finally:
+            await directory.close()
+        usual = [name for name in names if name == at.vendor.default_model]
+        return list(dict.fromkeys([*usual, *newest_first(name for name in names if not NO_CHAT.search(name))]))
 
     def of(self, provider: str) -> Account:
         """Return one provider's account. Raises UsageError if it is unknown or takes no key."""

@@ -4,10 +4,12 @@ Asked are local servers, and those at an address of the settings whose models th
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from msgspec.structs import astuple, replace
 
+from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
@@ -15,9 +17,10 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.server_probe import ask_server, fill_info
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.local_servers import served_models
+from halocline.runtime.models.local_servers import list_servers, served_models
+from halocline.runtime.models.model_names import newest_first
 from halocline.runtime.models.resolve import with_sign_in
-from halocline.runtime.models.vendors import list_vendors, with_known_facts
+from halocline.runtime.models.vendors import find_vendor, list_vendors, with_known_facts
 from halocline.store.settings.settings import Settings
 
 FEW = 40
@@ -53,7 +56,7 @@ async def offered_models(
 ) -> list[OfferedModel]:
     """Return all models by vendor, with local ones last."""
     found = list_vendors(settings, catalogue)
-    served = [vendor for vendor in found.values() if _lists_its_models(vendor, settings, catalogue)]
+    served = list_servers(settings, keys, catalogue)
     listed = await asyncio.gather(*(_served_endpoints(vendor, settings, env, keys, catalogue) for vendor in served))
     hosted = [
         _offer_model(at, usable=bool(source) or vendor.family == "vscode", key_source=source)
@@ -64,21 +67,23 @@ async def offered_models(
     ]
     known = {model.name for model in hosted}
     asked = [_offer_model(at, usable=True) for models in listed for at in models if at.name not in known]
-    return [*hosted, *asked]
+    return [*hosted, *asked, *_chosen_model([*hosted, *asked], settings, catalogue)]
 
 
-def _lists_its_models(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> bool:
-    """True if only the server itself knows its models."""
-    own = settings.providers.get(vendor.name)
-    moved = own is not None and own.base_url and not catalogue.names(vendor.catalogue or vendor.name)
-    return bool(vendor.base_url and (vendor.local or moved))
+def _chosen_model(offered: Iterable[OfferedModel], settings: Settings, catalogue: Catalogue) -> Iterator[OfferedModel]:
+    """Yield the model of the settings if no list has it: a task would use it all the same."""
+    provider, _, model = settings.model.partition("/")
+    if model and settings.model not in {one.name for one in offered}:
+        with suppress(UsageError):
+            vendor = find_vendor(provider, settings, catalogue)
+            yield _offer_model(with_known_facts(Endpoint(vendor, model), settings, catalogue), usable=True)
 
 
 def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
     """Yield the known models of a vendor."""
     priced = (name.partition("/") for name in settings.prices)
     own = [model for provider, _, model in priced if provider == vendor.name]
-    for model in dict.fromkeys([*catalogue.names(vendor.catalogue or vendor.name), *own]):
+    for model in newest_first({*catalogue.names(vendor.catalogue or vendor.name), *own}):
         yield with_known_facts(Endpoint(vendor, model), settings, catalogue)
 
 
@@ -86,7 +91,7 @@ async def _served_endpoints(
     vendor: Vendor, settings: Settings, env: Mapping[str, str], keys: Keys, catalogue: Catalogue
 ) -> list[Endpoint]:
     """Return the models of a server; those of a few local ones with the facts it reports."""
-    found = await keys.find_own(vendor)
+    found = await keys.find_for_list(vendor)
     at = Endpoint(vendor, "", key=found.key.reveal() if found else "")
     names = await served_models(with_sign_in(at, settings, env, keys))
     ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in names]

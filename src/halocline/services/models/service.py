@@ -10,6 +10,7 @@ from halocline.providers.catalog.refresh import Refreshed, refresh_catalogue
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.connection_test import ModelConnection, check_connection
 from halocline.runtime.models.efforts import Efforts, list_efforts
+from halocline.runtime.models.local_servers import find_usual_model
 from halocline.runtime.network import find_network
 from halocline.services.models.accounts import Accounts
 from halocline.services.models.model_list import OfferedModel, offered_models
@@ -28,6 +29,11 @@ class ModelService:
         """Return the models that can be used here. Queries local model servers."""
         chosen = self._assembly
         return await offered_models(chosen.settings, chosen.env, chosen.keys, chosen.catalogue)
+
+    async def find_usual(self) -> str:
+        """Return the model of a task that names none; empty if there is none. Raises SecretsError."""
+        chosen = self._assembly
+        return await find_usual_model(chosen.settings, chosen.keys, chosen.catalogue)
 
     async def can_start(self, model: str = "") -> bool:
         """Return True if a task could begin with a model, by default that of the settings, or with any other one."""

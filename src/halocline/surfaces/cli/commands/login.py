@@ -3,8 +3,20 @@
 import argparse
 import asyncio
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 
-from halocline.client import Account, Accounts, ModelConnection, StoredKey, open_client
+from halocline.client import (
+    Account,
+    Accounts,
+    Client,
+    ModelConnection,
+    StoredKey,
+    check_address,
+    open_client,
+    save_address,
+    try_server,
+)
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop
@@ -16,6 +28,21 @@ from halocline.surfaces.page_opener import open_page
 
 UNTRIED = "Nothing was stored. To store the key without testing it: --no-test"
 REFUSED = "Nothing was stored. Copy the key again, or create a new one."
+COMMON = (
+    "anthropic",
+    "openai",
+    "gemini",
+    "openrouter",
+    "openai-compatible",
+    "deepseek",
+    "mistral",
+    "xai",
+    "groq",
+    "together",
+)
+"""The providers that come first in the list."""
+NAMED = 5
+"""Models of a server that are named."""
 LONGEST = 65_536
 """Bytes that are read of a key."""
 
@@ -29,15 +56,80 @@ def command(arguments: argparse.Namespace) -> int:
         _list_accounts(accounts.all())
         return 0
     provider = arguments.provider or _choose_provider(accounts.all(), client.terminal_settings.theme)
-    return _log_in(accounts, accounts.of(provider), arguments)
+    account = accounts.of(provider)
+    if account.needs_address:
+        accounts = _connect_server(client, account, arguments)
+    else:
+        _log_in(accounts, account, arguments)
+    if not (account.searches or arguments.no_test or (arguments.base_url and not account.needs_address)):
+        _choose_model(client, account, event_loop.run_loop(accounts.list_models(provider)))
+    return 0
 
 
-def _log_in(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
+def _log_in(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> None:
     key = _read_key(accounts, account, arguments)
     if not arguments.no_test:
         _report_connection(event_loop.run_loop(accounts.tried(account.provider, key)))
     _print_text(_describe_kept(account, accounts.keep(account.provider, key)))
-    return 0
+
+
+def _connect_server(client: Client, account: Account, arguments: argparse.Namespace) -> Accounts:
+    """Connect a server that has no usual address: the address, then the key. Return the accounts at that address."""
+    address = arguments.base_url or _read_address(account)
+    base_url = check_address(address)
+    typed = typed_key(account) if _is_attended() else piped_key(account, needed=False)
+    if arguments.no_test:
+        accounts = client.models.accounts.at(base_url)
+        kept = accounts.keep(account.provider, accounts.checked(account.provider, typed)) if typed.strip() else None
+        save_address(client.settings.put, account.provider, base_url, needs_key=kept is not None)
+    else:
+        found = event_loop.run_loop(try_server(client.models.accounts, account.provider, base_url, typed))
+        _report_connection(found.connection)
+        accounts, base_url = found.accounts, found.base_url
+        kept = accounts.keep(account.provider, found.key) if found.key else None
+        save_address(
+            client.settings.put, account.provider, base_url, needs_key=bool(kept or found.connection.key_source)
+        )
+    if kept:
+        _print_text(_describe_kept(account, kept))
+    _print_text(f"The address {base_url} is now in {client.settings.file}.")
+    return accounts
+
+
+def _read_address(account: Account) -> str:
+    """Ask for the address of a server. Raises UsageError without a terminal, and when the input ends."""
+    missing = UsageError(f"{account.title} needs an address.", f"Use: halo login {account.provider} --base-url URL")
+    if not _is_attended():
+        raise missing
+    try:
+        return input("Address of the server (for example http://127.0.0.1:8000/v1): ")
+    except EOFError:
+        print()
+        raise missing from None
+
+
+def _choose_model(client: Client, account: Account, names: Sequence[str]) -> None:
+    """Let the person choose the model of new tasks from the server's own list, and say what comes next."""
+    provider, now = account.provider, client.settings.find("model")[0].value
+    picked = names[0] if len(names) == 1 and not now and account.needs_address else ""
+    if names and on_terminal() and can_draw():
+        rows = [pickers.list_picker.PickerEntry(f"{provider}/{name}", name) for name in names]
+        kept = [pickers.list_picker.PickerEntry(now, now, "as now")] if now else []
+        with suppress(KeyboardInterrupt):  # no choice is a choice
+            title = "Which model do new tasks use?"
+            chosen = pickers.list_picker.pick_entry(title, [*kept, *rows], client.terminal_settings.theme)
+            picked = chosen.removeprefix(f"{provider}/") if chosen != now else ""
+    if picked:
+        client.settings.put("model", f"{provider}/{picked}")
+        _print_text(f"New tasks use {provider}/{picked}.")
+    elif names and account.needs_address and not now:
+        more = ", …" if len(names) > NAMED else ""
+        _print_text(f"It has {', '.join(names[:NAMED])}{more}. To use one: halo -m {provider}/{names[0]}")
+        return
+    elif not names and account.needs_address:
+        _print_text(f"It does not list its models. To use one: halo -m {provider}/MODEL")
+        return
+    _print_text("To begin, type: halo")
 
 
 def _read_key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
@@ -45,11 +137,15 @@ def _read_key(accounts: Accounts, account: Account, arguments: argparse.Namespac
 
     No event loop runs while a person types, as it would catch Ctrl-C.
     """
-    attended = sys.stdin is not None and sys.stdin.isatty()
+    attended = _is_attended()
     may_choose = attended and account.signs_in and not arguments.with_key
     if arguments.no_browser or (may_choose and _prefers_browser(account)):
         return event_loop.run_loop(_from_browser(accounts, account, opens=not arguments.no_browser))
     return accounts.checked(account.provider, typed_key(account) if attended else piped_key(account))
+
+
+def _is_attended() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _prefers_browser(account: Account) -> bool:
@@ -77,7 +173,7 @@ def _report_connection(tried: ModelConnection) -> None:
     if tried.accepted:
         _print_text(f"{tried.server} accepted the key ({took}).")
     else:
-        _print_text(f"{tried.server} answered ({took}), but may not check keys.")
+        _print_text(f"{tried.server} answered ({took}){', but may not check keys' if tried.key_source else ''}.")
     if tried.failure:
         _print_text(f"{tried.failure} {tried.hint}")
 
@@ -95,7 +191,8 @@ def _describe_kept(account: Account, kept: StoredKey) -> str:
 
 def _choose_provider(all_of_them: list[Account], theme: str) -> str:
     """Ask for a provider: in a list with keys where the terminal can draw one. Raises UsageError without a terminal."""
-    all_of_them = sorted(all_of_them, key=lambda one: (not one.has_key, one.searches, one.provider))
+    places = {name: at for at, name in enumerate(COMMON)}
+    all_of_them = sorted(all_of_them, key=lambda one: (places.get(one.provider, 99), one.searches, one.provider))
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
@@ -172,17 +269,18 @@ def typed_key(account: Account) -> str:
 
     if account.keys_page:
         print(f"Create a key for {account.title} at {account.keys_page}")
+    may_lack = "; only Enter if it needs none" if account.needs_address else ""
     try:
-        return getpass("Key (hidden as you paste it): ")
+        return getpass(f"Key for {account.title} (hidden as you paste it{may_lack}): ")
     except EOFError:
         print()
         raise UsageError("No key was entered.", "Nothing was stored.") from None
 
 
-def piped_key(account: Account) -> str:
-    """Read the key from standard input. Raises UsageError when it is empty."""
+def piped_key(account: Account, *, needed: bool = True) -> str:
+    """Read the key from standard input. Raises UsageError when it is empty and `needed`."""
     data = b"" if sys.stdin is None else sys.stdin.buffer.read(LONGEST)
-    if not data.strip():
+    if needed and not data.strip():
         hint = f"Pipe it in: halo login {account.provider} < FILE, or run this on a terminal."
         raise UsageError("No key on standard input.", hint)
     return data.decode("utf-8", "replace")

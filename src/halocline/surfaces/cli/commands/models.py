@@ -1,12 +1,11 @@
 """`halo models`: the models that `-m` accepts, and their prices. By default only those that are usable now."""
 
 import argparse
-import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from halocline.client import Choices, OfferedModel, open_client
+from halocline.client import NO_CHAT, Choices, OfferedModel, open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.stderr import print_message, print_raw
@@ -14,11 +13,8 @@ from halocline.surfaces.figures import format_count
 from halocline.surfaces.sanitize import clean
 
 HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
-LEGEND = "Prices in dollars per million tokens; +: higher for long requests; ?: unknown."
+LEGEND = "Prices in dollars per million tokens; +: higher for long requests; –: unknown."
 
-
-NO_CHAT = re.compile(r"embed|realtime|whisper|-tts|transcribe|moderation|rerank")
-"""Names of models that no agent can talk to."""
 OTHER_API = "-responses/"
 MOST_ROWS = 100
 """Above this many rows, a terminal shows a count per provider instead."""
@@ -124,8 +120,8 @@ def _list_abilities(model: OfferedModel) -> str:
 
 
 def _format_size(tokens: int | None) -> str:
-    return format_count(tokens) if tokens else "?"
+    return format_count(tokens) if tokens else "–"
 
 
 def _format_price(dollars: float | None, long_from: int | None) -> str:
-    return "?" if dollars is None else f"{dollars:g}{'+' if long_from else ''}"
+    return "–" if dollars is None else f"{dollars:g}{'+' if long_from else ''}"

@@ -38,6 +38,11 @@ class PickerEntry(Value, frozen=True):
         text = f"{self.key} {self.name} {self.facts}".casefold()
         return all(word in text for word in words.casefold().split())
 
+    def rank(self, words: str) -> int:
+        """Rank what was typed: exactly this one, the beginning of its key or name, or anything else."""
+        names = (self.key.casefold(), self.name.casefold())
+        return 0 if words in names else 1 if any(name.startswith(words) for name in names) else 2
+
 
 def pick_entry(title: str, entries: Sequence[PickerEntry], theme: str) -> str:
     """Let the person pick, and return the key. Raises KeyboardInterrupt when the person cancels."""
@@ -73,7 +78,8 @@ class ListPicker:
         return self._fitting[self._selected] if self._is_over else None
 
     def _apply_filter(self) -> None:
-        self._fitting = [entry for entry in self._entries if entry.has_words(self._filter.text)]
+        fitting = [entry for entry in self._entries if entry.has_words(self._filter.text)]
+        self._fitting = sorted(fitting, key=lambda entry: entry.rank(self._filter.text.strip().casefold()))
         self._selected = 0
 
     def _move(self, step: int) -> None:

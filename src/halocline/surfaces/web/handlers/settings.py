@@ -1,16 +1,10 @@
 """Settings and provider keys. A key goes to the store and to its provider; none is ever returned."""
 
 import asyncio
-import re
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
-from halocline.client import Accounts, Choices, ModelConnection, Setting, open_client
+from halocline.client import Choices, ModelConnection, Setting, save_server, try_server
 from halocline.protocol.errors import UsageError
-from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.handler import Nothing, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
@@ -107,60 +101,12 @@ async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
 @action("connect_server")
 async def connect_server(tasks: OpenTasks, which: ModelServer) -> ModelConnection:
     """Test a server at another address; save address and key if it answers. Returns the test's result."""
-    found = await _try_addresses(replace(which, base_url=_check_address(which.base_url)))
+    found = await try_server(tasks.client.models.accounts, which.provider, which.base_url, which.key)
     if not found.connection.failure:
         async with tasks.writing:
-            await asyncio.to_thread(_save_server, tasks, which, found)
+            await asyncio.to_thread(save_server, tasks.client.settings.put, which.provider, found)
         tasks.client.reload(Choices())
     return found.connection
-
-
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    base_url: str
-    accounts: Accounts
-    key: Secret | None
-    connection: ModelConnection
-
-
-def _check_address(typed: str) -> str:
-    """Return an address with its scheme; a place on this machine may be typed without. Raises UsageError."""
-    address = typed.strip()
-    example = "For example http://127.0.0.1:8000/v1"
-    if not address:
-        raise UsageError("Enter the base URL of the server.", example)
-    if re.match(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)", address):
-        address = f"http://{address}"
-    if not re.fullmatch(r"https?://[^\s/]+\S*", address):
-        raise UsageError(f"{typed!r} is no base URL: it must begin with http:// or https://.", example)
-    return address
-
-
-async def _try_addresses(which: ModelServer) -> _Tried:
-    """Test the address as it was typed, and with `/v1` if it is only a host."""
-    base = which.base_url.rstrip("/")
-    found = await _try_address(which, base)
-    if found.connection.failure and found.connection.reached and not urlsplit(base).path:
-        longer = await _try_address(which, f"{base}/v1")
-        found = found if longer.connection.failure else longer
-    return found
-
-
-async def _try_address(which: ModelServer, base_url: str) -> _Tried:
-    accounts = open_client(Choices(base_url=base_url), "web").models.accounts
-    if not which.key.strip():
-        return _Tried(base_url, accounts, None, await accounts.try_without_key(which.provider))
-    key = accounts.checked(which.provider, which.key)
-    return _Tried(base_url, accounts, key, await accounts.tried(which.provider, key))
-
-
-def _save_server(tasks: OpenTasks, which: ModelServer, found: _Tried) -> None:
-    """Save address and key. A server that needs no key counts as local: its models are listed, and cost nothing."""
-    if found.key:
-        found.accounts.keep(which.provider, found.key)
-    settings, table = tasks.client.settings, f"providers.{which.provider}"
-    settings.put(f"{table}.base_url", found.base_url)
-    settings.put(f"{table}.local", None if found.key or found.connection.key_source else True)
 
 
 @action("logout")
