@@ -78,7 +78,7 @@ class Machine:
             "service": usual,
             "doctor": said[1] if said else "",
             "list": usual if usual in usable else "".join(usable[:1]),
-            "completions": usual if f"{usual} " in await complete_model(client, "", []) else "",
+            "completions": usual if usual in await complete_model(client, "", []) else "",
             "editor": usual if await service.can_start() else "",
         }
 

@@ -71,12 +71,13 @@ def _on_steering(t: Transcript, e: ev.SteeringReceived) -> Transcript:
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
+    is_uncounted = e.reason is StopReason.CANCELLED and turn.steps and not turn.usage.total
     row = r.TurnEndRow(
         e.reason,
         e.limit,
         e.text,
         turn.usage,
-        turn.cost,
+        None if is_uncounted else turn.cost,
         turn.steps,
         max(0.0, e.at - turn.at),
         at=e.at,

@@ -10,6 +10,7 @@ from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
 DEFAULT = "default"
+USED = "in use"
 ANEW = "The next request may miss the provider's cache."
 
 
@@ -60,8 +61,10 @@ def _describe_other_mode(context: SlashContext) -> Iterator[str]:
 async def complete_model(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
     match given:
         case []:
-            models = await client.models.list_models()
-            return {f"{model.name} ": describe_model(model) for model in models if model.usable and not model.leaving}
+            now = client.state(task).model.name if client.is_open(task) else ""
+            usable = (one for one in await client.models.list_models() if one.usable and not one.leaving)
+            offered = {now: USED} | {one.name: describe_model(one) for one in usable if one.name != now}
+            return {name: about for name, about in offered.items() if name}
         case [model]:
             return _list_levels(client, task, model)
     return {}

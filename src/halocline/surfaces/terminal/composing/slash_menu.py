@@ -51,8 +51,9 @@ class Menu:
         return "\n" not in text and (text.startswith("/") or text.rpartition(" ")[2].startswith("/"))
 
     def begin(self) -> None:
-        """Reload the commands for a new prompt, as their files may have changed."""
+        """Look everything up again for a new prompt: files may have changed, and what is in use."""
         self._words = None
+        self._known.clear()
 
     def __call__(self, before: str) -> Sequence[Choice]:
         """Completions for the end of this text; none when looking them up takes too long."""

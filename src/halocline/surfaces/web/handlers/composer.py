@@ -7,7 +7,7 @@ from halocline.client import Efforts, Mentionable, ModelConnection, OfferedModel
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.kinds import Mode
 from halocline.protocol.values import Value
-from halocline.surfaces.web.handlers.handler import OfTask, query
+from halocline.surfaces.web.handlers.handler import Nothing, OfTask, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
@@ -70,6 +70,12 @@ async def measure_mentions(tasks: OpenTasks, which: OfText) -> tuple[Mentioned, 
 async def list_models(tasks: OpenTasks, which: ModelFilter) -> list[OfferedModel]:
     """List usable models."""
     return [model for model in await tasks.client.models.list_models() if model.usable or which.all]
+
+
+@query("usual_model")
+async def find_usual_model(tasks: OpenTasks, _: Nothing) -> str:
+    """Find the model of a task that names none; empty if there is none."""
+    return await tasks.client.models.find_usual()
 
 
 @query("efforts")

@@ -53,6 +53,7 @@ export interface Queries {
   trash: { arguments: Nothing; answer: Record<string, any> }
   tree: { arguments: OfTaskFolder; answer: FolderEntries }
   trust: { arguments: OfFolder; answer: Record<string, any> }
+  usual_model: { arguments: Nothing; answer: string }
   word_marks: { arguments: LinePairs; answer: Array<[Array<[number, number]>, Array<[number, number]>]> }
   words: { arguments: OfTaskOrFolder; answer: Array<SlashEntry> }
   work: { arguments: BackgroundJobsOfJob; answer: Progress | null }

@@ -9,7 +9,7 @@ import { Badge } from '../widgets/form.js'
 const FIRST = 40
 const formatPrice = (one) =>
   one.input == null
-    ? 'price unknown'
+    ? 'price –'
     : !one.input && !one.output
       ? 'free'
       : `$${plain(one.input)} in, $${plain(one.output)} out per million`
@@ -86,7 +86,7 @@ const Model = ({ one, used, busy, pick }) => html`<li class=${classes('model-row
   <span>
     <span class="block cut">${shown(one.title || short(one.name))}</span>
     <span class="soft tiny block">
-      <span class="mono">${shown(short(one.name))}</span> · ${one.window ? `${tokens(one.window)} window` : 'window unknown'} · ${formatPrice(one)}
+      <span class="mono">${shown(short(one.name))}</span> · ${one.window ? `${tokens(one.window)} window` : 'window –'} · ${formatPrice(one)}
     </span>
     <span class="row tags">
       ${one.tools && html`<${Badge}>tools</${Badge}>`}

@@ -13,7 +13,7 @@ import { Picker } from '../widgets/picker.js'
 const loadThinking = () => import('./thinking.js')
 
 const formatPrice = (model) =>
-  model.input == null ? 'price unknown' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free'
+  model.input == null ? 'price –' : model.input || model.output ? `$${model.input} / $${model.output}` : 'free'
 const provider = (name) => name.split('/', 1)[0]
 
 function Badges({ model }) {
@@ -59,7 +59,7 @@ const Row =
         <span class="soft tiny cut block">${shown(model.name)}</span>
       </span>
       <span class="pick-figures tiny soft">
-        <span class="block">${model.window ? `${tokens(model.window)} window` : ''}</span>
+        <span class="block">${model.window ? `${tokens(model.window)} window` : 'window –'}</span>
         <span class="block">${formatPrice(model)}</span>
       </span>
     `

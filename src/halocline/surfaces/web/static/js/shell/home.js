@@ -101,7 +101,8 @@ function Standing({ workspace }) {
 async function askUsual() {
   const settings = await query('settings')
   const value = (name) => settings.find((one) => one.name === name)?.value ?? ''
-  usual.value = { model: value('model'), mode: value('mode') || 'act', approval_mode: value('approval_mode') }
+  const model = value('model') || (await query('usual_model').catch(() => ''))
+  usual.value = { model, mode: value('mode') || 'act', approval_mode: value('approval_mode') }
 }
 
 /** True without any model: none in the settings, no key, no local server. */
