@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
 
-from halocline.importers.tool_names import CLAUDE, CLINE, CODEX, Theirs
+from halocline.context.other_tools import CLAUDE, CLINE, CODEX, Theirs
 from halocline.importers.transcript import Program
 
 IMPORTABLE_PROGRAMS = ("cline", "claude", "codex", "aider")

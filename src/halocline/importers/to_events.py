@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from halocline.importers.tool_names import Theirs, title_of, todos_in, translate_call
+from halocline.context.other_tools import Theirs, translate_call
+from halocline.importers.tool_names import title_of, todos_in
 from halocline.importers.transcript import Answer, Entry, Ground, Plan, Prompt, Reply
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus

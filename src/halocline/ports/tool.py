@@ -260,6 +260,9 @@ class Toolset(Protocol):
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
         """Find a tool by name. MCP tools are found only with a state."""
 
+    def translate(self, call: ToolCall, state: State) -> ToolCall | None:
+        """Return the call that a call under a name of another program's tool is; None if the name is unknown."""
+
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         """Return the tools offered to the model in a task. `find` also finds tools that duplicate others."""
 

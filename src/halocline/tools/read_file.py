@@ -4,9 +4,10 @@ What must stay true: a text is omitted as already read only if exactly the same 
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from os.path import normpath
 from pathlib import Path, PurePath
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -32,25 +33,59 @@ _NEAR = 400
 WORTH_LEAVING_OUT = 1_000
 """Minimum characters for a repeated text to be replaced by a note."""
 ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
+MOST_FILES = 20
 _BLOB = "sha256:"
 
 
 class Input(msgspec.Struct):
-    path: Annotated[str, Meta(description="File path, relative to the workspace or absolute.")]
+    """One file; or several, as models trained on another agent's tool ask for them."""
+
+    path: Annotated[str, Meta(description="File path, relative to the workspace or absolute.")] = ""
     start_line: Annotated[int | None, Meta(description="First line, 1-based.")] = None
     end_line: Annotated[int | None, Meta(description="Last line, inclusive.")] = None
+    files: list[Any] = []
+    paths: list[str] = []
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, which msgspec turns into its ValidationError."""
+        if len(self.files) + len(self.paths) > MOST_FILES or not all(part.path for part in self.parts):
+            raise ValueError(f"it needs `path`, or `files` with up to {MOST_FILES} of them")
+
+    @property
+    def parts(self) -> "list[Input]":
+        """The files to read, each with its lines."""
+        given = ({"path": part} if isinstance(part, str) else part for part in (*self.files, *self.paths))
+        return [msgspec.convert(part, Input, strict=False) for part in given] or [self]
 
 
 def summary(input: Input) -> Summary:
+    paths = tuple(part.path for part in input.parts)
     return Summary(
-        title=f"Read {input.path}",
+        title=f"Read {', '.join(paths)}",
         kind=ToolKind.READ,
-        paths=(input.path,),
-        locations=(Location(input.path, input.start_line),),
+        paths=paths,
+        locations=tuple(Location(part.path, part.start_line) for part in input.parts),
     )
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    if input.parts == [input]:
+        return await _read_one(input, ctx)
+    found = [await _read_or_explain(part, ctx) for part in input.parts]
+    named = ((msg.Text(f"{part.path}:"), *output.content) for part, output in zip(input.parts, found, strict=True))
+    seen = tuple(file for output in found for file in output.seen)
+    return ToolOutput(tuple(chain(*named)), seen=seen, redacted=all(output.redacted for output in found))
+
+
+async def _read_or_explain(part: Input, ctx: ToolContext) -> ToolOutput:
+    """Read one of several files; one that cannot be read costs only itself."""
+    try:
+        return await _read_one(part, ctx)
+    except ToolFailure as failure:
+        return ToolOutput((msg.Text(ctx.secrets.redact(failure.text)),), redacted=True)
+
+
+async def _read_one(input: Input, ctx: ToolContext) -> ToolOutput:
     if input.path.startswith(_BLOB):
         return _show_window(_read_kept(input.path, ctx), input, ctx)
     path, info = await find_existing(input.path, ctx)
@@ -231,4 +266,6 @@ DESCRIPTION = (
     f"the file). Without end_line, returns at most {FILE.lines} lines; the last line says how to continue. Read a "
     "file before you edit it."
 )
-TOOL = define_tool("read_file", DESCRIPTION, ToolKind.READ, Input, summary, run)
+TOOL = define_tool(
+    "read_file", DESCRIPTION, ToolKind.READ, Input, summary, run, unsaid=("files", "paths"), required=("path",)
+)

@@ -29,21 +29,25 @@ SEARCH must match exactly one place: use whole lines, and add surrounding lines 
 order; an empty REPLACE deletes. Either all blocks apply or none."""
 
 
-_UNSAID = ("old_text", "new_text", "replace_all")
+_UNSAID = ("old_text", "new_text", "replace_all", "before_line")
 
 
 class Input(msgspec.Struct):
-    """Blocks; or an old and a new text, as models trained on another agent's tool send them."""
+    """Blocks; or an old and a new text, as models trained on another agent's tool send them.
+
+    With `before_line` (1-based; 0 for the end of the file) the new text becomes new lines.
+    """
 
     path: Annotated[str, Meta(description="File to change.")]
     diff: Annotated[str | None, Meta(description="SEARCH/REPLACE blocks.")] = None
     old_text: str | None = None
     new_text: str = ""
     replace_all: bool = False
+    before_line: int | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError, which msgspec turns into its ValidationError."""
-        if (self.diff is None) == (self.old_text is None):
+        if sum(way is not None for way in (self.diff, self.old_text, self.before_line)) != 1:
             raise ValueError("it needs `path` and `diff` (SEARCH/REPLACE blocks) and nothing else")
 
 
@@ -61,6 +65,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     was = await changes.read_original(input.path, ctx)
+    if input.before_line is not None:
+        return _insert_lines(input.before_line, changes.restore_secrets(input.new_text, was, ctx), was)
     try:
         apply = edits.plan.what_fits if ctx.task.partial_edits else edits.plan.all_or_none
         made = apply(was.file, _parse_edits(input, was, ctx))
@@ -75,6 +81,18 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"
     return changes.Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
+
+
+def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Change:
+    lines = was.file.view.splitlines(keepends=True)
+    at = before - 1 if before else len(lines)
+    if was.data is None or not 0 <= at <= len(lines):
+        raise ToolFailure(f"{was.name} has no line {before}: it has {len(lines)}. Nothing changed.")
+    if at and not lines[at - 1].endswith("\n"):
+        lines[at - 1] += "\n"
+    new = text if text.endswith("\n") or at == len(lines) else f"{text}\n"
+    file = was.file.with_view("".join([*lines[:at], new, *lines[at:]]))
+    return changes.Change(was, file, f"Edited {was.name}: new lines from line {at + 1} on.")
 
 
 def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list[Edit]":

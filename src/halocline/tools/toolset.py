@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline import policy, tools
+from halocline import context, policy, tools
 from halocline.context.system_prompt.model_families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol import json_input
@@ -115,6 +115,9 @@ class Tools:
             return tool.load() if isinstance(tool, Standard) else tool
         return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
+    def translate(self, call: ToolCall, state: State) -> ToolCall | None:
+        return context.other_tools.translate_by_habit(call, state.mcp.servers)
+
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
         own = tuple(
@@ -142,6 +145,8 @@ class Tools:
             if isinstance(name, str) and (foreign := tool_named(state.mcp.servers, name)):
                 return _Sharing(foreign.read_only, foreign.server)
         tool = self.find(call.name)
+        if tool is None and state and (meant := self.translate(call, state)):
+            return self._sharing(meant, state)
         return _Sharing(tool is not None and not tool.edits and call.name != SUBAGENTS)
 
 
@@ -177,6 +182,8 @@ def _spec_of(tool: AnyTool | Standard, state: State) -> ToolSpec:
 def _is_offered(name: str, state: State) -> bool:
     if not _may_run(name, state):
         return False
+    if name == PLANNING:
+        return state.plan.has_planned
     if state.subagents.subtask or name in RARE:
         return True
     if state.prompt.compact and name in _SPARED:
@@ -199,7 +206,7 @@ def _may_run(name: str, state: State) -> bool:
     if state.subagents.subtask:
         return name in state.prompt.tools
     if name == PLANNING:
-        return state.plan.has_planned
+        return True  # by another name of it: in act mode it only says so
     if name in MCP:
         return any(
             server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp.servers

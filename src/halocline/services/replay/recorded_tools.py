@@ -40,6 +40,9 @@ class RecordedTools:
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
 
+    def translate(self, call: ToolCall, state: State) -> ToolCall | None:
+        return self._tools.translate(call, state)
+
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         return self._tools.specs(state)
 
