@@ -62,6 +62,8 @@ UNANSWERED = object()
 CYCLE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "$defs": {"node": {"type": "object"}}}
 CYCLE["$defs"]["node"]["properties"] = {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}}
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 
 def say(**message):
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -134,7 +136,7 @@ def call(number, params):
     if "cuts" in HOW:
         return {"content": [{"type": "text", "text": "cut \ud83d"}]}
     if "picture" in HOW:
-        return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+        return {"content": [{"type": "image", "data": PIXEL, "mimeType": "image/png"}]}
     if "complains" in HOW:
         say(method="notifications/message", params={"level": "error", "data": arguments["text"]})
     if "asks" in HOW:

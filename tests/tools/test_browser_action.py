@@ -23,7 +23,7 @@ VIEW = PageView(
     below=900,
     mouse=(45, 20),
     media_type="image/jpeg",
-    picture=b"\xff\xd8\xff picture",
+    picture=bytes.fromhex("ffd8ffc0001108000a000a03012200021101031101ffda000c03010002110311003f00aaffd9"),
 )
 
 

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from halocline.context.pictures import keep_picture
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Todo
 from halocline.protocol.messages import AssistantPart, Image, ResultPart, Text, Usage, UserPart
 from halocline.protocol.values import JsonObject, Value
@@ -142,8 +144,8 @@ class Ground:
         """Decode an image from base64; return a placeholder text if that fails."""
         if media_type in PICTURES and isinstance(data, str) and len(data) < LARGEST_PICTURE * 4 // 3:
             try:
-                return Image(str(media_type), self.put(base64.b64decode(data, validate=True)))
-            except (binascii.Error, ValueError):
+                return keep_picture(base64.b64decode(data, validate=True), self.put)
+            except (binascii.Error, ValueError, ToolFailure):
                 pass
         self.lost["unreadable image"] += 1
         return Text("[an image that could not be imported]")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from halocline.context.budget import bound_text
+from halocline.context.pictures import keep_picture
 from halocline.mcp.tool_names import plain_text
 from halocline.ports.blobs import Blobs
-from halocline.protocol.messages import Image, ResultPart, Text
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.messages import ResultPart, Text
 from halocline.protocol.terminal_text import plain_output as visible
 
 if TYPE_CHECKING:
@@ -75,13 +77,14 @@ def _convert_data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Ite
     except (binascii.Error, ValueError):
         yield Text(f"[{plain_text(what, 500)}: invalid base64]")
         return
-    reference = blobs.put(data)
     if media_type in PICTURES:
-        yield Image(media_type, reference)
-    else:
-        yield Text(
-            f"[{plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, saved as {reference}]"
-        )
+        try:
+            yield keep_picture(data, blobs.put)
+            return
+        except ToolFailure as failure:
+            what = f"{what} that cannot be shown, as {failure.text}"
+    reference = blobs.put(data)
+    yield Text(f"[{plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, saved as {reference}]")
 
 
 def _plain_part(text: str, blobs: Blobs) -> Text:

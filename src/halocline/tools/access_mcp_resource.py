@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context.pictures import fit_pictures
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
@@ -33,7 +34,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if input.uri and not input.server_name:
         raise ToolFailure("server_name is missing. Set it to the server that has this resource.")
     content = await ctx.host.mcp.read(input.server_name, input.uri)
-    return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
+    content = with_readable_images(content, takes_images=ctx.task.takes_images())
+    return ToolOutput(await fit_pictures(content, ctx.host.documents, ctx.host.blobs))
 
 
 DESCRIPTION = "Read a resource of an MCP server, or list resources."

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context.pictures import keep_picture
 from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import PageShown
 from halocline.protocol.kinds import ToolKind
-from halocline.protocol.messages import Image, ResultPart, Text
+from halocline.protocol.messages import ResultPart, Text
 from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         Text(_fence_view(view, sees=sees)),
     ]
     if sees and view.picture:
-        content.append(Image(view.media_type, ctx.host.blobs.put(view.picture)))
+        try:
+            content.append(keep_picture(view.picture, ctx.host.blobs.put))
+        except ToolFailure as failure:
+            content.append(Text(f"[The screenshot cannot be shown: {failure.text}.]"))
     return ToolOutput(tuple(content), events=(shown,))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.context.pictures import fit_pictures
 from halocline.policy.mcp import tool_name
 from halocline.ports.mcp import Caller
 from halocline.ports.tool import AnyTool, Overtaken, Summary, Tool, ToolContext, ToolOutput, ToolSpec
@@ -90,7 +91,8 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
 
     sent = fit_arguments(input, tool)
     content = await ctx.host.mcp.call(tool, sent, Caller(ctx.call.id, ctx.report, ask))
-    return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
+    content = with_readable_images(content, takes_images=ctx.task.takes_images())
+    return ToolOutput(await fit_pictures(content, ctx.host.documents, ctx.host.blobs))
 
 
 def with_readable_images(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import mcp_types as types
 
+from halocline.context.pictures import keep_picture
 from halocline.mcp.results import PICTURES
 from halocline.mcp.tool_names import plain_text
 from halocline.ports.blobs import Blobs
@@ -67,13 +68,15 @@ def _convert_parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Im
             case types.TextContent(text=text):
                 yield Text(plain_text(text, LONGEST + 1))
             case types.ImageContent(data=data, mime_type=kind) if kind in PICTURES:
-                yield _keep_image(data, kind, blobs)
+                yield _keep_image(data, blobs)
             case _:
                 raise ToolFailure("Only text and images are supported.")
 
 
-def _keep_image(data: str, kind: str, blobs: Blobs) -> Image:
+def _keep_image(data: str, blobs: Blobs) -> Image:
     try:
-        return Image(kind, blobs.put(base64.b64decode(data, validate=True)))
+        return keep_picture(base64.b64decode(data, validate=True), blobs.put)
     except (binascii.Error, ValueError) as error:
         raise ToolFailure("An image is not valid base64.") from error
+    except ToolFailure as failure:
+        raise ToolFailure(f"An image cannot be shown: {failure.text}.") from failure

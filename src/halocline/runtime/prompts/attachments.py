@@ -7,13 +7,13 @@ from pathlib import PurePath
 
 from halocline.context.budget import MENTIONED_ONCE, bound_text
 from halocline.context.images import picture_facts
+from halocline.context.pictures import load_picture
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.documents import DocumentKind, Documents
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.messages import PASTED, PICTURE, Note, UserPart
 from halocline.runtime.mentions.files import LONGEST_SIDE
-from halocline.tools.pictures import load_image
 
 
 async def attach_image(name: str, data: bytes, documents: Documents, blobs: Blobs) -> tuple[UserPart, ...]:
@@ -29,9 +29,9 @@ async def attach_image(name: str, data: bytes, documents: Documents, blobs: Blob
         size = f"{facts.width:,}×{facts.height:,} pixels; the limit is {LONGEST_SIDE:,} per side"
         raise UsageError(f"{name} is too large: {size}.", "Make it smaller.")
     try:
-        text, image = await load_image(name, data, facts, documents, blobs)
+        text, image = await load_picture(name, data, documents, blobs)
     except ToolFailure as failure:
-        raise UsageError(failure.text, "Make the image smaller.") from failure
+        raise UsageError(failure.text, "Save it again as PNG or JPEG, and smaller if it is large.") from failure
     return (Note(f"[{text}]", PICTURE), image)
 
 
