@@ -1,6 +1,7 @@
 """The vendors' own types judge our requests: each field we send is one they know, with a value that they allow."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -77,6 +78,7 @@ async def sent(family: str) -> Any:
     return server.requests[0].body
 
 
+@cache
 def judged_by(kind: Any) -> Callable[[Any], Any]:
     """What is left of a body when the fields are dropped that a type of an SDK does not know."""
     from pydantic import TypeAdapter

@@ -56,25 +56,24 @@ def to_library(messages: Sequence[msg.Message], maker: str, blobs: Blobs) -> lis
         call.id: fit_name(call.name) for m in messages if isinstance(m, msg.AssistantMessage) for call in m.tool_calls
     }
     conversation: list[lib.ModelMessage] = []
-    for by_model, group in groupby(messages, lambda message: isinstance(message, msg.AssistantMessage)):
+    said = [
+        m for m in messages if not isinstance(m, msg.AssistantMessage) or any(True for _ in _convert_reply(m, maker))
+    ]
+    for by_model, group in groupby(said, lambda message: isinstance(message, msg.AssistantMessage)):
         if by_model:
             reply = [part for m in group if isinstance(m, msg.AssistantMessage) for part in _convert_reply(m, maker)]
             conversation += [lib.ModelResponse(parts=reply)] if reply else []
         else:
-            parts = [part for message in group for part in _convert_prompt(message, names, blobs)]
-            # Results come first: every API requires them directly after their calls.
-            parts.sort(key=lambda part: not isinstance(part, lib.ToolReturnPart))
-            conversation += [lib.ModelRequest(parts=parts)] if parts else []
+            conversation += _convert_side([*group], names, blobs)
     return conversation
 
 
-def _convert_prompt(message: msg.Message, names: dict[str, str], blobs: Blobs) -> Iterator[lib.ModelRequestPart]:
-    match message:
-        case msg.UserMessage():
-            if content := list(_convert_content(message.content, blobs)):
-                yield lib.UserPromptPart(content=content)
-        case msg.ToolResult():
-            yield _convert_result(message, names.get(message.call, ""), blobs)
+def _convert_side(side: Sequence[msg.Message], names: dict[str, str], blobs: Blobs) -> Iterator[lib.ModelRequest]:
+    """Convert results, which every API requires directly after their calls, and then all prompts as one."""
+    results = [_convert_result(m, names.get(m.call, ""), blobs) for m in side if isinstance(m, msg.ToolResult)]
+    prompts = [part for m in side if isinstance(m, msg.UserMessage) for part in _convert_content(m.content, blobs)]
+    if parts := [*results, *([lib.UserPromptPart(content=prompts)] if prompts else [])]:
+        yield lib.ModelRequest(parts=parts)
 
 
 def _convert_result(result: msg.ToolResult, name: str, blobs: Blobs) -> lib.ToolReturnPart:
