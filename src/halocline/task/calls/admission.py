@@ -123,8 +123,8 @@ class Admission:
 
     def _parse_call(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name, self._state())
-        if tool is None and (meant := self._toolset.translate(call, self._state())):
-            return self._parse_call(meant, model)
+        if tool is None and (translated := self._toolset.translate(call, self._state())):
+            return self._parse_call(translated, model)
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
             raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
