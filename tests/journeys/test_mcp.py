@@ -554,7 +554,7 @@ async def test_a_bad_element_of_a_list_costs_itself_and_is_named_to_the_person(j
     assert [tool.tool for tool in server.tools] == ["echo", "look", "output", "php", "nothing", "typed"]
     said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
     assert said == [
-        "The MCP server test offers what is not valid MCP. Left out: "
+        "Some of what the MCP server test offers is not valid MCP and was left out: "
         + "; ".join(
             [
                 "the tool unsaid (it has no inputSchema)",

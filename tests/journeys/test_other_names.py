@@ -108,6 +108,20 @@ async def test_a_tool_of_a_server_is_called_by_clines_name_for_that(journey, ser
     assert journey.of(ev.ToolCallStarted)[0].title == 'test/echo {"text":"over there"}'
 
 
+@pytest.mark.parametrize("name", ["mcp__test__echo", "test.echo", "test/echo", "test:echo", "echo"])
+async def test_a_tool_of_a_server_is_found_under_the_names_that_other_programs_give_it(journey, servers, name):
+    servers(test="")
+    await journey.run(Turn(calls=(Call(name, {"text": "over there"}, id="c1"),)), DONE)
+    assert journey.results == ["over there"]
+    assert journey.of(ev.ToolCallStarted)[0].title == 'test/echo {"text":"over there"}'
+
+
+async def test_a_name_that_two_servers_have_is_the_tool_of_neither(journey, servers):
+    servers(test="", other="")
+    await journey.run(Turn(calls=(Call("echo", {"text": "x"}, id="c1"),)), DONE)
+    assert journey.results[0].startswith("There is no tool 'echo'")
+
+
 @pytest.mark.parametrize(
     "given", [{}, {"server_name": "test", "tool_name": "none"}, {"server_name": 3, "tool_name": [], "arguments": "{"}]
 )

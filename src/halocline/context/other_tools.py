@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from halocline.protocol import json_input
-from halocline.protocol.events.mcp import McpServer
+from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.kinds import TodoStatus
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject, Value
@@ -171,13 +171,22 @@ THROUGH_SERVER = "use_mcp_tool"
 
 def translate_by_habit(call: ToolCall, servers: tuple[McpServer, ...]) -> ToolCall | None:
     """Return the call of our tool, or a server's, that a call under another name is; None for an unknown name."""
+    tools = [tool for server in servers for tool in server.tools]
     if call.name == THROUGH_SERVER:
         wanted = (call.arguments.get("server_name"), call.arguments.get("tool_name"))
-        tools = (tool for server in servers for tool in server.tools if (tool.server, tool.tool) == wanted)
         arguments = _decode_object(call.arguments.get("arguments"))
-        found = next(tools, None)
+        found = next((tool for tool in tools if (tool.server, tool.tool) == wanted), None)
         return ToolCall(call.id, found.name, arguments, call.malformed) if found and arguments is not None else None
-    return translate_call(call, BY_HABIT) if call.name in BY_HABIT else None
+    if call.name in BY_HABIT:
+        return translate_call(call, BY_HABIT)
+    meant = [tool for tool in tools if _is_name_of(call.name, tool)]
+    return ToolCall(call.id, meant[0].name, call.arguments, call.malformed) if len(meant) == 1 else None
+
+
+def _is_name_of(name: str, tool: McpTool) -> bool:
+    """True for Claude Code's form of a server's tool, for the two names with another sign, and for the tool's alone."""
+    joined = (f"{tool.server}{sign}{tool.tool}" for sign in (".", "/", ":"))
+    return name != tool.name and name.removeprefix("mcp__") in (tool.name, tool.tool, *joined)
 
 
 def _decode_object(given: Any) -> JsonObject | None:

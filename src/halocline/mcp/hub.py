@@ -34,7 +34,7 @@ POLL = 1.0
 MOST_FOUND = 6
 _NAMES_TOLD = 40
 LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
-LEFT_OUT = "The MCP server {server} offers what is not valid MCP. Left out: {what}."
+LEFT_OUT = "Some of what the MCP server {server} offers is not valid MCP and was left out: {what}."
 
 Read = Callable[[Servers | None], Servers]
 """Reads the settings; a server that may not run has a `problem`."""
