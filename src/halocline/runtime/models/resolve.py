@@ -18,9 +18,11 @@ from halocline.protocol.kinds import Mode
 from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.file import Catalogue
+from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
 from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
@@ -198,14 +200,22 @@ def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool
 
 
 def with_text_calls(model: Model, at: Endpoint, settings: Settings, habits: ModelHabits | None = None) -> Model:
-    """Wrap a model so that the calls that it prints are made; in the text protocol if the settings say so."""
-    if any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
-        model = providers.text_tools.model.TextProtocol(model, at.info)
+    """Wrap a model so that the calls that it prints are made.
+
+    It is asked in the text protocol if the settings, or later its server, say that it has no native tool calls.
+    """
+    in_text = partial(_ask_in_text, info=at.info)
+    is_in_text = any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools)
+    model = in_text(model) if is_in_text else TextToolsOnRefusal(model, in_text)
     if habits is None:
         return Correcting(model, at.info)
     name, server = at.name, show_address(at.url)
     note = partial(habits.note_printing, name, server)
     return Correcting(model, at.info, prints=habits.prints_calls(name, server), on_printed=note)
+
+
+def _ask_in_text(model: Model, info: ModelInfo) -> Model:
+    return providers.text_tools.model.TextProtocol(model, info)
 
 
 async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
