@@ -72,7 +72,7 @@ _WHAT = {
     Kind.CONTEXT_EXCEEDED: "The conversation is too long for {model}",
     Kind.NOT_FOUND: "{vendor} has no model {model} at this address",
     Kind.INVALID_REQUEST: "{vendor} rejected the request",
-    Kind.NO_TOOLS: "{vendor} does not take tool calls for {model}",
+    Kind.NO_TOOLS: "{vendor} accepts no tools for {model}",
     Kind.PICTURE: "{vendor} did not accept a picture",
     Kind.BLOCKED: "Something in front of {vendor} blocked the request",
 }
@@ -88,7 +88,7 @@ _HINTS = {
     Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
     Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
     Kind.PICTURE: "Choose a model that takes pictures with -m, or go on without: /context drop-pictures",
-    Kind.BLOCKED: "It is not about the key: a firewall did it. Try another network or proxy, or check the base URL.",
+    Kind.BLOCKED: "It is not about the key: a firewall refused it. Try another network, or check the base URL.",
 }
 
 _USED_UP = (

@@ -7,7 +7,7 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
-CAUSE = "{error} Its tool calls are text from now on, as with --text-tools."
+CAUSE = "{error}. From now on it calls tools in its text, as with --text-tools"
 
 
 class TextToolsOnRefusal:
@@ -28,7 +28,7 @@ class TextToolsOnRefusal:
         except ModelError as error:
             if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools:
                 raise
-            cause = CAUSE.format(error=error.text)
+            cause = CAUSE.format(error=error.text.rstrip("."))
         if self._model is asked:  # another request may have changed it meanwhile
             self._model = self._in_text(asked)
         yield StepRetried(attempt=1, wait=0.0, cause=cause)
