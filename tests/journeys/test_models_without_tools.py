@@ -41,4 +41,4 @@ async def test_a_model_whose_server_refuses_tools_calls_them_in_its_text(journey
         assert ["tools" in asked.body for asked in server.requests] == [True, False, False]
         assert "read_file" in json.dumps(server.requests[1].body)
     assert "alpha" in journey.results[0]
-    assert "from now on" in journey.of(ev.StepRetried)[0].cause
+    assert "From now on" in journey.of(ev.StepRetried)[0].cause
