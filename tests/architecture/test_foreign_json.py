@@ -13,6 +13,7 @@ from halocline.surfaces.web import wire
 SOURCE = Path(codec.__file__).parents[1]
 OWN = {
     "services/replay/differences.py",
+    "providers/accepted.py",
     "providers/sap/request.py",
     "services/settings.py",
     "hosts/ripgrep.py",

@@ -1,4 +1,4 @@
-"""What servers accept of a history that others may have made: roles in turn, plain names of tools, short ids. Pure."""
+"""The form in which servers accept a history that others made: roles in turn, plain names of tools, short ids. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -20,6 +20,8 @@ _LONGEST_NAME = 64
 
 def fit_name(name: str) -> str:
     """Return a tool's name in the characters and the length that every vendor takes."""
+    if name.isidentifier() and name.isascii() and len(name) <= _LONGEST_NAME:
+        return name
     return _ODD.sub("_", plain_name(name))[:_LONGEST_NAME] or NO_NAME
 
 

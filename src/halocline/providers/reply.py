@@ -70,6 +70,8 @@ def _parse_copies(text: str) -> JsonObject | None:
 
 def plain_name(name: str) -> str:
     """Return a tool's name without the marks that servers leave around it: namespaces, channels, counters."""
+    if name.isidentifier():
+        return name
     plain = name.partition("<|")[0].strip()
     while before := next((mark for mark in _BEFORE_NAME if plain.startswith(mark)), ""):
         plain = plain.removeprefix(before)

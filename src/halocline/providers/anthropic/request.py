@@ -9,15 +9,15 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
-from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
-from halocline.providers.accepted import fit_id, fit_name
+from halocline.providers.accepted import fit_name
 from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
@@ -36,7 +36,7 @@ from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
 _API_VERSION = "2023-06-01"
-_ID = compile_later(r"[a-zA-Z0-9_-]{1,64}")
+_LONGEST_ID = 64
 _BREAKPOINTS = 2
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 
@@ -206,4 +206,5 @@ def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObjec
 
 def _wire_id(id: str) -> str:
     """Replace what this provider rejects: other providers' ids have other characters, or are too long."""
-    return fit_id(re.sub(r"[^a-zA-Z0-9_-]", "_", id), _ID, 64)
+    plain = re.sub(r"[^a-zA-Z0-9_-]", "_", id)
+    return plain if len(plain) <= _LONGEST_ID else sha256(plain.encode()).hexdigest()

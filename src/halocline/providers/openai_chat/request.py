@@ -5,7 +5,6 @@ follow their calls (images in results come after all of them in a user message: 
 What this server accepts of a history stands in `_Encoder`.
 """
 
-import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -29,7 +28,7 @@ from halocline.providers.refused_fields import RefusedFields
 _LONGEST_DESCRIPTION = 1024
 """Characters of a tool's description that OpenAI and Azure take."""
 
-_MISTRAL = compile_later(r"mistral|ministral|mixtral|devstral|codestral|magistral|pixtral", re.IGNORECASE)
+_MISTRAL = ("mistral", "ministral", "mixtral", "devstral", "codestral", "magistral", "pixtral")
 _NINE = compile_later(r"[a-zA-Z0-9]{9}"), 9
 _FORTY = compile_later(r"[a-zA-Z0-9_-]{1,40}"), 40
 """Forms of ids, and the length of those that replace others: Mistral's; and what both OpenAI and Anthropic take."""
@@ -153,7 +152,7 @@ def _encode_part(part: msg.Text | msg.Note | msg.Image, blobs: Blobs) -> JsonObj
 
 def _is_mistral(endpoint: Endpoint) -> bool:
     """True for a model whose server checks ids, and wants a reply behind results: so do its templates elsewhere."""
-    return _MISTRAL.search(endpoint.name) is not None
+    return any(family in endpoint.name.lower() for family in _MISTRAL)
 
 
 class _Encoder:

@@ -72,7 +72,10 @@ def _convert_side(side: Sequence[msg.Message], names: dict[str, str], blobs: Blo
     """Convert results, which every API requires directly after their calls, and then all prompts as one."""
     results = [_convert_result(m, names.get(m.call, ""), blobs) for m in side if isinstance(m, msg.ToolResult)]
     prompts = [part for m in side if isinstance(m, msg.UserMessage) for part in _convert_content(m.content, blobs)]
-    if parts := [*results, *([lib.UserPromptPart(content=prompts)] if prompts else [])]:
+    parts: list[lib.ModelRequestPart] = [*results]
+    if prompts:
+        parts.append(lib.UserPromptPart(content=prompts))
+    if parts:
         yield lib.ModelRequest(parts=parts)
 
 
