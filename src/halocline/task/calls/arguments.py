@@ -40,7 +40,9 @@ def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
 
 
 def explain_malformed(text: str) -> str:
-    """Say where JSON is wrong, as a sentence; empty if that is unknown."""
+    """Say where JSON is wrong, as a sentence; empty if that is unknown, or a note in parentheses says it."""
+    if text.startswith("("):
+        return ""
     import json
 
     try:
