@@ -302,3 +302,29 @@ async def test_an_object_that_answers_a_schema_is_the_answer() -> None:
 
 def encode(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+HOSTILE = {
+    "braces": "read_file {" + "{" * 50_000 + "}",
+    "blanks": "read_file\n" + " " * 50_000 + "}",
+    "lines": "\n" * 50_000 + "read_file}",
+    "markers": "[TOOL_CALLS]read_file" * 5_000 + "}",
+    "quotes": '{"name": "read_file", "arguments": {"' + '\\"' * 20_000 + "}",
+    "brackets": "read_file" + "(" * 20_000 + ")",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_text_that_is_hard_to_read_is_no_call_and_soon_read(text: str) -> None:
+    found = read_printed(text, TOOLS)
+    assert found is None or all(call.arguments is None for call in found.calls)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.parametrize("text", [*TALKED_ABOUT.values(), *PRINTED.values()], ids=[*TALKED_ABOUT, *PRINTED])
+async def test_what_is_shown_of_a_model_that_prints_its_calls_is_its_text_and_nothing_else(
+    text: str, size: int
+) -> None:
+    turn = Turn(text=f"I look.\n{text}", chunk=size)
+    events = await collected(Correcting(Scripted([turn]), prints=True), request(tools=TOOLS))
+    assert text_of(events).strip() == message_of(events).text.strip()

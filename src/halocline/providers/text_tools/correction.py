@@ -24,7 +24,7 @@ from halocline.providers.text_tools.early_end import estimate_usage
 if TYPE_CHECKING:
     from halocline.providers.text_tools.printed_calls import Printed, Reading
 
-_MAY_BEGIN = re.compile(r"^[ \t]*(?:```|[{\[<]|\w+\(|Action:)|<\||<｜|<tool|<function|\[TOOL", re.MULTILINE)
+_MAY_BEGIN = r"^[ \t]*(?:[`{\[<]|\w+\(|>>>|Action:|[\w.>]*\Z|(?:%s)\b)|<\||<｜|<tool|<function|\[TOOL"
 _PIECES = re.compile(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
 _MUCH_TEXT = 1_500
 """Characters before a call above which it may be an example, unless the model is known to print its calls."""
@@ -99,6 +99,8 @@ class _Reply:
         self._request = request
         self._prints = prints
         self._shown = 0
+        names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
+        self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
         self.text = ""
         self.is_over = False
         self.thoughts = ""
@@ -114,7 +116,7 @@ class _Reply:
             if self.is_over:
                 return
             self.text += piece
-            begun = _MAY_BEGIN.search(self.text, self._shown)
+            begun = self._may_begin.search(self.text, self._shown)
             end = begun.start() if begun else len(self.text)
             if end > self._shown:
                 yield replace(delta, text=self.text[self._shown : end])

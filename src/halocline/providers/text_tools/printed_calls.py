@@ -24,7 +24,7 @@ from halocline.providers.text_tools.reader import Called, Reader, Words
 from halocline.providers.text_tools.tags import WHOLE, ToolTags, tags_of
 
 _LONGEST, _LONGEST_ENDS = 200_000, 300
-_MOST_CALLS, _MOST_HEADS = 20, 100
+_MOST_CALLS, _MOST_HEADS = 20, 40
 _TOKEN = (
     r"</?(?:\w+:|[|｜]DSML[|｜])?[A-Za-z_]{1,30}>|<\|[\w:./-]{1,40}\|>|<[|｜][\w▁]{1,40}[|｜]>"
     r"|\[/?(?:TOOL_CALLS|ARGS|TOOL_REQUEST|END_TOOL_REQUEST)\]"
@@ -48,10 +48,11 @@ LFM, and objects that name their tool: Hermes, Qwen, Llama 3, Granite, Phi, Comm
 _NAMES = ("name", "tool", "tool_name", "function", "action", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "kwargs")
 _BESIDES = ("type", "id", "tool_call_id", "call_id", "index", "thought", "reasoning")
-_BLANKS = r"\s{0,40}"
+_BLANKS = r"\s{0,8}"
 _MORE = re.compile(rf"[}}\])]{_BLANKS}(?:```)?{_BLANKS}\n{_BLANKS}[^\s`}}\])\"{{\[,<]")
 """Words below an object: that object is no call."""
-_IN_QUOTES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_IN_QUOTES = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_LIKELY = re.compile(r"[\[{]\s{0,8}[\"'{\[}\]]")
 _BEGUN = re.compile(
     r'[\[{\s]*"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arg|param|input|action_in)'
 )
@@ -137,7 +138,10 @@ def _read_objects(text: str, tags: Mapping[str, ToolTags]) -> Reading | None:
     """Read calls from the last to the first."""
     names = "|".join(map(re.escape, tags))
     heads = "|".join(form.format(tool=f"(?:{names})(?!\\w)", token=f"(?:{_TOKEN})") for form in _HEADS)
-    head, name = re.compile(heads.replace("\\s*", _BLANKS), re.MULTILINE), re.compile(rf"(?:{names})(?!\w)")
+    head, name = (
+        re.compile(heads.replace("\\s*", _BLANKS).replace("[ \\t]*", r"[ \t]{0,40}"), re.MULTILINE),
+        re.compile(rf"(?:{names})(?!\w)"),
+    )
     calls: list[Printed] = []
     rest = before = _strip_ends(text)
     while rest and len(calls) < _MOST_CALLS:
@@ -183,7 +187,7 @@ def _broken_call(
 
 def _decode(text: str, named: str, tags: Mapping[str, ToolTags]) -> object:
     """Decode JSON, with line breaks in its texts if need be, or a call as in Python. None if it is neither."""
-    if text[:1] in ("{", "["):
+    if _LIKELY.match(text):
         for attempt in (text, _IN_QUOTES.sub(lambda found: found[0].replace("\n", "\\n").replace("\t", "\\t"), text)):
             with suppress(msgspec.DecodeError):
                 return json_input.decode(attempt)
