@@ -158,12 +158,12 @@ async def test_a_printed_call_is_that_call_and_no_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
 async def test_what_is_printed_word_for_word_in_a_result_is_a_quotation(text: str) -> None:
-    found = read_printed(text, TOOLS)
-    assert found
-    told = request(UserMessage((Text("Go"),)), ToolResult("c", (Text(f"1 | {found.calls[0].text}"),)), tools=TOOLS)
-    (call,), said = await reply_to(f"It says\n{text}", told)
-    assert call.malformed.startswith(QUOTED)
-    assert said.startswith("It says")
+    lines = "\n".join(f"{number:>3} | {line}" for number, line in enumerate(text.splitlines(), start=1))
+    told = request(UserMessage((Text("Go"),)), ToolResult("c", (Text(lines),)), tools=TOOLS)
+    for reply in (f"It says\n{text}", f"It says\n```json\n{text}\n```" if text[0] in "{[" else text):
+        (call,), said = await reply_to(reply, told)
+        assert call.malformed.startswith(QUOTED)
+        assert said == reply
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
@@ -177,6 +177,13 @@ async def test_a_printed_call_that_does_not_decode_is_a_malformed_one(text: str)
 @pytest.mark.parametrize("text", TALKED_ABOUT.values(), ids=TALKED_ABOUT)
 async def test_markup_that_is_only_talked_about_is_left_alone(text: str) -> None:
     assert await reply_to(text) == ((), text)
+
+
+async def test_a_call_without_arguments_is_no_quotation_of_its_tools_name() -> None:
+    told = request(UserMessage((Text("Use list_files, or <read_file>."),)), tools=TOOLS)
+    for text in ("<list_files></list_files>", "list_files()", '{"name": "list_files", "arguments": {}}'):
+        (call,), _ = await reply_to(text, told)
+        assert (call.name, call.arguments, call.malformed) == ("list_files", {}, ""), text
 
 
 async def test_a_call_below_much_text_is_an_example() -> None:

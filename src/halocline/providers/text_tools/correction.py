@@ -174,7 +174,7 @@ class _Reply:
             return True
         given = (m for m in self._request.messages if isinstance(m, msg.UserMessage | msg.ToolResult))
         texts = [part.text for message in given for part in message.content if isinstance(part, msg.Text | msg.Note)]
-        return any(call.text.strip() in text for call in found.calls for text in texts)
+        return text_tools.printed_calls.is_quotation(found.calls, texts, self._request.tools)
 
     def _first_calls(self, calls: "Sequence[Printed]") -> "Sequence[Printed]":
         """Return the calls up to the first that does more than read."""

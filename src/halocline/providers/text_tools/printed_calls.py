@@ -8,7 +8,7 @@ count, only where they end the reply, and arguments that do not decode are not r
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -31,6 +31,9 @@ _TOKEN = (
 )
 """A tag or a special token, of which most templates have some around calls."""
 _AROUND = re.compile(rf"(?:\s|[,;]|\[(?=\s)|```(?:\w+(?=\s))?|{_TOKEN})*\Z")
+_LABELS = re.compile(r"^ *\d+ \| ", re.MULTILINE)
+"""The numbers before the lines of a file."""
+_OPENERS = re.compile(rf"\A(?:\s|```\w*|{_TOKEN})*")
 _HEADS = (
     r"\[TOOL_CALLS\]\s*{tool}\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\]\s*)?",
     r"<\|tool_call_begin\|>\s*(?:functions\.)?{tool}(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*",
@@ -71,7 +74,7 @@ _NO_CODE = (TypeError, MemoryError, RecursionError, OverflowError, msgspec.Msgsp
 
 
 class Printed(NamedTuple):
-    """A printed call; without arguments when they do not decode. `text` is what stood in the reply."""
+    """A printed call; without arguments when they do not decode. `text` is the call without what is around it."""
 
     tool: str
     arguments: JsonObject | None
@@ -95,6 +98,19 @@ def read_printed(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> 
     return found and found._replace(before=kept + found.before)
 
 
+def is_quotation(calls: Sequence[Printed], given: Iterable[str], tools: Sequence[ToolSpec]) -> bool:
+    """True if a call stands in a text that the model was given, but for blanks and labels of lines."""
+    wanted = {_without_blanks(call.text) for call in calls}
+    tags = tags_of(tool for tool in tools if any(tool.name == call.tool for call in calls))
+    plain = (_LABELS.sub("", text) for text in given if any(name in text for name in tags))
+    forms = (_without_blanks(form) for text in plain for form in (text, _as_tags(text, tags)))
+    return any(call in form for form in forms for call in wanted)
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
+
+
 def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTags]) -> Reading | None:
     reader = Reader(tools)
     pieces = [*reader.feed(_as_tags(text, tags)), *reader.finish(cut=False)]
@@ -104,10 +120,13 @@ def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTa
     at = next((at for at in range(len(said), 0, -1) if not isinstance(said[at - 1], Called)), 0)
     calls = [piece for piece in said[at:] if isinstance(piece, Called)]
     before = "".join(piece.text if isinstance(piece, Words) else "" for piece in said[:at])
-    made = (
-        Printed(one.tool, read_arguments(one.body, tags[one.tool]) if one.whole else None, one.body) for one in calls
-    )
-    return Reading(_strip_openers(before), tuple(made)) if calls else None
+    made = tuple(_read_called(one, tags[one.tool]) for one in calls)
+    return Reading(_strip_openers(before), made) if calls else None
+
+
+def _read_called(called: Called, tool: ToolTags) -> Printed:
+    arguments = read_arguments(called.body, tool) if called.whole else None
+    return Printed(called.tool, arguments, f"<{called.tool}>{called.body}</{called.tool}>")
 
 
 def _as_tags(text: str, tags: Mapping[str, ToolTags]) -> str:
@@ -166,7 +185,7 @@ def _last_call(
             if "print(" in found.group():
                 rest = rest.removesuffix(")")
             if calls := list(_calls_in(_decode(rest, tool, tags), tool, tags)):
-                whole = text[found.start() :].strip()
+                whole = _OPENERS.sub("", text[found.start() :]).strip()
                 return found.start(), [Printed(tool, arguments, whole) for tool, arguments in calls]
     return None
 
