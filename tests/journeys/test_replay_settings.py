@@ -76,6 +76,7 @@ OTHER = {
     "language_servers": LanguageServerSettings(enabled=False),
     "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
     "terminal": TerminalSettings(title=False, progress=False, notify="off"),
+    "encodings": {"*": "latin-1"},
     "formatters": {"*": "true"},
     "compaction": CompactionSettings(automatic=False, at=0.2),
     "connect_timeout": 1.0,

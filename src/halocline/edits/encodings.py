@@ -24,7 +24,7 @@ _SIGNS = bytes([*range(0x80, 0xC0), 0xD7, 0xF7])
 _IN_WESTERN = compile_later(
     rb"[A-Za-z\x85\x8a\x8c\x8e\x91-\x97\x9a\x9c\x9e\x9f\xab\xad\xb4\xb7\xbb\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc\xff]+"
 )
-_PUNCTUATION = compile_later(rb"[\x80-\xff]|[\x85\x91-\x97\xab\xbb\xa0]+")
+_QUOTES = compile_later(rb"[\x85\x91-\x97\xa0\xa1\xab\xbb\xbf]*")
 _BEYOND = compile_later(rb"[\x80-\xff]")
 _ASCII = compile_later(rb"[A-Za-z]")
 _TYPED = frozenset("\t\n\r\f")
@@ -54,8 +54,8 @@ _SCRIPTS = (
         "cp932 shift_jis shift_jis_2004",
         rb"[\x81-\x9f\xe0-\xfc][\x40-\xfc]|[\x80-\xff]",
         rb"(?s)\x81.|\x82[\x4f-\xf1]|\x83[\x40-\x96]|[\x88-\x97].",
-        rb"(?s)\x82[\x9f-\xf1]|\x83[\x40-\x96]|[\x88-\x97].",
-        4,
+        rb"\x82[\x9f-\xf1]|\x83[\x40-\x96]",
+        2,
     ),
     _Script("euc_jp euc_jis_2004", _PAIR, rb"[\xa1\xa3-\xa5\xb0-\xcf][\xa1-\xfe]", rb"[\xa4\xa5][\xa1-\xf6]", 2),
     _Script("euc_kr cp949", _PAIR, rb"[\xa1\xa3\xb0-\xc8][\xa1-\xfe]", rb"[\xb0-\xc8][\xa1-\xfe]", 10),
@@ -130,11 +130,13 @@ def _is_western(sample: bytes) -> bool:
     for word in set(_WORD.findall(sample)):
         if not word.isascii():
             core = word.strip(_SIGNS)
-            fits = _IN_WESTERN.fullmatch(core) and (len(core) == 1 or _ASCII.search(core))
-            if _UTF_8.search(word) or not (fits if core else _PUNCTUATION.fullmatch(word)):
-                bad += 1
-            else:
+            signs = word.replace(core, b"", 1) if core else word
+            has_ascii = _ASCII.search(core) is not None
+            fits = not core or (_IN_WESTERN.fullmatch(core) and (has_ascii or len(core) == 1))
+            if fits and not _UTF_8.search(word) and (len(signs) == (has_ascii or not core) or _QUOTES.fullmatch(signs)):
                 good += 1
+            else:
+                bad += 1
     return bad * 3 < good or not bad
 
 
@@ -145,7 +147,8 @@ def _eastern(sample: bytes) -> list[str]:
         parts = re.findall(script.part, sample)
         usual = sum(re.fullmatch(script.usual, part) is not None for part in parts)
         typical = sum(re.fullmatch(script.typical, part) is not None for part in parts)
-        if typical >= script.fewest and usual >= _LEAST_USUAL * len(parts):
+        low = sum(min(part) < 0xC0 for part in parts)  # the letters of alphabets come after that
+        if typical >= script.fewest and usual >= _LEAST_USUAL * len(parts) <= 5 * low:
             found.append(script.encodings.split())
     return found[0] if len(found) == 1 else []
 

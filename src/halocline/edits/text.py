@@ -9,14 +9,21 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from halocline.edits.encodings import decode_exactly, find_codec, guess_encoding
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
+if TYPE_CHECKING:
+    from halocline.ports.host import Files
+
 CRLF, LF = "\r\n", "\n"
+_WORD = compile_later("[A-Za-z\x80-\U0010ffff]+")
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 """Encodings whose name promises a mark."""
 _MARKS = (
@@ -49,7 +56,7 @@ class NotEncodable(EditError):
 class TextFile(Value, frozen=True, dict=True):
     """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings.
 
-    `known` has the characters beyond ASCII that it may hold, if its encoding is uncertain: those that it has.
+    `known` has the words beyond ASCII that it may hold, if its encoding is uncertain: those that it has.
     Another version of the file is a `replace` of this value, so that nothing of it is lost on the way.
     """
 
@@ -120,17 +127,22 @@ def decode_text(data: bytes, declared: str = "") -> TextFile:
     return file
 
 
+async def read_text(files: "Files", path: Path, limit: int) -> TextFile:
+    """Read a text file of at most `limit` bytes, as all tools and surfaces do. Raises OSError, BinaryContent."""
+    return decode_text(await files.read(path, limit), files.declared_encoding(path))
+
+
 def encode_text(file: TextFile) -> bytes:
     """Return the bytes of the file.
 
     Raises:
         NotEncodable: a character does not exist in the file's encoding, or that is unknown.
     """
-    if file.known is not None and (new := [char for char in file.text if char > "\x7f" and char not in file.known]):
+    if file.known is not None and (new := _find_words(file.text) - file.known):
         raise NotEncodable(
-            f"The file is not UTF-8, and its encoding is uncertain, so {_name_character(new[0])} cannot be added.",
-            "Add only ASCII or an escape, or have its encoding declared: as `charset` in .editorconfig, as "
-            "`working-tree-encoding` in .gitattributes, or in the setting `encodings`.",
+            f"The file is not UTF-8, and its encoding is uncertain, so {min(new)!r} cannot be added.",
+            "Add only ASCII, an escape, or words that the file has; or have its encoding declared: as `charset` in "
+            ".editorconfig, as `working-tree-encoding` in .gitattributes, or in the setting `encodings`.",
         )
     try:
         return file.bom + file.text.encode(file.encoding)
@@ -180,8 +192,12 @@ def _decode_unmarked(data: bytes) -> TextFile | None:
     guess = guess_encoding(data)
     if guess is None:
         return None
-    known = None if guess.sure else frozenset(char for char in guess.text if char > "\x7f")
-    return TextFile(guess.text, guess.encoding, known=known)
+    return TextFile(guess.text, guess.encoding, known=None if guess.sure else _find_words(guess.text))
+
+
+def _find_words(text: str) -> frozenset[str]:
+    """The words with characters beyond ASCII. A wrong encoding shows others for them, so they can only be copied."""
+    return frozenset(word for word in _WORD.findall(text) if not word.isascii())
 
 
 def _decode_strictly(data: bytes, encoding: str) -> str | None:

@@ -89,6 +89,9 @@ class Files(Protocol):
     async def read(self, path: Path, limit: int) -> bytes:
         """Read the first `limit` bytes of a regular file. Raises OSError for devices, pipes and sockets."""
 
+    def declared_encoding(self, path: Path) -> str:
+        """Return the encoding that is declared for a file of this name; empty if none is. `decode_text` takes it."""
+
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         """Read lines (from 1, clamped) of a file of any size, at most `limit` bytes. Raises OSError as `read` does."""
 

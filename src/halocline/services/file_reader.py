@@ -124,7 +124,7 @@ class FileReader:
         place = self._admit(path)
         try:
             data = self._blobs.get(ref)
-            lines = lines_of(decode_text(data).view)
+            lines = lines_of(decode_text(data, self._files.declared_encoding(Path(place))).view)
         except KeyError:
             raise UsageError("This version of the file is no longer stored.", "Open the file as it is now.") from None
         except EditError as error:

@@ -81,7 +81,7 @@ SECTIONS: dict[str, list[str]] = {
         "double_check",
         "require_completion",
     ],
-    "Edits": ["syntax_errors", "partial_edits", "language_servers", "formatters"],
+    "Edits": ["syntax_errors", "partial_edits", "language_servers", "encodings", "formatters"],
     "Checkpoints": ["checkpoints", "checkpoints_patience", "checkpoints_quota", "keep_deleted"],
     "Sandbox": [
         "sandbox",

@@ -46,8 +46,10 @@ class MemoryFiles:
             raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
         return self.contents[path][:limit]
 
-    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
+    def declared_encoding(self, path: Path) -> str:
+        return ""
 
+    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         return read_lines(BytesIO(await self.read(path, len(self.contents.get(path, b"")))), first, last, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:

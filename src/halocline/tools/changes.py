@@ -87,7 +87,7 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
         info = await ctx.host.files.info(path)
         if info is None:
             require_workspace(path, ctx)
-            return Original(path, name, None, TextFile(""))
+            return Original(path, name, None, decode_text(b"", ctx.host.files.declared_encoding(path)))
         if not info.is_file:
             raise ToolFailure(
                 f"{name} is {'a folder' if info.is_dir else 'not a regular file'}, so it cannot be edited."
@@ -95,7 +95,7 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
         if info.size > LARGEST_EDIT:
             raise ToolFailure(f"{name} is too large to edit with this tool ({info.size:,} bytes). Use execute_command.")
         data = await ctx.host.files.read(path, LARGEST_EDIT)
-    return Original(path, name, data, _decode_text(name, data))
+    return Original(path, name, data, _decode_text(name, data, ctx.host.files.declared_encoding(path)))
 
 
 def require_encodable(was: Original, file: TextFile) -> None:
@@ -135,9 +135,9 @@ def require_as_known(was: Original, ctx: ToolContext) -> None:
     )
 
 
-def _decode_text(name: str, data: bytes) -> TextFile:
+def _decode_text(name: str, data: bytes, declared: str) -> TextFile:
     try:
-        return decode_text(data)
+        return decode_text(data, declared)
     except BinaryContent:
         raise ToolFailure(
             f"{name} is a binary file ({len(data):,} bytes) and is unchanged. Use a program for its format to edit it."

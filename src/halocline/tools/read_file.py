@@ -95,14 +95,14 @@ async def _read_one(input: Input, ctx: ToolContext) -> ToolOutput:
         return await _part_of_large(name, path, input, ctx)
     with explaining_errors(path, ctx):
         data = await ctx.host.files.read(path, LARGEST_FILE)
-    return replace(await _show_file(name, data, input, ctx), seen=(SeenFile(name, blob_reference(data)),))
+    return replace(await _show_file(name, path, data, input, ctx), seen=(SeenFile(name, blob_reference(data)),))
 
 
-async def _show_file(name: str, data: bytes, input: Input, ctx: ToolContext) -> ToolOutput:
+async def _show_file(name: str, path: Path, data: bytes, input: Input, ctx: ToolContext) -> ToolOutput:
     if kind := _document_kind(name, data):
         return _show_window(await _document_text(kind, name, data, ctx), input, ctx, f" of the text in {name}")
     try:
-        return _show_window(decode_text(data), input, ctx)
+        return _show_window(decode_text(data, ctx.host.files.declared_encoding(path)), input, ctx)
     except BinaryContent:
         return await tools.pictures.show_picture(name, data, ctx)
 

@@ -71,11 +71,14 @@ class EditorFiles:
         self._unsaved.note_read(place, found, data)
         return found
 
+    def declared_encoding(self, path: Path) -> str:
+        return self._disk.declared_encoding(path)
+
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         return await self._disk.read_lines(path, first, last, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
-        place, text = self._find_place(path), read_text(data)
+        place, text = self._find_place(path), read_text(data, self.declared_encoding(path))
         if not place or text is None or not _are_small(data, expected):
             await self._disk.write(path, data, expected)
             return
@@ -88,7 +91,7 @@ class EditorFiles:
         """Write all or none on disk, then show the editor what was written."""
         await self._disk.write_all([await self._over_disk(write) for write in writes])
         for write in writes:
-            place, text = self._find_place(write.path), read_text(write.data)
+            place, text = self._find_place(write.path), read_text(write.data, self.declared_encoding(write.path))
             if place and text is not None and _are_small(write.data, write.expected):
                 is_told = await self._editor.write(place, text)
                 await self._finish(write.path, place, write, is_told=is_told)
@@ -126,7 +129,7 @@ class EditorFiles:
         if text is None or mark is None or await self._find_mark(place) != mark:
             return data
         with suppress(EditError):
-            return self._unsaved.merge(place, mark, data, text)
+            return self._unsaved.merge(place, mark, data, text, self.declared_encoding(Path(place)))
         return data
 
     async def _read_disk(self, path: Path) -> bytes | None:
@@ -159,7 +162,8 @@ class EditorFiles:
         elif is_told:
             self._unsaved.note_same(place, await self._find_mark(place))
         with suppress(EditError):
-            self._unsaved.note_old(place, write.expected, now, write.data)
+            declared = self.declared_encoding(write.path)
+            self._unsaved.note_old(place, write.expected, now, write.data, declared=declared)
 
 
 def _are_small(*contents: bytes | None) -> bool:

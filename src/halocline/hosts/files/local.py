@@ -5,9 +5,10 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from halocline.files.opening import look_at, open_folder_below, open_resolved, require_regular
 from halocline.files.real_paths import find_real_path
@@ -25,19 +26,24 @@ class LocalFiles:
     """Implements `ports.host.Files`. Small files are read and written without a thread, which would cost much more.
 
     `journals` is the folder whose journals make `write_all` safe against being killed; `may_write` and `scope` are the
-    arguments of `only`.
+    arguments of `only`. `encodings` are those that a person set, by pattern.
     """
 
     def __init__(
-        self, journals: Path | None = None, may_write: MayWrite | None = None, scope: Scope | None = None
+        self,
+        journals: Path | None = None,
+        may_write: MayWrite | None = None,
+        scope: Scope | None = None,
+        encodings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._encodings = encodings
         self._journals = journals
         self._may_write = may_write
         self._scope = scope
         self._since = time.time_ns()
 
     def only(self, may_write: MayWrite, scope: Scope | None = None) -> "LocalFiles":
-        return LocalFiles(self._journals, may_write, scope)
+        return LocalFiles(self._journals, may_write, scope, self._encodings)
 
     async def info(self, path: Path) -> FileInfo | None:
         found = look_at(path, self._scope)
@@ -49,8 +55,12 @@ class LocalFiles:
         small = _read_small(path, limit, self._scope)
         return await asyncio.to_thread(_read_file, path, limit, self._scope) if small is None else small
 
+    def declared_encoding(self, path: Path) -> str:
+        return files.declared_encodings.find_declared(find_real_path(path), self._encodings)
+
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
-        return await asyncio.to_thread(_read_lines, path, first, last, limit, self._scope)
+        declared = self.declared_encoding(path)
+        return await asyncio.to_thread(_read_lines, path, first, last, limit, self._scope, declared)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         if len(data) <= _SMALL:
@@ -153,11 +163,11 @@ def _read_file(path: Path, limit: int, scope: Scope | None) -> bytes:
         return read_from(fd, limit)
 
 
-def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
+def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None, declared: str) -> LineRange:
     with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         with open(fd, "rb", closefd=False) as file:
-            return files.line_ranges.read_lines(file, first, last, limit)
+            return files.line_ranges.read_lines(file, first, last, limit, declared)
 
 
 def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:

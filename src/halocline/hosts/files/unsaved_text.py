@@ -71,20 +71,22 @@ class UnsavedText:
         """Remember that the editor has what the file holds."""
         self._same[path] = mark
 
-    def note_old(self, path: str, *contents: bytes | None) -> None:
+    def note_old(self, path: str, *contents: bytes | None, declared: str = "") -> None:
         """Remember contents that the file has or had: an editor that shows one later may not have read it again."""
-        self._old.setdefault(path, set()).update(decode_text(data).view for data in contents if data is not None)
+        self._old.setdefault(path, set()).update(
+            decode_text(data, declared).view for data in contents if data is not None
+        )
 
-    def merge(self, path: str, mark: Mark | None, data: bytes, text: str) -> bytes:
+    def merge(self, path: str, mark: Mark | None, data: bytes, text: str, declared: str = "") -> bytes:
         """Return the file's content with the editor's `text` if that is unsaved work, else `data`, what is on disk.
 
         Encoding, byte order mark and line endings stay those of the file. Raises EditError.
         """
-        file = decode_text(data)
+        file = decode_text(data, declared)
         view = _restore_last_newline(to_lf(text).removeprefix("\ufeff"), file.view)
         if view == file.view:
             self.note_same(path, mark)
-            self.note_old(path, data)
+            self.note_old(path, data, declared=declared)
             return data
         if not self._is_newer(path, mark, view) or _is_damaged(view, file.view):
             return data
@@ -112,9 +114,9 @@ def _is_damaged(view: str, of_file: str) -> bool:
     return of_file.startswith(view.removesuffix("\n")) or ("\ufffd" in view and "\ufffd" not in of_file)
 
 
-def read_text(data: bytes | None) -> str | None:
+def read_text(data: bytes | None, declared: str = "") -> str | None:
     """Return the text to give to an editor; None for what is no text."""
     try:
-        return None if data is None else decode_text(data).text
+        return None if data is None else decode_text(data, declared).text
     except EditError:
         return None

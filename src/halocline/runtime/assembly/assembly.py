@@ -180,7 +180,7 @@ class Assembly(FolderAccess):
         """Build the parts of a task."""
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
-        disk = LocalFiles(self.home.edits)
+        disk = LocalFiles(self.home.edits, encodings=self.settings.encodings)
         folders = (workspace, *map(Path, state.roots))
         files = editor.build_files(disk, log, folders, self.home.root) if editor else disk
         host = self._build_host(log, state, workspace, hooks, files, editor)

@@ -12,6 +12,7 @@ from halocline.edits.formats.blocks import parse_blocks
 from halocline.edits.formats.fences import without_stray_fences
 from halocline.edits.plan import all_or_none
 from halocline.edits.text import decode_text
+from halocline.hosts.files.declared_encodings import find_declared
 from halocline.hosts.shell.direct import is_one_program, read_command
 from halocline.policy.decision import PolicyContext
 from halocline.policy.gate import decide_call
@@ -47,6 +48,7 @@ def read_text() -> None:
     """Redact a text, and look for files in a prompt."""
     repair_arguments({}, "model")
     redact_text(TEXT)
+    find_declared(f"{NOWHERE}/a.py", {"*": ""})
     list(named_in("Look at `src/file.py` and src/other.py:12."))
     find_relative_path("src/file.py", str(NOWHERE))
     with suppress(KeyError):

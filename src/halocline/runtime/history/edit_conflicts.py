@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from halocline.edits.conflicts import find_conflicts
 from halocline.edits.formats import blocks, exact, patch
 from halocline.edits.swapping import swap_hunks
-from halocline.edits.text import EditError, decode_text
+from halocline.edits.text import EditError, read_text
 from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES
 from halocline.protocol.errors import UsageError
@@ -146,7 +146,7 @@ async def _merge_diff(files: Files, workspace: Path, diff: Diff) -> str | None:
         info = await files.info(path)
         if info is None or not info.is_file or info.size > LARGEST:
             return None
-        return swap_hunks(decode_text(await files.read(path, LARGEST)).view, diff.text, back=False)
+        return swap_hunks((await read_text(files, path, LARGEST)).view, diff.text, back=False)
     except (EditError, OSError):
         return None
 

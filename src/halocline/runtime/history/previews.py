@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from halocline.edits.text import EditError, decode_text
+from halocline.edits.text import EditError, read_text
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES, Summary
@@ -86,6 +86,6 @@ async def readable_text(name: str, policy: PolicyContext, files: Files) -> "Text
         info = await files.info(path)
         if info is None or not info.is_file or info.size > LARGEST:
             return None
-        return decode_text(await files.read(path, LARGEST))
+        return await read_text(files, path, LARGEST)
     except (OSError, EditError, ToolFailure):
         return None

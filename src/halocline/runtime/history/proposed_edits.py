@@ -3,13 +3,13 @@
 Queries: nothing is changed. A file is read only if an edit of it was shown for approval, as the task itself reads it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from halocline.edits.proposals import ProposedText, apply_diff, rewrite_arguments
-from halocline.edits.text import EditError, decode_text
+from halocline.edits.text import EditError, read_text
 from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES
 from halocline.protocol.events import ApprovalRequested
@@ -38,11 +38,8 @@ async def rewrite_edit(state: State, request: str, wanted: Mapping[str, str | No
     if call is None or not texts:
         return None
     given: JsonObject = {ALIASES.get(name, name): value for name, value in call.arguments.items()}
-    return rewrite_arguments(call.name, given, _change_texts(texts, wanted))
-
-
-def _change_texts(texts: Sequence[ProposedText], wanted: Mapping[str, str | None]) -> list[ProposedText]:
-    return [replace(one, after=wanted.get(one.path, one.after)) for one in texts]
+    changed = [replace(one, after=wanted.get(one.path, one.after)) for one in texts]
+    return rewrite_arguments(call.name, given, changed)
 
 
 def _find_request(state: State, request: str) -> ApprovalRequested | None:
@@ -57,6 +54,6 @@ async def _read_proposed(workspace: Path, diff: Diff, files: Files) -> ProposedT
             return apply_diff(None, diff)
         if not info.is_file or info.size > LARGEST:
             return None
-        return apply_diff(decode_text(await files.read(path, LARGEST)).view, diff)
+        return apply_diff((await read_text(files, path, LARGEST)).view, diff)
     except (EditError, OSError):
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
 from halocline.edits.swapping import DoesNotFit, swap_hunks
-from halocline.edits.text import EditError, TextFile, decode_text, encode_text
+from halocline.edits.text import EditError, decode_text, encode_text
 from halocline.edits.undoing import FileUndo, planned_writes, undo_plan
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol import events as ev
@@ -125,7 +125,7 @@ async def revert_hunk(workspace: Path, swap: HunkReversal, roots: Sequence[str] 
         if (data is None) != (swap.kind == made):
             problem = "no longer exists" if data is None else "already exists"
             raise DoesNotFit(f"{swap.path} {problem}.", "Reload the changes, then decide again.")
-        file = decode_text(data) if data is not None else TextFile("")
+        file = decode_text(data or b"", files.declared_encoding(path))
         now = swap_hunks(file.view, swap.diff, back=swap.back)
         if swap.kind == gone and now:
             raise DoesNotFit(

@@ -10,7 +10,7 @@ from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fit_
 from halocline.context.images import picture_facts
 from halocline.context.token_estimate import BYTES
 from halocline.context.user_files.mentions import Mention
-from halocline.edits.text import BinaryContent, decode_text, lines_of
+from halocline.edits.text import BinaryContent, lines_of, read_text
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -259,7 +259,7 @@ async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bo
         info = await ctx.host.files.info(place)
         if info is None or not info.is_file or info.size > FILE.characters or room < 200:
             return None
-        lines = lines_of(decode_text(await ctx.host.files.read(place, FILE.characters)).view)
+        lines = lines_of((await read_text(ctx.host.files, place, FILE.characters)).view)
     except (OSError, BinaryContent):
         return None
     fitted = fit_lines(lines, Budget(FILE.lines, room, 500), numbered_from=1)

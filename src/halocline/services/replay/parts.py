@@ -32,6 +32,7 @@ _SWITCHED_OFF = {
     "checkpoints": False,
     "rules": False,
     "language_servers": LanguageServerSettings(enabled=False),
+    "encodings": {},
     "formatters": {},
     "memory": False,
     "hide_keys": False,  # recordings contain no keys

@@ -197,6 +197,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "true to show only their beginning."
         ),
     ] = McpSettings()
+    encodings: Annotated[
+        dict[str, str],
+        Says(
+            description='Encodings of files that are not UTF-8, by pattern: `"legacy/*.bas" = "shift_jis"`. They count '
+            "before what `.gitattributes` and `.editorconfig` say."
+        ),
+    ] = {}
     formatters: Annotated[
         dict[str, str],
         Says(description='Commands that format a file after an edit, by pattern: `"*.py" = "ruff format {path}"`.'),
@@ -292,6 +299,14 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     catalogue_url: Annotated[
         str, Says(description="URL from which `halo models --refresh` fetches the model catalog.")
     ] = "https://models.dev/api.json"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, which msgspec turns into its ValidationError."""
+        for name in self.encodings.values():
+            try:
+                "".encode(name)
+            except LookupError:
+                raise ValueError(f"there is no encoding {name!r}; Python's names count, such as shift_jis") from None
 
     @property
     def viewport(self) -> tuple[int, int]:

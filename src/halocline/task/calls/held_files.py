@@ -37,6 +37,9 @@ class HeldFiles:
     async def read(self, path: Path, limit: int) -> bytes:
         return await self._files.read(path, limit)
 
+    def declared_encoding(self, path: Path) -> str:
+        return self._files.declared_encoding(path)
+
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         return await self._files.read_lines(path, first, last, limit)
 

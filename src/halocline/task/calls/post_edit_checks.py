@@ -81,8 +81,8 @@ class Follower(Value, frozen=True):
         if now.after == was.after:
             return Aftermath(facts=moved, notes=failed)
         who = f"`{formatted.ran}`" if formatted.ran else SOMEBODY
-        diff = make_diff(was.path, self._text(was.after), self._text(now.after))
-        text = make_diff(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
+        diff = make_diff(was.path, self._text(was.after, was), self._text(now.after, was))
+        text = make_diff(was.path, self._text(was.after, was), self._text(now.after, was), _LONGEST_DIFF).text
         note = Note(f"{was.path} was changed after your edit, by {who}:\n{text}", FORMATTER)
         change = FileChanged(path=was.path, before=was.after, after=now.after, cause=was.cause)
         return Aftermath((*moved, change), (diff,), (*failed, note))
@@ -94,7 +94,7 @@ class Follower(Value, frozen=True):
         with suppress(OSError):
             data = await self.files.read(self._path(was), _LARGEST)
             with suppress(BinaryContent):
-                decode_text(data)
+                decode_text(data, self.files.declared_encoding(self._path(was)))
                 return FileChanged(path=was.path, before=was.before, after=self.blobs.put(data), cause=was.cause)
         return was
 
@@ -117,16 +117,16 @@ class Follower(Value, frozen=True):
         return Formatted(command, why, ran.moved)
 
     def _edited_text(self, change: FileChanged) -> EditedText:
-        return EditedText(self._path(change), self._text(change.before), self._text(change.after))
+        return EditedText(self._path(change), self._text(change.before, change), self._text(change.after, change))
 
     def _path(self, change: FileChanged) -> Path:
         return self.workspace / change.path
 
-    def _text(self, reference: str | None) -> str | None:
+    def _text(self, reference: str | None, of: FileChanged) -> str | None:
         if reference is None:
             return None
         with suppress(BinaryContent):
-            return decode_text(self.blobs.get(reference)).text
+            return decode_text(self.blobs.get(reference), self.files.declared_encoding(self._path(of))).text
         return ""
 
 
