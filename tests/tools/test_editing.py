@@ -219,3 +219,11 @@ async def test_a_path_by_way_of_the_parent_has_one_name(call, workspace: Path):
 async def test_a_path_outside_the_workspace_is_named_whole(call, workspace: Path, tmp_path: Path):
     output = await call("write_to_file", path=str(tmp_path / "outside"), content="x\n")
     assert output.events[0].path == str(tmp_path / "outside")
+
+
+@pytest.mark.parametrize("new", ["Content", "Content\n", "\n", "a\nb", "a\n\n", "a\nb\n\n\n"])
+@pytest.mark.parametrize("was", [b"", b"\n", b"\r\n \r\n"])
+async def test_an_empty_old_text_in_an_empty_file_gives_exactly_the_new_text(say, workspace: Path, was, new):
+    (workspace / "a").write_bytes(was)
+    await say("replace_in_file", path="a", old_text="", new_text=new)
+    assert (workspace / "a").read_bytes().replace(b"\r\n", b"\n") == new.encode()

@@ -15,8 +15,9 @@ def parse_exact(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
     old, new = to_lf(old), to_lf(new)
     if old == new:
         raise NothingToReplace("The old and new text are the same.", "Send the new text as it should be.")
-    if old[-1:] in ("", "\n") and new[-1:] in ("", "\n"):
+    is_given = bool(old)
+    if old[-1:] == "\n" and new[-1:] in ("", "\n"):
         old, new = old[:-1], new[:-1]
-    search = tuple(old.split("\n")) if old else ()
+    search = tuple(old.split("\n")) if is_given else ()
     replace = tuple(new.split("\n")) if new else ()
     return [Edit(1, search, replace, "edit", Grain.CHARACTERS, everywhere=everywhere)]

@@ -133,7 +133,8 @@ def _all_exact(view: str, text: str) -> Iterator[Found]:
 def _place_blank(lines: Lines, edit: Edit) -> Place:
     """Place an edit without search lines: an empty file's content, or a hunk placed by headers or the file's end."""
     if not lines.view.strip():
-        text = "".join(f"{line}\n" for line in edit.replace)
+        is_exact = edit.grain is Grain.CHARACTERS and not edit.search
+        text = "\n".join(edit.replace) if is_exact else "".join(f"{line}\n" for line in edit.replace)
         return Placement(edit, 0, len(lines.view), How.WHOLE_FILE, (Splice(0, len(lines.view), text),))
     if edit.at_end or edit.headers:
         return _place_insert(lines, edit)
