@@ -137,6 +137,8 @@ async def test_a_file_of_an_uncertain_encoding_gets_no_character_of_another(jour
     after, told = await edit_in_all_ways(journey, file.text, data, new)
     assert after == [data] * len(EDITS)
     assert all("its encoding is uncertain" in one for one in told)
+    await journey.run(Turn(calls=(Call("read_file", {"path": "whole.txt"}),)), DONE)
+    assert "; encoding uncertain, shown as " in journey.results[0]
     after, _ = await edit_in_all_ways(journey, file.text, data, "ascii")
     assert after == [data.replace(OLD.encode(), f"{NEW}ascii".encode())] * len(EDITS)
 

@@ -234,3 +234,12 @@ def test_a_version_that_is_gone_says_so(work: Path) -> None:
 def test_an_edit_that_waits_shows_the_file_as_it_is(work: Path) -> None:
     (work / "a.txt").write_text("now\n")
     assert asyncio.run(reader(work).of_edit("call-1", "a.txt")).lines == ("now",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "cp1251", "cp932", "euc_kr"])
+def test_lines_of_a_file_in_another_encoding_are_its_text(work: Path, encoding: str) -> None:
+    words = {"cp932": "これは日本語の設定です", "euc_kr": "이것은 인코딩을 확인하는 테스트"}.get(
+        encoding, "настройки сервера"
+    )
+    (work / "a.txt").write_bytes(f"one\r\n{words}\r\n".encode(encoding))
+    assert read(work, "a.txt") == ["one", words]

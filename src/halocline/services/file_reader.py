@@ -28,6 +28,8 @@ from halocline.task.calls.policy_input import make_policy_context
 
 LARGEST = 64 * 2**20
 """Bytes of a file that is looked through to find its lines."""
+LARGEST_WIDE = 8 * 2**20
+"""Bytes of a file that is read whole because it may be UTF-16."""
 MOST_BYTES, MOST_LINES = 2**20, 2_000
 """Of one answer."""
 LONGEST_LINE = 10_000
@@ -108,12 +110,24 @@ class FileReader:
             found = await self._files.read_lines(Path(place), max(1, begin - MARGIN), end, 2 * MOST_BYTES)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.", _IN_EDITOR) from error
+        if not found.encoding and info.size <= LARGEST_WIDE:
+            return await self._lines_of_wide(path, place, (begin, end))
         if not found.encoding:
             raise UsageError(f"{path} is a binary file of {info.size:,} bytes.", _IN_EDITOR)
         text = found.data.decode(found.encoding, "replace").replace("\r\n", "\n")
         return self._make_lines(
             place, lines_of(text), found.first, min(begin, max(1, found.total)), found.total, info.size
         )
+
+    async def _lines_of_wide(self, path: str, place: str, of: tuple[int, int]) -> FileLines:
+        """Return lines of a file that may be UTF-16, which is read whole."""
+        data = await self._files.read(Path(place), LARGEST_WIDE)
+        try:
+            lines = lines_of(decode_text(data, self._files.declared_encoding(Path(place))).view)
+        except EditError:
+            raise UsageError(f"{path} is a binary file of {len(data):,} bytes.", _IN_EDITOR) from None
+        start = max(1, of[0] - MARGIN)
+        return self._make_lines(place, lines[start - 1 : of[1]], start, of[0], len(lines), len(data))
 
     async def of_edit(self, call: str, path: str, first: int = 1, last: int = 0) -> FileLines:
         """Return lines of a file as a call's edit left it; as it is now if that edit still waits. Raises UsageError."""

@@ -258,6 +258,8 @@ def _footer_line(first: int, last: int, total: int) -> str:
 
 
 def _describe_encoding(file: TextFile) -> str:
+    if file.known is not None:
+        return f"; encoding uncertain, shown as {file.encoding}"
     return "" if file.encoding == "utf-8" else f"; encoding {file.encoding}"
 
 
