@@ -43,6 +43,7 @@ OPENING = {
     **named("providers", "errors", OWN),
     **named("surfaces/rows", "words", OWN),
     **named("git", "view", WRITES),
+    **named("hosts", "ripgrep", WRITES),
     **named("hosts", "keeper", OWN),
     **named("hosts/shell", "ancestry readiness", OWN),
     **named("hosts/browser", "certificates", OWN),

@@ -22,6 +22,7 @@ NOT_TOOLS = {
         "places",
         "changes",
         "failed_edits",
+        "left_out",
         "pages",
         "pictures",
         "relevance",

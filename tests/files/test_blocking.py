@@ -1,7 +1,7 @@
 import os
 import threading
 
-from halocline.files.blocking import GIT_LISTS, find_blocking_above, find_blocking_below, watch_program
+from halocline.files.blocking import GIT_LISTS, find_blocking_below, watch_program
 
 
 def never() -> bool:
@@ -15,12 +15,6 @@ def test_the_nearest_pipe_of_a_name_that_is_read_is_found(tmp_path):
     os.mkfifo(tmp_path / "a/.gitattributes")
     os.mkfifo(tmp_path / "other")
     assert find_blocking_below(str(tmp_path), GIT_LISTS, never) == str(tmp_path / "a/.gitattributes")
-
-
-def test_a_pipe_in_a_folder_above_is_found(tmp_path):
-    (tmp_path / "a/b").mkdir(parents=True)
-    os.mkfifo(tmp_path / ".gitignore")
-    assert find_blocking_above(str(tmp_path / "a/b"), GIT_LISTS) == str(tmp_path / ".gitignore")
 
 
 def test_a_look_ends_with_what_it_is_for(tmp_path):

@@ -46,7 +46,10 @@ async def test_a_name_with_its_owner_finds_only_that_one(say, project, name):
 
 
 async def test_nothing_found_says_where_else_to_look(say, project):
-    assert await say(TOOL, name="pepper") == "[no definition of pepper; search_files finds its uses]"
+    assert await say(TOOL, name="pepper") == (
+        "[no definition of pepper; search_files finds its uses; "
+        "not looked at: 1 ignored file (built.py; name one as path)]"
+    )
 
 
 async def test_a_file_in_no_known_language_is_told(call, project):

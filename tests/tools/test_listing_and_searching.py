@@ -22,8 +22,8 @@ async def test_a_folder_lists_everything_directly_in_it(say, project: Path):
     assert await say("list_files", path="src") == "a.py"
 
 
-async def test_a_recursive_list_goes_breadth_first_without_hidden_files(say, project: Path):
-    assert await say("list_files", path=".", recursive="true") == "b.py\nsrc/\nsrc/a.py"
+async def test_a_recursive_list_goes_breadth_first_with_hidden_files(say, project: Path):
+    assert await say("list_files", path=".", recursive="true") == ".hidden/\nb.py\nsrc/\n.hidden/c\nsrc/a.py"
 
 
 @pytest.mark.parametrize("recursive", [True, False])
@@ -32,7 +32,9 @@ async def test_a_long_list_is_cut_and_says_so(say, workspace: Path, recursive: b
         (workspace / f"f{i:03}").touch()
     lines = (await say("list_files", path=".", recursive=recursive)).split("\n")
     assert lines[199] == "f199"
-    assert lines[200:] == ["[200 of 250 entries; list a folder below to see more]"]
+    assert lines[200:] == ["[200 of 250 entries; page=2 has more, or list a folder below]"]
+    lines = (await say("list_files", path=".", recursive=recursive, page=2)).split("\n")
+    assert (lines[0], lines[49:]) == ("f200", ["f249", "[50 of 250 entries; no more pages]"])
 
 
 async def test_an_empty_folder_is_said_to_be_empty(say):
@@ -58,7 +60,7 @@ async def test_odd_names_cannot_break_the_list(say, workspace: Path):
 
 async def test_matches_are_grouped_by_file_with_context(say, project: Path):
     text = await say("search_files", regex="alpha")
-    assert text == "src/a.py\n1- x\n2: alpha\n3- y\n--\n5- z\n6: alpha\nb.py\n1: alpha"
+    assert text == "src/a.py\n1- x\n2: alpha\n3- y\n--\n5- z\n6: alpha\nb.py\n1: alpha\n.hidden/c\n1: alpha"
 
 
 async def test_one_file_can_be_searched(say, project: Path):

@@ -20,7 +20,7 @@ class Budget(Value, frozen=True):
 
 FILE = Budget(1_000, 400_000, 2_000)
 MATCHES = Budget(None, 250_000, 2_000)
-LISTING = Budget(200, 100_000, 1_000)
+LISTING = Budget(200, 201_000, 1_000)
 DEFINITIONS = Budget(400, 40_000, 300)
 COMMAND = 30_000
 """Characters of a command's output; of more, the head and the tail are shown."""

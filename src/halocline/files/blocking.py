@@ -35,11 +35,6 @@ def find_blocking(paths: Iterable[str]) -> str:
     return next(filter(describe_blocking, paths), "")
 
 
-def find_blocking_above(folder: str, names: Sequence[str]) -> str:
-    """Return the first such file with one of these names in the parents of a folder, or ""."""
-    return find_blocking(os.path.join(place, name) for place in _folders_upward(folder) for name in names)
-
-
 def find_blocking_below(folder: str, names: Sequence[str], is_over: Callable[[], bool]) -> str:
     """Return the first such file with one of these names in or below a folder, or "". Stops once `is_over`."""
     waiting = [folder]
@@ -91,7 +86,8 @@ def watch_program(look: Callable[[Callable[[], bool]], str], end: Callable[[], N
         watch.stop()
 
 
-def _folders_upward(folder: str) -> Iterator[str]:
+def list_above(folder: str) -> Iterator[str]:
+    """Yield the folders above one, nearest first."""
     while folder != (above := os.path.dirname(folder)):
         folder = above
         yield folder

@@ -1,13 +1,18 @@
-"""Search with ripgrep: fast, honors ignore files, ignores ripgrep's own configuration."""
+"""Search with ripgrep: fast, honors ignore files, ignores ripgrep's own configuration.
+
+What must stay true: nothing found means that it is not there, or `LeftOut` counts where it was not looked for.
+"""
 
 import asyncio
 import os
+import re
 import subprocess
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from errno import EFBIG
 from functools import partial
-from pathlib import Path
-from stat import S_ISDIR
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import IO, TypeAlias, TypeVar
 
@@ -18,23 +23,32 @@ from halocline.context.budget import MATCH_LINE, shorten_line
 from halocline.files.blocking import (
     SEARCH_LISTS,
     find_blocking,
-    find_blocking_above,
     find_blocking_below,
     watch_program,
 )
-from halocline.files.opening import look_at
 from halocline.hosts.executables import find_ripgrep
 from halocline.hosts.search_source import Source, search_source
-from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
+from halocline.ports.host import LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.patterns import compile_later
 
 T = TypeVar("T")
 Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 
-_UNSEARCHED = Path(__file__).with_name("unsearched.txt")
-_COMMON = ("--no-config", "--no-messages", "--no-require-git", f"--ignore-file={_UNSEARCHED}")
+_COMMON = ("--no-config", "--no-messages", "--no-require-git", "--no-ignore-parent", "--hidden")
 _FILES = ("--files", "--null")
+_NOT_UTF8 = ("--files-with-matches", "--null", "--text", "--line-regexp", "--invert-match", r"--regexp=[^\x00]*")
+"""Files with bytes that are not UTF-8, and those with NUL."""
 _TIME_LIMIT = 30.0
+_COUNTING = 5.0
+_MOST_DECODED, _BYTES_DECODED = 2_000, 100_000_000
+_PLAIN = compile_later(r"(?:[\w \"'#%&,:;<=>@`~!/-]|\\[^\w\s]|\\b)*", re.ASCII)
+"""Expressions that match the same bytes in all encodings that extend ASCII."""
+_CROSSES = compile_later(r"\\[nr]|\\x0[aAdD]|\(\?[a-zA-Z]*s[a-zA-Z-]*[:)]")
+_BLANKS_WITHIN = compile_later(r"(?s).*[^\s(^|].*\\s[*+{?]?[^$|)].*")
+_MAY_CROSS = compile_later(r"\\[sWDP]|\[\^")
+_MOST_MARKED = 20
+"""Lines of one match that are shown."""
 BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
 _OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _LONGEST_RECORD = 1 << 20
@@ -55,11 +69,17 @@ class _Content(msgspec.Struct):
         return self.text or self.raw.decode("utf-8", "replace")
 
 
+class _Found(msgspec.Struct):
+    start: int
+    end: int
+
+
 class _Data(msgspec.Struct):
     path: _Content | None = None
     lines: _Content | None = None
     line_number: int | None = None
     absolute_offset: int = 0
+    submatches: tuple[_Found, ...] = ()
 
 
 class _Record(msgspec.Struct):
@@ -89,27 +109,76 @@ class Ripgrep:
 
     async def search(self, query: SearchQuery) -> SearchResult:
         found = await self._matches(query)
-        # Listing them costs as much as a search, so it is done only where they may be what was wanted.
-        return found if found.matches and not query.glob else replace(found, left_out=await self._secrets(query))
+        if not (found.matches and _PLAIN.fullmatch(query.regex)) or any("\ufffd" in one.text for one in found.matches):
+            found = await self._add_decoded(query, found)
+        # Counting costs as much as a search, so it is done only where what is left out may be what was wanted.
+        if found.matches and not query.glob:
+            return found
+        return replace(found, left_out=found.left_out + await self.count_left_out(Path(query.path), query.glob))
 
-    async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
-        names = await self._run(str(path), _FILES, _read_names)
+    async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
+        (names, _), cut = await self._names(path, glob, self._time_limit)
         names.sort(key=lambda name: (name.count("/"), name))
-        return names[:limit], len(names) > limit
+        return names[:limit], cut or len(names) > limit
+
+    async def count_left_out(self, path: Path, glob: str = "") -> LeftOut:
+        if not await asyncio.to_thread(path.is_dir):
+            return LeftOut()
+        there, every = self._names(path, glob, _COUNTING), self._names(path, glob, _COUNTING, all=True)
+        ((names, secrets), cut), ((all_names, _), more) = await asyncio.gather(there, every)
+        ignored = () if cut else set(all_names).difference(names)
+        others = 0
+        if glob and not names:
+            (unfitting, _), _ = await self._names(path, "", _COUNTING)
+            others = len(unfitting)
+        return LeftOut(secrets, len(ignored), _find_places(ignored, names), unfitting=others, more=cut or more)
 
     async def _matches(self, query: SearchQuery) -> SearchResult:
-        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *_list_globs(query))
-        return await self._run(query.path, options, partial(_build_result, limit=query.limit))
+        """Search line by line, and over lines where an expression may match their ends."""
+        if _CROSSES.search(query.regex):
+            return await self._lines(query, "--multiline")
+        found = await self._lines(query)
+        within = _BLANKS_WITHIN.fullmatch(query.regex)
+        if not (within or (not found.matches and _MAY_CROSS.search(query.regex))):
+            return found
+        return _merge_results(found, await self._lines(query, "--multiline", over_lines=True))
 
-    async def _secrets(self, query: SearchQuery) -> tuple[str, ...]:
-        """Files that are not searched because they may contain secrets, whether or not they match."""
-        found = look_at(query.path) if self._scope else None
-        if found is None or not S_ISDIR(found.st_mode):
-            return ()
-        return await self._run(query.path, (*_FILES, *_list_globs(query)), _secret_names)
+    async def _lines(self, query: SearchQuery, *more: str, over_lines: bool = False) -> SearchResult:
+        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *more)
+        build = partial(_build_result, query=query, over_lines=over_lines)
+        return await self._run(query.path, options, build, query.glob)
 
-    async def _run(self, path: str, options: Sequence[str], collect: Collect[T]) -> T:
-        running = _Running([self.program, *_COMMON, *options])
+    async def _add_decoded(self, query: SearchQuery, found: SearchResult) -> SearchResult:
+        """Search the files in other encodings as UTF-8, and count those that are not text."""
+        from tempfile import TemporaryDirectory  # no start loads it, and few projects have such files
+
+        with TemporaryDirectory() as folder:
+            decode = partial(_decode_files, folder=folder)
+            places, left_out = await self._run(query.path, _NOT_UTF8, decode, query.glob)
+            found = replace(found, left_out=found.left_out + left_out)
+            if not places:
+                return found
+            plain = Ripgrep(self._program, self._time_limit)
+            decoded = await plain._matches(replace(query, path=folder, glob=""))
+        others = tuple(one for one in found.matches if one.path not in places.values())
+        known = tuple(replace(one, path=places[one.path]) for one in decoded.matches)
+        return _merge_results(replace(found, matches=others), replace(decoded, matches=known))
+
+    async def _names(
+        self, path: Path, glob: str, patience: float, *, all: bool = False
+    ) -> tuple[tuple[list[str], tuple[str, ...]], bool]:
+        """Return the files below a folder, those of them that may hold secrets, and True if these are not all."""
+        running = _Running(self.program, _FILES, glob, all=all)
+        timer = asyncio.get_running_loop().call_later(patience, running.stop)
+        try:
+            names = await asyncio.to_thread(running.collect, str(path), self._scope, _read_judged_names)
+            return names, running.is_stopped or len(names[0]) >= _MOST_FILES
+        finally:
+            timer.cancel()
+            running.stop()
+
+    async def _run(self, path: str, options: Sequence[str], collect: Collect[T], glob: str = "") -> T:
+        running = _Running(self.program, options, glob)
         try:
             async with asyncio.timeout(self._time_limit):
                 return await asyncio.to_thread(running.collect, path, self._scope, collect)
@@ -123,11 +192,12 @@ class Ripgrep:
 class _Running:
     """A process that is started in one thread and may be ended from another."""
 
-    def __init__(self, command: list[str]) -> None:
-        self._command = command
+    def __init__(self, program: str, options: Sequence[str], glob: str, *, all: bool = False) -> None:
+        self._command = [program, *_COMMON, *(["--no-ignore"] if all else []), *options]
+        self._glob, self._all = glob, all
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
+        self.is_stopped = False
 
     def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
         """Collect the results, end the process and check its exit."""
@@ -151,15 +221,16 @@ class _Running:
         return result
 
     def _start(self, source: Source) -> "subprocess.Popen[bytes]":
+        rules = source.set_rules(self._glob, all=self._all)
         with self._lock:
-            if self._stopped:
+            if self.is_stopped:
                 raise ToolFailure("The search was stopped.")
-            self._process = source.start([*self._command, "--", source.operand])
+            self._process = source.start([*self._command, *rules.options], rules.text)
             return self._process
 
     def stop(self) -> None:
         with self._lock:
-            self._stopped = True
+            self.is_stopped = True
             if self._process:
                 self._process.kill()
 
@@ -167,12 +238,7 @@ class _Running:
 def _find_blocking(folder: str, is_over: Callable[[], bool]) -> str:
     """Find an ignore file that ripgrep would wait for."""
     own = os.environ.get("HOME", "")
-    found = find_blocking(f"{own}/{name}" for name in _OWN_LISTS) or find_blocking_above(folder, SEARCH_LISTS)
-    return found or find_blocking_below(folder, SEARCH_LISTS, is_over)
-
-
-def _list_globs(query: SearchQuery) -> tuple[str, ...]:
-    return (f"--glob={query.glob}",) if query.glob else ()
+    return find_blocking(f"{own}/{name}" for name in _OWN_LISTS) or find_blocking_below(folder, SEARCH_LISTS, is_over)
 
 
 def _explain_message(message: str) -> str:
@@ -181,40 +247,113 @@ def _explain_message(message: str) -> str:
     return f"{problem}\nRewrite the pattern without look-around and backreferences." if advice else problem
 
 
-def _build_result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
+def _build_result(stream: IO[bytes], source: Source, query: SearchQuery, over_lines: bool) -> SearchResult:
     found: list[Match] = []
+    long: list[bytes] = []
     count, cut = 0, False
-    for match in _read_matches(stream, source):
+    for match in _read_matches(stream, source, long, over_lines=over_lines):
         count += match.is_match
-        if count > limit:
+        if count > query.limit:
             cut = True
             break
         found.append(match)
-    return SearchResult(tuple(sorted(found, key=lambda match: (match.path, match.line))), cut)
+    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=len(long)))
 
 
-def _read_matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
-    for record in map(_record.decode, _read_records(stream)):
+def _keep_near(found: Iterable[Match], context: int) -> tuple[Match, ...]:
+    """Return the matches by place, with no more than that many lines around them."""
+    marked = {(one.path, one.line) for one in found if one.is_match}
+    lines = {(one.path, one.line): one for one in sorted(found, key=lambda one: one.is_match)}
+    near = range(-context, context + 1)
+    return tuple(lines[at] for at in sorted(lines) if any((at[0], at[1] + by) in marked for by in near))
+
+
+def _merge_results(one: SearchResult, other: SearchResult) -> SearchResult:
+    lines = {(each.path, each.line): each for each in (*other.matches, *one.matches) if not each.is_match}
+    lines |= {(each.path, each.line): each for each in (*other.matches, *one.matches) if each.is_match}
+    left_out = replace(one.left_out, long=max(one.left_out.long, other.left_out.long))
+    return SearchResult(tuple(lines[at] for at in sorted(lines)), one.cut or other.cut, left_out)
+
+
+def _read_matches(stream: IO[bytes], source: Source, long: list[bytes], *, over_lines: bool) -> Iterator[Match]:
+    for record in map(_record.decode, _read_records(stream, long)):
         data = record.data
         if record.type not in ("match", "context") or not (data.path and data.lines and data.line_number):
             continue
+        marked = _find_marked(data, over_lines=over_lines) if record.type == "match" else set()
+        if over_lines and record.type == "match" and not marked:
+            continue
         name = data.path.text or os.fsdecode(data.path.raw)
-        if source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
-            text = shorten_line(str(data.lines).rstrip("\r\n"), MATCH_LINE)
-            yield Match(source.path_of(name), data.line_number, text, record.type == "match")
+        if not source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
+            continue
+        for at, line in enumerate(str(data.lines).removesuffix("\n").split("\n")):
+            text = shorten_line(line.rstrip("\r"), MATCH_LINE)
+            yield Match(source.path_of(name), data.line_number + at, text, at in marked)
 
 
-def _read_records(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of the stream, without overlong ones."""
+def _find_marked(data: _Data, *, over_lines: bool) -> set[int]:
+    """Return the lines of a match, from 0, without blank ones around it. `over_lines`: only if there are several."""
+    raw = data.lines.raw if data.lines else b""
+    marked: set[int] = set()
+    for found in data.submatches:
+        text = raw[found.start : found.end]
+        start = found.start + len(text) - len(text.lstrip()) if text.strip() else found.start
+        end = max(start, found.start + len(text.rstrip()) - 1)
+        first, last = raw.count(b"\n", 0, start), raw.count(b"\n", 0, end)
+        if last > first or not over_lines:
+            marked.update(range(first, min(last + 1, first + _MOST_MARKED)))
+    return marked
+
+
+def _read_records(stream: IO[bytes], long: list[bytes]) -> Iterator[bytes]:
+    """The lines of the stream, without overlong ones; the beginnings of those that are matches go to `long`."""
     whole = True
     while line := stream.readline(_LONGEST_RECORD):
         if whole and line.endswith(b"\n"):
             yield line
+        elif whole and line.startswith(b'{"type":"match"'):
+            long.append(line[:100])
         whole = line.endswith(b"\n")
 
 
-def _secret_names(stream: IO[bytes], source: Source) -> tuple[str, ...]:
-    return tuple(sorted(filter(source.is_secret, _read_names(stream, source))))
+def _decode_files(stream: IO[bytes], source: Source, folder: str) -> tuple[dict[str, str], LeftOut]:
+    """Write the texts of the files named as UTF-8 below a folder, and return whose they are."""
+    places: dict[str, str] = {}
+    undecodable, large, room = 0, 0, _BYTES_DECODED
+    for name in _read_names(stream, source):
+        try:
+            text = source.decode(name) if room > 0 and len(places) < _MOST_DECODED else ""
+        except OSError as error:
+            large += error.errno == EFBIG
+            continue
+        if text is None:
+            undecodable += 1
+        elif not text:
+            large += 1
+        else:
+            place = f"{folder}/{len(places):05}"
+            with open(place, "w", encoding="utf-8", errors="replace", newline="") as file:
+                file.write(text)
+            places[place] = source.path_of(f"./{name}")
+            room -= len(text)
+    return places, LeftOut(undecodable=undecodable, large=large)
+
+
+def _find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
+    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    counts = Counter(_outermost(name, shown) for name in ignored)
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:3]
+
+
+def _outermost(name: str, shown: set[str]) -> str:
+    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
+    return next((f"{folder}/" for folder in folders if folder not in shown), name)
+
+
+def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...]]:
+    names = _read_names(stream, source)
+    return names, tuple(sorted(filter(source.is_secret, names)))
 
 
 def _read_names(stream: IO[bytes], source: Source) -> list[str]:

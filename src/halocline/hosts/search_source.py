@@ -8,19 +8,25 @@ import os
 import re
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from errno import EFBIG
 from functools import partial
 
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.files.opening import NOT_REGULAR, open_below, open_resolved
 from halocline.files.regular import read_from
+from halocline.hosts.search_rules import Rules, build_rules
 from halocline.ports.host import Scope
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import ToolFailure
 
 _LARGEST_ENCODED = 20_000_000
 """Largest file in bytes that is decoded to check a line; UTF-8 files are checked at the line's offset."""
+_BEGINNING = 1 << 13
+"""Bytes in which a file that is not text shows it, usually."""
+_PIPE = 1 << 14
 _BY_DESCRIPTOR = "/proc/self/fd"
 _KEPT = r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT"
 
@@ -30,6 +36,7 @@ class Source:
 
     def __init__(self, path: str, fd: int, place: str, scope: Scope | None, *, is_folder: bool) -> None:
         self.is_folder = is_folder
+        self.rules = Rules()
         self._path = path
         self._fd = fd
         self._place = place
@@ -39,21 +46,28 @@ class Source:
         self._file: int | None = None
         self._lines: list[str] | None = None
 
+    def set_rules(self, glob: str, *, all: bool) -> Rules:
+        """Return the rules for what is searched, which names are checked against from now on."""
+        if self.is_folder:
+            root = self._scope.folder_of(self._place) if self._scope else ""
+            self.rules = build_rules(self._place, root, glob, all=all)
+        return self.rules
+
     @property
     def operand(self) -> str:
         return "./" if self.is_folder else "-"
 
-    def start(self, command: list[str]) -> "subprocess.Popen[bytes]":
-        """Start a program in the folder, or with the file as its input."""
+    def start(self, command: list[str], ignored: str) -> "subprocess.Popen[bytes]":
+        """Start ripgrep in the folder, or with the file as its input. `ignored` is the text of an ignore file."""
         given = {name: value for name, value in os.environ.items() if re.fullmatch(_KEPT, name)}
         env = child_environment(given)
-        if not self.is_folder:
-            return _start_process(command, env, stdin=self._fd)
-        if os.path.isdir(_BY_DESCRIPTOR):
-            folder = f"{_BY_DESCRIPTOR}/{self._fd}"
-            return _start_process(command, env, cwd=folder)
-        enter = partial(os.fchdir, self._fd)
-        return _start_process(command, env, enter=enter)
+        with _hold_text(ignored) as held:
+            command = [*command, f"--ignore-file=/dev/fd/{held}", "--", self.operand]
+            if not self.is_folder:
+                return _start_process(command, env, held, stdin=self._fd)
+            if os.path.isdir(_BY_DESCRIPTOR):
+                return _start_process(command, env, held, cwd=f"{_BY_DESCRIPTOR}/{self._fd}")
+            return _start_process(command, env, held, enter=partial(os.fchdir, self._fd))
 
     def path_of(self, name: str) -> str:
         """The path of a file below the given path; the program's names start with the operand."""
@@ -65,13 +79,15 @@ class Source:
             return True
         if name != self._name:
             self.close()
-            self._name, self._file = name, self._open(name[2:])
+            self._name, self._file = name, self._open(name[2:]) if self.rules.fits(name[2:]) else None
         if self._file is None:
             return False
         return os.pread(self._file, len(line), offset) == line or self._holds_decoded(self._file, number, line)
 
     def shown(self, names: list[str]) -> list[str]:
-        """The names that are not hidden."""
+        """The names that fit and are not hidden."""
+        if self.rules.patterns:
+            names = list(filter(self.rules.fits, names))
         if self._scope is None or not self._scope.hides_names:
             return names
         return [name for name in names if not self._scope.hides(os.path.join(self._place, name))]
@@ -103,20 +119,62 @@ class Source:
     def _holds_decoded(self, file: int, number: int, line: bytes) -> bool:
         """The same for a file in another encoding, whose lines the program converts to UTF-8."""
         if self._lines is None:
-            self._lines = _decoded_lines(file)
-        lines = self._lines[number - 1 : number]
-        return bool(lines) and lines[0] == line.decode("utf-8", "replace").rstrip("\r\n")
+            try:
+                self._lines = _decoded_lines(file)
+            except BinaryContent:
+                self._lines = []
+        wanted = [one.rstrip("\r") for one in line.decode("utf-8", "replace").removesuffix("\n").split("\n")]
+        return self._lines[number - 1 : number - 1 + len(wanted)] == wanted
+
+    def decode(self, name: str) -> str | None:
+        """The text of a file that may be read, with LF line ends; None if it is not text.
+
+        Raises:
+            OSError: it may not be read, or is too large to decode (`EFBIG`).
+        """
+        fd = self._open(name) if self.is_folder else os.dup(self._fd)
+        if fd is None:
+            raise PermissionError(name)
+        try:
+            os.lseek(fd, 0, os.SEEK_SET)
+            decode_text(read_from(fd, _BEGINNING))
+            if os.fstat(fd).st_size > _LARGEST_ENCODED:
+                raise OSError(EFBIG, name)
+            return "\n".join(_decoded_lines(fd))
+        except BinaryContent:
+            return None
+        finally:
+            os.close(fd)
 
 
 def _start_process(
     command: list[str],
     environment: ChildEnvironment,
+    held: int,
     stdin: int = subprocess.DEVNULL,
     cwd: str | None = None,
     enter: Callable[[], None] | None = None,
 ) -> "subprocess.Popen[bytes]":
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=cwd, preexec_fn=enter, env=environment)
+    return subprocess.Popen(
+        command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=cwd, preexec_fn=enter, env=environment, pass_fds=(held,)
+    )
+
+
+@contextmanager
+def _hold_text(text: str) -> Iterator[int]:
+    """Hold a text open for a program that reads it as a file. Where there is no memory file, a pipe holds its end."""
+    if sys.platform == "linux":
+        fd = os.memfd_create("ignored")
+        os.write(fd, text.encode())
+    else:
+        fd, end = os.pipe()
+        os.write(end, text.encode()[-_PIPE:])
+        os.close(end)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 @contextmanager
@@ -135,10 +193,6 @@ def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
 
 
 def _decoded_lines(file: int) -> list[str]:
-
     os.lseek(file, 0, os.SEEK_SET)
-    try:
-        text = decode_text(read_from(file, _LARGEST_ENCODED)).text
-    except BinaryContent:
-        return []
+    text = decode_text(read_from(file, _LARGEST_ENCODED)).text
     return [line.rstrip("\r") for line in text.split("\n")]

@@ -64,6 +64,11 @@ class ReadScope:
         """Return True if even the name of a place is hidden."""
         return self.hides_names and self._kinds.guarded_kind(place) is Place.IGNORED
 
+    def folder_of(self, place: str) -> str:
+        """Return the folder of the task that a place is in; empty for a place outside."""
+        root = self._kinds.root_of(place)
+        return root.path if root else ""
+
     def is_secret(self, place: str) -> bool:
         """Return True if a place may hold secrets by its name and was not itself judged."""
         return place not in self._judged and self._kinds.guarded_kind(place) is Place.SECRET

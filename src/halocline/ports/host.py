@@ -64,6 +64,9 @@ class Scope(Protocol):
     def hides(self, place: str) -> bool:
         """True if even the name is hidden."""
 
+    def folder_of(self, place: str) -> str:
+        """The opened folder that a place is in; empty for a place outside."""
+
     def is_secret(self, place: str) -> bool:
         """True if the file may hold secrets, judged by its name."""
 
@@ -237,7 +240,7 @@ class Shell(Protocol):
 
 
 class SearchQuery(Value, frozen=True):
-    """A search. `regex` is in ripgrep's syntax, `glob` filters files, `limit` is in matches."""
+    """A search. `regex` is in ripgrep's syntax, `glob` one or more patterns for files, `limit` is in matches."""
 
     path: str
     regex: str
@@ -255,16 +258,38 @@ class Match(Value, frozen=True):
     is_match: bool = True
 
 
+class LeftOut(Value, frozen=True):
+    """Files that a search or a list did not look at, and why. Names are relative to the folder.
+
+    `secrets` may hold secrets; `ignored` counts what ignore files leave out, and installed code, mostly in `places`.
+    `undecodable` are not text, `large` too large to decode, `long` are matches in overlong lines.
+    `unfitting` counts the files that there are if none fits the patterns. `more`: there may be more of each.
+    """
+
+    secrets: tuple[str, ...] = ()
+    ignored: int = 0
+    places: tuple[str, ...] = ()
+    undecodable: int = 0
+    large: int = 0
+    long: int = 0
+    unfitting: int = 0
+    more: bool = False
+
+    def __add__(self, other: "LeftOut") -> "LeftOut":
+        pairs = ((name, getattr(self, name) + getattr(other, name)) for name in self.__struct_fields__[:-1])
+        return LeftOut(**dict(pairs), more=self.more or other.more)
+
+
 class SearchResult(Value, frozen=True):
-    """Matches of a search. `left_out` are files not searched because they may hold secrets, relative to the folder."""
+    """Matches of a search. `left_out` is complete if there are no matches."""
 
     matches: tuple[Match, ...]
     cut: bool = False
-    left_out: tuple[str, ...] = ()
+    left_out: LeftOut = LeftOut()
 
 
 class Search(Protocol):
-    """Finds text and files; respects ignore files."""
+    """Finds text and files, hidden ones too; respects ignore files."""
 
     def only(self, scope: Scope) -> "Search":
         """Return this search restricted to the scope, without hidden names."""
@@ -272,8 +297,11 @@ class Search(Protocol):
     async def search(self, query: SearchQuery) -> SearchResult:
         """Search files. Raises ToolFailure if the expression is invalid."""
 
-    async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
+    async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
         """Return files below a folder, relative to it, nearest first; and True if the list was cut."""
+
+    async def count_left_out(self, path: Path, glob: str = "") -> LeftOut:
+        """Count what `files` and `search` leave out below a folder."""
 
 
 class WebAnswer(Value, frozen=True):

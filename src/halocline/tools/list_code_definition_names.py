@@ -9,12 +9,13 @@ from msgspec import Meta
 
 from halocline.context.budget import DEFINITIONS, fit_lines
 from halocline.ports.code import Definition
-from halocline.ports.host import SearchQuery
+from halocline.ports.host import LeftOut, SearchQuery
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.patterns import compile_later
+from halocline.tools.left_out import count_files, say_absent
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import define_tool
 
@@ -51,7 +52,8 @@ async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure(
             f"{shown_path(path, ctx)} cannot be parsed: unknown language, or larger than 1 MB. Use search_files."
         )
-    return _describe_lines([_definition_line(one) for one in found], "no definitions", "narrow the list with name")
+    nothing = say_absent("no definitions", LeftOut())
+    return _describe_lines([_definition_line(one) for one in found], nothing, "narrow the list with name")
 
 
 async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
@@ -66,7 +68,9 @@ async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
             lines += [make_printable(file), *map(_definition_line, found)]
     if more or len(known) > MOST_FILES:
         lines.append(f"[only the {MOST_FILES} nearest source files were read; use a folder below, or set name]")
-    return _describe_lines(lines, "no definitions in source files here", "use a folder below, or set name")
+    left_out = LeftOut() if lines else await ctx.host.search.count_left_out(path)
+    nothing = say_absent(f"no definitions in {count_files(len(known), 'source')}", left_out)
+    return _describe_lines(lines, nothing, "use a folder below, or set name")
 
 
 async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
@@ -84,7 +88,9 @@ async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
     lines = [line for _, _, line in sorted(ranked)]
     if result.cut or len(files) > _FILES_SEARCHED:
         lines.append("[not every file with this name was read; narrow path]")
-    return _describe_lines(lines, f"no definition of {name}; search_files finds its uses", "narrow path or name")
+    left_out = LeftOut() if lines else await ctx.host.search.count_left_out(path)
+    nothing = say_absent(f"no definition of {name}; search_files finds its uses", left_out)
+    return _describe_lines(lines, nothing, "narrow path or name")
 
 
 def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
@@ -121,7 +127,7 @@ def _full_name(one: Definition) -> str:
 def _describe_lines(lines: list[str], nothing: str, more: str) -> ToolOutput:
     fitted = fit_lines(lines, DEFINITIONS)
     footer = (f"[{len(fitted.lines)} of {len(lines)} lines; {more}]",) if fitted.cut else ()
-    return ToolOutput.of("\n".join([*fitted.lines, *footer]) or f"[{nothing}]")
+    return ToolOutput.of("\n".join([*fitted.lines, *footer]) or nothing)
 
 
 DESCRIPTION = (

@@ -3,32 +3,37 @@
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from halocline.context.budget import MATCHES, fit_lines
+from halocline.context.budget import LISTING, MATCHES, fit_lines
 from halocline.policy.sensitive_names import is_secret
-from halocline.ports.host import SearchQuery, SearchResult
+from halocline.ports.host import LeftOut, SearchQuery, SearchResult
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import ToolKind
+from halocline.tools.left_out import list_unseen, say_absent
 from halocline.tools.places import find_existing, shown_path
 from halocline.tools.relevance import Found, rank_files, share_matches
 from halocline.tools.schema import define_tool
 
 LIMIT = 300
 _LOOKED_AT = 3_000
+_COUNTED = 50_000
 _SHARE = 10
-_NAMED = 10
+_MOST_AROUND = 20
 
 
 class Input(msgspec.Struct):
     regex: Annotated[str, Meta(description="Regular expression, Rust syntax; `(?i)` ignores case.")]
     path: Annotated[str, Meta(description="Folder or file to search.")] = "."
-    file_pattern: Annotated[str | None, Meta(description="Only files that match this glob, such as `*.py`.")] = None
+    file_pattern: Annotated[str | None, Meta(description="Only files like `*.ts,src/**`.")] = None
+    context: Annotated[int, Meta(description="Lines around it.")] = 1
+    show: Annotated[Literal["lines", "files", "counts"], Meta(description="What to return.")] = "lines"
 
 
 def summary(input: Input) -> Summary:
@@ -38,46 +43,37 @@ def summary(input: Input) -> Summary:
 
 
 def _secrets_named(input: Input) -> tuple[str, ...]:
-    """Return the path of a file that the pattern names and that may hold secrets: the gate judges it as a path."""
-    name = (input.file_pattern or "").removeprefix("**/")
-    if any(sign in name for sign in "*?[{") or not is_secret(os.path.basename(name)):
-        return ()
-    return (os.path.join(input.path, name.lstrip("/")),)
+    """Return the paths of files that the pattern names and that may hold secrets: the gate judges them as paths."""
+    names = [name.strip().removeprefix("**/") for name in (input.file_pattern or "").split(",")]
+    named = [name for name in names if not any(sign in name for sign in "*?[{") and is_secret(os.path.basename(name))]
+    return tuple(os.path.join(input.path, name.lstrip("/")) for name in named)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, _ = await find_existing(input.path, ctx)
     result = await _search_places(path, input, ctx)
     if not result.matches:
-        nothing = f"[no match in {_describe_place(path, ctx)}; ignored and hidden files are not searched]"
-        return ToolOutput.of("\n".join([nothing, *_left_out(result)]))
+        return ToolOutput.of(say_absent(f"no match in {_describe_place(path, ctx)}", result.left_out))
     found = rank_files(result.matches, input.regex, str(path))
-    lines = list(_result_lines(share_matches(found, LIMIT, _SHARE), ctx))
-    fitted = fit_lines((text for text, _ in lines), MATCHES)
-    seen = sum(is_match for _, is_match in lines[: len(fitted.lines)])
     total = sum(one.matches for one in found)
+    shared = share_matches(found, LIMIT, _SHARE) if input.show == "lines" else found
+    lines = list((_result_lines if input.show == "lines" else partial(_file_lines, input.show))(shared, ctx))
+    fitted = fit_lines((text for text, _ in lines), MATCHES if input.show == "lines" else LISTING)
+    seen = sum(matches for _, matches in lines[: len(fitted.lines)])
     if seen == total and not result.cut:
-        return ToolOutput.of("\n".join([*fitted.lines, *_left_out(result)]))
+        return ToolOutput.of("\n".join([*fitted.lines, *list_unseen(result.left_out)]))
     of = f"more than {total:,}" if result.cut else f"{total:,}"
-    footer = f"[{seen} of {of} matches, most relevant files first; narrow regex, path or file_pattern]"
-    return ToolOutput.of("\n".join([*fitted.lines, footer, *_left_out(result)]))
-
-
-def _left_out(result: SearchResult) -> tuple[str, ...]:
-    """Return a line on the files skipped because they may hold secrets."""
-    if not result.left_out:
-        return ()
-    names = ", ".join(map(make_printable, result.left_out[:_NAMED]))
-    more = f" and {len(result.left_out) - _NAMED} more" if len(result.left_out) > _NAMED else ""
-    return (f"[not searched, as they may hold secrets: {names}{more}; pass one as path to ask the user for access]",)
+    footer = f"[{seen:,} of {of} matches, most relevant files first; narrow regex, path or file_pattern]"
+    return ToolOutput.of("\n".join([*fitted.lines, footer, *list_unseen(result.left_out)]))
 
 
 async def _search_places(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
     """Search the given folder; for the workspace, all folders of the task."""
-    pattern = input.file_pattern or ""
-    queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _search_roots(path, ctx)]
+    context, limit = (min(max(0, input.context), _MOST_AROUND), _LOOKED_AT) if input.show == "lines" else (0, _COUNTED)
+    roots = _search_roots(path, ctx)
+    queries = [SearchQuery(str(root), input.regex, input.file_pattern or "", context, limit) for root in roots]
     found = await asyncio.gather(*map(ctx.host.search.search, queries))
-    left_out = tuple(name for one in found for name in one.left_out)
+    left_out = sum((one.left_out for one in found), LeftOut())
     return SearchResult(tuple(match for one in found for match in one.matches), any(one.cut for one in found), left_out)
 
 
@@ -89,20 +85,23 @@ def _describe_place(path: Path, ctx: ToolContext) -> str:
     return ", ".join(shown_path(place, ctx) for place in _search_roots(path, ctx))
 
 
-def _result_lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, bool]]:
+def _file_lines(show: str, found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, int]]:
+    for one in found:
+        name = make_printable(shown_path(Path(one.path), ctx))
+        yield f"{name}: {one.matches:,}" if show == "counts" else name, one.matches
+
+
+def _result_lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, int]]:
     """Yield each file's name, then its lines: `12: ` for a match, `12- ` for context, `--` for a gap."""
     for one in found:
-        yield make_printable(shown_path(Path(one.path), ctx)), False
+        yield make_printable(shown_path(Path(one.path), ctx)), 0
         previous = None
         for line in one.lines:
             if previous is not None and line.line > previous + 1:
-                yield "--", False
-            yield f"{line.line}{':' if line.is_match else '-'} {line.text}", line.is_match
+                yield "--", 0
+            yield f"{line.line}{':' if line.is_match else '-'} {line.text}", int(line.is_match)
             previous = line.line
 
 
-DESCRIPTION = (
-    f"Search file contents with a regular expression. Returns up to {LIMIT} matches with one line of context. "
-    "Prefer it to grep; it skips ignored and secret files."
-)
+DESCRIPTION = "Search file contents, also over lines. Prefer it to grep; it skips ignored and secret files."
 TOOL = define_tool("search_files", DESCRIPTION, ToolKind.SEARCH, Input, summary, run)

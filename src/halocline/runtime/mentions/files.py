@@ -18,6 +18,7 @@ from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
 from halocline.runtime.mentions.access import DATA, Ground, Hides, make_notes
 from halocline.tools import read_file
+from halocline.tools.left_out import count_files, say_absent
 from halocline.tools.read_file import LARGEST_FILE
 
 FILE_NOTE, FOLDER_NOTE = "file", "folder"
@@ -228,9 +229,10 @@ async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext)
     more = f"\n[{len(tree.lines)} of {'over ' * cut}{len(names):,} files]" if tree.cut or cut else ""
     direct = [file for file in names if "/" not in file]
     texts, left_out = await _read_texts(place, direct, ground, ctx)
-    label = f"{name.rstrip('/')}/: folder, {_count_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
+    label = f"{name.rstrip('/')}/: folder, {count_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
     skipped = [f"[cut or left out: {', '.join(left_out)}; read them one by one]"] if left_out else []
-    listing = "\n".join(there) + more if names else "[the folder is empty, or everything in it is ignored]"
+    nothing = "" if names else say_absent("no files in it", await ctx.host.search.count_left_out(place))
+    listing = nothing or "\n".join(there) + more
     return make_notes(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
 
 
@@ -264,10 +266,6 @@ async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bo
         return None
     fitted = fit_lines(lines, Budget(FILE.lines, room, 500), numbered_from=1)
     return "\n".join(fitted.lines) or "[the file is empty]", not fitted.cut
-
-
-def _count_files(number: int) -> str:
-    return f"{number:,} file{'s' * (number != 1)}"
 
 
 def _shown_name(place: Path, ctx: ToolContext) -> str:

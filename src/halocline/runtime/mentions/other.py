@@ -27,6 +27,7 @@ from halocline.protocol.terminal_text import plain_output
 from halocline.runtime.mentions.access import DATA, Ground, make_notes
 from halocline.task.calls.network_access import Reach
 from halocline.tools import web_fetch
+from halocline.tools.left_out import say_absent
 
 LATER = {
     Kind.URL: "a web page, fetched when you send this",
@@ -188,7 +189,8 @@ async def read_symbol(mention: Mention, ground: Ground) -> Parts:
     ctx = ground.context()
     places = [place async for place in _find_definitions(name, tuple(outer), ground, ctx)]
     if not places:
-        raise ToolFailure("not found: no definition of that name in the workspace")
+        left_out = await ctx.host.search.count_left_out(ctx.workspace)
+        raise ToolFailure(say_absent("not found: no definition of that name in the workspace", left_out))
     shown = "\n\n".join(places[:MOST_DEFINITIONS])
     more = f"\n\n[{len(places) - MOST_DEFINITIONS} more places]" if len(places) > MOST_DEFINITIONS else ""
     return make_notes("symbol", f"{mention.text}: defined in {_count_of(len(places), 'place')} ({DATA})", shown + more)

@@ -1,0 +1,149 @@
+"""Which files a search looks at, as one list in `.gitignore` syntax: patterns, installed code, and ignore files above.
+
+What must stay true: a pattern only narrows. It never shows what an ignore file leaves out, unless it names one file.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeAlias
+
+from halocline.files.blocking import list_above
+from halocline.files.regular import read_regular
+from halocline.policy.patterns import find_match, matches_any
+from halocline.protocol.patterns import compile_later
+from halocline.protocol.values import Value
+
+Parts: TypeAlias = tuple[str, ...]
+
+_UNSEARCHED = Path(__file__).with_name("unsearched.txt")
+_LISTS = (".git/info/exclude", ".gitignore", ".ignore", ".rgignore")
+_OUTSIDE_BRACES = r"(?![^{]*\})"
+_SIGNS = compile_later(r"[*?\[{!]")
+_BRACES = compile_later(r"\{([^{}]*)\}")
+_NEVER = "--glob=!.{git,hg,svn,jj,bzr}"
+
+
+class Rules(Value, frozen=True):
+    """Rules for one search. `patterns` are those for files, `lines` what is ignored, first the weakest."""
+
+    patterns: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @property
+    def names_one(self) -> bool:
+        """True if the patterns are names, which are searched even if an ignore file leaves them out."""
+        return bool(self.patterns) and not any(_SIGNS.search(one.removeprefix("**/")) for one in self.patterns)
+
+    def fits(self, name: str) -> bool:
+        """Return True if a file fits the patterns."""
+        wanted = any(one[0] != "!" for one in self.patterns)
+        return not self.patterns or find_match((*(() if wanted else ("*",)), *self.patterns), name) is True
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The patterns for ripgrep, if a name among them is to be found whatever ignores it."""
+        return (*(f"--glob={one}" for one in self.patterns if self.names_one), _NEVER)
+
+    @property
+    def text(self) -> str:
+        """The content of an ignore file."""
+        wanted = [line for one in self.patterns if one[0] != "!" for line in (f"!{one}", f"!{one.rstrip('/')}/**")]
+        unwanted = [one[1:] for one in self.patterns if one[0] == "!"]
+        narrowed = () if self.names_one or not wanted else ("*", "!*/", *wanted)
+        return "\n".join([*narrowed, *unwanted, *self.lines, ""])
+
+
+def build_rules(place: str, root: str, glob: str, *, all: bool = False) -> Rules:
+    """Build the rules for a folder; `root` is the opened folder that it is in, if any. `all`: nothing is ignored."""
+    patterns = tuple(dict.fromkeys(fit for one in split_patterns(glob) for fit in _place_pattern(one, place)))
+    if all:
+        return Rules(patterns)
+    named = {part for one in patterns for part in one.split("/")}
+    installed = [line for line in _read_lines(str(_UNSEARCHED)) if line.rstrip("/") not in named]
+    return Rules(patterns, (*installed, *_list_above(place, root)))
+
+
+def split_patterns(text: str) -> tuple[str, ...]:
+    """Return the patterns of one text: `*.ts,*.tsx`, `*.ts *.tsx` and `*.{ts,tsx}` are all two."""
+    ones = [one.strip() for one in re.split(f",{_OUTSIDE_BRACES}", text)]
+    spaced = [one.split() if all(re.search(r"[*.]", part) for part in one.split()) else [one] for one in ones]
+    return tuple(each for few in spaced for one in few for each in _expand_braces(one) if each)
+
+
+def _expand_braces(pattern: str) -> Iterator[str]:
+    found = _BRACES.search(pattern)
+    if found is None:
+        yield pattern.removeprefix("./")
+        return
+    for choice in found[1].split(","):
+        yield from _expand_braces(pattern[: found.start()] + choice.strip() + pattern[found.end() :])
+
+
+def _place_pattern(pattern: str, place: str) -> Iterator[str]:
+    """Yield a pattern, and what is left of it if it begins with the folder that is searched."""
+    sign = "!" if pattern[0] == "!" else ""
+    inside = pattern[len(sign) :].removeprefix(f"{place}/")
+    yield sign + inside
+    parts, above = tuple(inside.strip("/").split("/")), tuple(place.split("/"))
+    for size in range(1, min(len(parts), len(above))):
+        if parts[:size] == above[-size:]:
+            yield f"{sign}/{'/'.join(parts[size:])}"
+
+
+def _list_above(place: str, root: str) -> list[str]:
+    """List what ignore files above a folder say of what is in it.
+
+    They count as far up as its repository or the opened folder goes, but none that would hide the folder itself, and
+    none above that one: the folder was named.
+    """
+    above = [one for one in list_above(place) if one != "/"]
+    tops = [one for one in (place, *above) if os.path.lexists(f"{one}/.git")][:1]
+    tops += [root] if root in above else []
+    top = min(tops, key=len, default=place)
+    kept: list[list[str]] = []
+    for folder in (one for one in above if len(one) >= len(top)):
+        lines = [line for name in _LISTS for line in _read_lines(f"{folder}/{name}")]
+        if _hides(tuple(lines), place[len(folder) + 1 :]):
+            break
+        kept.append([said for line in lines for said in _say_below(line, tuple(place[len(folder) + 1 :].split("/")))])
+    return [line for lines in reversed(kept) for line in lines]
+
+
+def _hides(lines: tuple[str, ...], folder: str) -> bool:
+    """True if ignore lines hide a folder or all that is in it."""
+    if not lines or matches_any(lines, folder):
+        return bool(lines)
+    return matches_any(lines, f"{folder}/any name") and not any(line[0] == "!" for line in lines)
+
+
+def _say_below(line: str, folder: Parts) -> list[str]:
+    """Return an ignore line as it would stand in a folder below: `src/*.log` is `/*.log` in `src`."""
+    sign = "!" if line[0] == "!" else ""
+    pattern = line[len(sign) :]
+    if "/" not in pattern.rstrip("/"):
+        return [line]
+    end = "/" if pattern[-1] == "/" else ""
+    return [f"{sign}/{'/'.join(rest)}{end}" for rest in _rests(tuple(pattern.strip("/").split("/")), folder) if rest]
+
+
+def _rests(pattern: Parts, folder: Parts) -> set[Parts]:
+    """Return what is left of a pattern once it has matched a folder."""
+    if not folder:
+        return {pattern}
+    if not pattern:
+        return set()
+    if pattern[0] == "**":
+        return {pattern}.union(*(_rests(pattern[1:], folder[at:]) for at in range(len(folder) + 1)))
+    return _rests(pattern[1:], folder[1:]) if fnmatchcase(folder[0], pattern[0]) else set()
+
+
+def _read_lines(path: str) -> list[str]:
+    """Read the lines of an ignore file; none if it is no file that can be read."""
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line for line in map(str.rstrip, text.split("\n")) if line and not line.startswith("#")]
