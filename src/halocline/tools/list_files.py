@@ -57,8 +57,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     with explaining_errors(path, ctx):
         names, cut, built = await (_list_below(path, input.pattern or "", ctx) if below else _list_inside(path, ctx))
     if not names and not built:
-        what = f"no files in {shown_path(path, ctx)}" if below else "the folder is empty"
-        return ToolOutput.of(say_absent(what, await ctx.host.search.count_left_out(path, input.pattern or "")))
+        left_out = await ctx.host.search.count_left_out(path, input.pattern or "")
+        return ToolOutput.of(say_absent(f"no files in {input.path}" if below else "the folder is empty", left_out))
     first = max(0, input.page - 1) * PAGE
     fitted = fit_lines(map(_shown_name, names[first:]), LISTING)
     lines = list(fitted.lines)
