@@ -9,7 +9,7 @@ from tests.architecture.sources import find_nodes, parse_modules
 ROOMS = ("tools/", "runtime/mentions/", "runtime/prompts/", "surfaces/slash/", "hosts/ripgrep", "hosts/code/")
 ABSENT = re.compile(
     r"(?i)\bno (match(es)?|definitions?|results?|symbols?|entries|files? (in|fits?|below|here|there))\b"
-    r"|\b(nothing|none|not) (was |were )?(found|there)\b|\bnone fits?|\b(is|are) empty\b|\bempty (folder|list)|does not exist"
+    r"|\b(nothing|none|not) (was |were )?(found|there)\b|\bnone fits?|\b(is|are) empty\b|does not exist"
 )
 GIVEN = "a text that the model or the person gave"
 LOOKED = "one file that was named: it was looked for at its place, hidden or not"

@@ -21,7 +21,8 @@ Parts: TypeAlias = tuple[str, ...]
 _UNSEARCHED = Path(__file__).with_name("unsearched.txt")
 _LISTS = (".git/info/exclude", ".gitignore", ".ignore", ".rgignore")
 _OUTSIDE_BRACES = r"(?![^{]*\})"
-_SIGNS = compile_later(r"[*?\[{!]")
+_FOLDERS = compile_later(r"(?!^\*\*/)[*?\[{!]|(^|/)[^./]*/?$")
+"""Patterns that are not the name of one file."""
 _BRACES = compile_later(r"\{([^{}]*)\}")
 _NEVER = "--glob=!.{git,hg,svn,jj,bzr}"
 
@@ -34,8 +35,8 @@ class Rules(Value, frozen=True):
 
     @property
     def names_one(self) -> bool:
-        """True if the patterns are names, which are searched even if an ignore file leaves them out."""
-        return bool(self.patterns) and not any(_SIGNS.search(one.removeprefix("**/")) for one in self.patterns)
+        """True if the patterns are names of files, which are searched even if an ignore file leaves them out."""
+        return bool(self.patterns) and not any(map(_FOLDERS.search, self.patterns))
 
     def fits(self, name: str) -> bool:
         """Return True if a file fits the patterns."""
@@ -50,7 +51,7 @@ class Rules(Value, frozen=True):
     @property
     def text(self) -> str:
         """The content of an ignore file."""
-        wanted = [line for one in self.patterns if one[0] != "!" for line in (f"!{one}", f"!{one.rstrip('/')}/**")]
+        wanted = [line for one in self.patterns if one[0] != "!" for line in (f"!{one}", _below(one))]
         unwanted = [one[1:] for one in self.patterns if one[0] == "!"]
         narrowed = () if self.names_one or not wanted else ("*", "!*/", *wanted)
         return "\n".join([*narrowed, *unwanted, *self.lines, ""])
@@ -59,11 +60,18 @@ class Rules(Value, frozen=True):
 def build_rules(place: str, root: str, glob: str, *, all: bool = False) -> Rules:
     """Build the rules for a folder; `root` is the opened folder that it is in, if any. `all`: nothing is ignored."""
     patterns = tuple(dict.fromkeys(fit for one in split_patterns(glob) for fit in _place_pattern(one, place)))
+    patterns = tuple(f"{one.rstrip('/')}/**" if os.path.isdir(f"{place}/{one}") else one for one in patterns)
     if all:
         return Rules(patterns)
     named = {part for one in patterns for part in one.split("/")}
     installed = [line for line in _read_lines(str(_UNSEARCHED)) if line.rstrip("/") not in named]
     return Rules(patterns, (*installed, *_list_above(place, root)))
+
+
+def _below(pattern: str) -> str:
+    """Return the line for all that is in folders that fit a pattern."""
+    inside = pattern.rstrip("/")
+    return f"!{inside}/**" if "/" in inside else f"!**/{inside}/**"
 
 
 def split_patterns(text: str) -> tuple[str, ...]:
