@@ -114,3 +114,81 @@ async def test_a_wrong_expression_and_a_missing_folder_are_failures(say):
         await say("search_files", regex="(")
     with pytest.raises(ToolFailure, match=r"lib does not exist\."):
         await say("search_files", regex="x", path="lib")
+
+
+OVER_LINES = {
+    r"a\(\):\s+return": "f.py\n1: def a():\n2: \n3:     return 1\n4- class B:",
+    r"a\(\):\n\n": "f.py\n1: def a():\n2-",
+    "a\\(\\):\n+ +return": "f.py\n1: def a():\n2: \n3:     return 1\n4- class B:",
+    r"a\(\):(\r\n|\n)": "f.py\n1: def a():\n2-",
+    r"(?s)a\(\).*?1": "f.py\n1: def a():\n2: \n3:     return 1\n4- class B:",
+    r"return[^)]+B": "f.py\n2- \n3:     return 1\n4: class B:\n5-     x = 2",
+    r"^\s*return": "f.py\n2- \n3:     return 1\n4- class B:",
+    r"B:\s*$": "f.py\n3-     return 1\n4: class B:\n5-     x = 2",
+    r"x\s=\s2": "f.py\n4- class B:\n5:     x = 2",
+}
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("regex", OVER_LINES)
+async def test_an_expression_may_run_over_lines_and_marks_no_others(say, workspace: Path, regex: str, ends: str):
+    text = "def a():\n\n    return 1\nclass B:\n    x = 2\n"
+    (workspace / "f.py").write_bytes(text.replace("\n", ends).encode())
+    assert (await say("search_files", regex=regex)).rstrip() == OVER_LINES[regex]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-be", "utf-8-sig", "utf-8"])
+@pytest.mark.parametrize("regex", ["grün", "gr.n", "GR(?i)Ü", r"\w+ needle", "needle"])
+async def test_text_is_found_as_it_is_read(say, workspace: Path, encoding: str, regex: str):
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    (workspace / "u.txt").write_bytes(mark + "first\ngrün needle GRÜ\n".encode(encoding))
+    assert await say("search_files", regex=regex, context=0) == "u.txt\n2: grün needle GRÜ"
+
+
+async def test_a_search_shows_files_or_counts(say, project: Path):
+    assert await say("search_files", regex="alpha", show="files") == "src/a.py\nb.py\n.hidden/c"
+    assert await say("search_files", regex="alpha", show="counts") == "src/a.py: 2\nb.py: 1\n.hidden/c: 1"
+    assert await say("search_files", path="src", regex="alpha", context=0) == "src/a.py\n2: alpha\n--\n6: alpha"
+
+
+async def test_files_are_found_by_name_newest_first(say, project: Path):
+    os.utime(project / "b.py", (1, 1))
+    os.utime(project / "src/a.py", (2, 2))
+    assert await say("list_files", pattern="*.py") == "src/a.py\nb.py"
+    assert await say("list_files", pattern="*.rs") == "[no files in .; none of 3 files there fits the pattern]"
+
+
+BUILT = {
+    "package.json": "dist/",
+    "Cargo.toml": "target/",
+    "CMakeLists.txt": "build/",
+    "web/package.json": "web/dist/",
+    "made/CACHEDIR.TAG": "made/",
+    "env/pyvenv.cfg": "env/",
+}
+
+
+@pytest.mark.parametrize("sign", BUILT)
+async def test_what_was_built_is_left_out_of_a_list_and_said(say, workspace: Path, sign: str):
+    for name in (sign, f"{BUILT[sign]}deep/x.js", "src/dist/own.js"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).touch()
+    text = await say("list_files", recursive=True)
+    assert "x.js" not in text
+    assert "src/dist/own.js" in text
+    assert text.endswith(f"\n[built or cached, so not listed: {BUILT[sign]}; name one as path to list it]")
+    assert "deep/x.js" in await say("list_files", path=BUILT[sign], recursive=True)
+
+
+async def test_nothing_found_says_what_was_not_looked_at(say, workspace: Path):
+    for name in ("a.py", "out/b.py", "out/c.py", "node_modules/d.js"):
+        (workspace / name).parent.mkdir(exist_ok=True)
+        (workspace / name).write_text("x\n")
+    (workspace / ".gitignore").write_text("out/\n")
+    (workspace / "e.bin").write_bytes(b"\0")
+    (workspace / "f.js").write_bytes(b"needle" * 200_000)
+    assert await say("search_files", regex="needle") == (
+        "[no match in .; not looked at: 3 ignored files (out/, node_modules/; name one as path), 1 file that is not "
+        "text, 1 match in lines of over 1 MB]"
+    )
+    assert await say("search_files", path="a.py", regex="needle") == "[no match in a.py]"

@@ -44,9 +44,12 @@ _COUNTING = 5.0
 _MOST_DECODED, _BYTES_DECODED = 2_000, 100_000_000
 _PLAIN = compile_later(r"(?:[\w \"'#%&,:;<=>@`~!/-]|\\[^\w\s]|\\b)*", re.ASCII)
 """Expressions that match the same bytes in all encodings that extend ASCII."""
-_CROSSES = compile_later(r"\\[nr]|\\x0[aAdD]|\(\?[a-zA-Z]*s[a-zA-Z-]*[:)]")
+_CROSSES = compile_later(r"\n|\\[nr]|\\x0[aAdD]|\(\?[a-zA-Z]*s[a-zA-Z-]*[:)]")
 _BLANKS_WITHIN = compile_later(r"(?s).*[^\s(^|].*\\s[*+{?]?[^$|)].*")
 _MAY_CROSS = compile_later(r"\\[sWDP]|\[\^")
+_LINE_END = compile_later(r"(\[\^?\]?(?:\\.|[^\]\\])*\]|\\[^nr])|(?:\\r\??|\r)?(?:\\n|\n)", re.DOTALL)
+"""An end of a line, as it is written in an expression; the first group is what only looks like one."""
+_MOST_PLACES = 4
 _MOST_MARKED = 20
 """Lines of one match that are shown."""
 BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
@@ -136,7 +139,8 @@ class Ripgrep:
     async def _matches(self, query: SearchQuery) -> SearchResult:
         """Search line by line, and over lines where an expression may match their ends."""
         if _CROSSES.search(query.regex):
-            return await self._lines(query, "--multiline")
+            regex = _LINE_END.sub(lambda found: found[1] or r"(?:\r?\n)", query.regex)
+            return await self._lines(replace(query, regex=regex), "--multiline")
         found = await self._lines(query)
         within = _BLANKS_WITHIN.fullmatch(query.regex)
         if not (within or (not found.matches and _MAY_CROSS.search(query.regex))):
@@ -343,7 +347,7 @@ def _find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...
     """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
     shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     counts = Counter(_outermost(name, shown) for name in ignored)
-    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:3]
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
 
 
 def _outermost(name: str, shown: set[str]) -> str:

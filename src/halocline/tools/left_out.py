@@ -9,6 +9,7 @@ from halocline.ports.host import LeftOut
 from halocline.protocol.file_names import make_printable
 
 _NAMED = 10
+_PLACES = 3
 
 
 def say_absent(nothing: str, left: LeftOut) -> str:
@@ -42,9 +43,9 @@ def count_files(number: int, kind: str = "") -> str:
 
 def _list_reasons(left: LeftOut) -> Iterator[str]:
     if left.ignored:
-        more = ", …" if left.ignored > len(left.places) else ""
-        places = f" ({', '.join(map(make_printable, left.places))}{more}; name one as path)" if left.places else ""
-        yield count_files(left.ignored, "ignored") + places
+        more = ", …" if len(left.places) > _PLACES else ""
+        places = ", ".join(map(make_printable, left.places[:_PLACES])) + more
+        yield f"{count_files(left.ignored, 'ignored')} ({places}; name one as path)"
     yield from _list_unreadable(left)
     if left.more:
         yield "perhaps more, as counting took too long"
