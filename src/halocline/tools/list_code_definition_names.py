@@ -69,7 +69,8 @@ async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
     if more or len(known) > MOST_FILES:
         lines.append(f"[only the {MOST_FILES} nearest source files were read; use a folder below, or set name]")
     left_out = LeftOut() if lines else await ctx.host.search.count_left_out(path)
-    nothing = say_absent(f"no definitions in {count_files(len(known), 'source')}", left_out)
+    where = count_files(len(known), "source") if known else f"{shown_path(path, ctx)}, which has no source files"
+    nothing = say_absent(f"no definitions in {where}", left_out)
     return _describe_lines(lines, nothing, "use a folder below, or set name")
 
 
