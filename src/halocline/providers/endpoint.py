@@ -109,8 +109,8 @@ def build_endpoint(
         hint = f"Set {vendor.base_url_variable}, or pass --base-url URL."
         raise UsageError(f"There is no address for {vendor.title}.", hint)
     key = key.strip() or vendor.key_in(environ)
-    is_moved = base_url or VENDORS.get(vendor.name, vendor).base_url != vendor.base_url
-    if not key and vendor.key_variable and not (is_moved or vendor.credentials or vendor.local):
+    may_lack_key = base_url or not VENDORS.get(vendor.name, vendor).base_url
+    if not key and vendor.key_variable and not (may_lack_key or vendor.credentials or vendor.local):
         hint = f"Run: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
