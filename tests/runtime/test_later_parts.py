@@ -76,6 +76,9 @@ class Everything:
     def refusal(self, place, found=None):
         return ""
 
+    def folder_of(self, place):
+        return ""
+
     def hides(self, place):
         return False
 

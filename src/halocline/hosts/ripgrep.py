@@ -27,6 +27,7 @@ from halocline.files.blocking import (
     watch_program,
 )
 from halocline.hosts.executables import find_ripgrep
+from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.search_source import Source, search_source
 from halocline.ports.host import LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -134,7 +135,10 @@ class Ripgrep:
         if glob and not names:
             (unfitting, _), _ = await self._names(path, "", _COUNTING)
             others = len(unfitting)
-        return LeftOut(secrets, len(ignored), _find_places(ignored, names), unfitting=others, more=cut or more)
+        # The walk was ripgrep's own, and a folder may have led elsewhere: name only what is there.
+        present = partial(LocalFiles(scope=self._scope).present, path)
+        places = tuple(await present(_find_places(ignored, names)))
+        return LeftOut(tuple(await present(secrets)), len(ignored), places, unfitting=others, more=cut or more)
 
     async def _matches(self, query: SearchQuery) -> SearchResult:
         """Search line by line, and over lines where an expression may match their ends."""

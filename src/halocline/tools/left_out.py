@@ -45,7 +45,7 @@ def _list_reasons(left: LeftOut) -> Iterator[str]:
     if left.ignored:
         more = ", …" if len(left.places) > _PLACES else ""
         places = ", ".join(map(make_printable, left.places[:_PLACES])) + more
-        yield f"{count_files(left.ignored, 'ignored')} ({places}; name one as path)"
+        yield count_files(left.ignored, "ignored") + (f" ({places}; name one as path)" if places else "")
     yield from _list_unreadable(left)
     if left.more:
         yield "perhaps more, as counting took too long"
