@@ -226,16 +226,27 @@ def _list_keys(env: Mapping[str, str]) -> list[str]:
 
 async def check_models(env: Mapping[str, str]) -> Finding:
     try:
-        keys, model = _list_keys(env), await ModelService(Assembly.of(Choices(), env)).find_usual()
+        chosen = Assembly.of(Choices(), env)
+        keys, model = _list_keys(env), await ModelService(chosen).find_usual()
     except HaloclineError as error:
         return Finding("models", False, error.text, error.hint)
     with_keys = f"; keys: {', '.join(keys)}" if keys else ""
     if model:
-        return Finding("models", True, f"a new task uses {model}{with_keys}", needed=False)
+        return await _check_opening(model, chosen, with_keys)
     hint = "Run halo login, set a key such as ANTHROPIC_API_KEY, or start Ollama. halo demo works without a key."
     if keys:
         hint = "Choose one: halo models --all, then halo config set model PROVIDER/NAME. Or name it with -m."
     return Finding("models", False, f"no model for a new task{with_keys}", hint, needed=False)
+
+
+async def _check_opening(model: str, chosen: Assembly, with_keys: str) -> Finding:
+    """Check that the model of a new task can be asked: it may lack its key."""
+    try:
+        opened = await chosen.model(model)
+    except HaloclineError as error:
+        return Finding("models", False, error.text, error.hint, needed=False)
+    await opened.close()
+    return Finding("models", True, f"a new task uses {model}{with_keys}", needed=False)
 
 
 def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
