@@ -64,7 +64,7 @@ async def test_search_finds_nothing_in_hidden_and_secret_files_and_as_much_as_wa
 
 async def test_secrets_are_left_out_by_name_whether_they_match_or_not(workspace: Path, scope: ReadScope):
     found = await Ripgrep().only(scope).search(SearchQuery(str(workspace), "nothing like this"))
-    assert found.left_out == ("credentials",)
+    assert found.left_out.secrets == ("credentials",)
 
 
 @pytest.mark.parametrize(

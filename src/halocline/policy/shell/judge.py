@@ -30,6 +30,7 @@ from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
+from halocline.policy.shell.simple import split_text
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.ground import Ground
@@ -273,6 +274,8 @@ class Judge(Blocks):
         """Return the names that come through a pipe to a program that may change them."""
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
+        if len(feeders) == 1 and isinstance(feeders[0], Simple) and (text := _find_echoed(feeders[0], ground)):
+            return tuple(split_text(text))
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
     def _note_fed_secret(self, feeder: Node, fed: Simple, ground: Ground) -> None:

@@ -76,7 +76,9 @@ class SimpleCommands(ABC):
         rendered = with_texts(expanded, forms, ground)
         if any(word.checked for word in rendered.words) and not judge_program(rendered, ground)[0].reads:
             rendered = expanded  # if it does more than read, it is judged by what its words may turn out to be
-        finding, after = self._judge_expanded(rendered, ground, forms)
+        given = self.names_behind(expanded.redirects, ground)  # what it runs reads them: `eval bash <<< TEXT`
+        finding, after = self._judge_expanded(rendered, replace(ground, fed=given) if given else ground, forms)
+        after = replace(after, fed=ground.fed) if given else after
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         before = len(ground.touches)
@@ -125,7 +127,7 @@ class SimpleCommands(ABC):
         targets = [(one.operator, one.target) for one in redirects if one.target]
         texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
         scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-        lines = [line for text in texts for line in text.split("\n")]
+        lines = [line for text in texts for line in split_text(text)]
         return (*lines, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
@@ -247,6 +249,12 @@ class SimpleCommands(ABC):
         names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
         could = tuple(wrappers.word_of(name) for name in names)
         return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
+
+
+def split_text(text: str) -> list[str]:
+    """Return the lines of a text that a command reads, and the words in them: programs take one or the other."""
+    lines = [line for line in text.split("\n") if line]
+    return [*dict.fromkeys((*lines, *(word for line in lines for word in line.split())))]
 
 
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:
