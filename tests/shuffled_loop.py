@@ -21,7 +21,7 @@ class ShuffledLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         ready = self._ready  # type: ignore[has-type]
-        places = [at for at, handle in enumerate(ready) if _goes_on(handle)]
+        places = [at for at, handle in enumerate(list(ready)) if _goes_on(handle)]  # threads may add to it meanwhile
         if len(places) > 1:
             order = self._chance.sample(places, len(places))
             self.shuffles += order != places

@@ -19,7 +19,11 @@ OLD_LOGS = sorted(GOLDEN.glob("format-*/*.jsonl"))
 DIFFERS = {"seq", "at", "task", "folder_mark"}
 """Fields that differ from run to run, or follow from what does."""
 STANDS_FOR = {"system_prompt": "<system prompt>", "version": "<version>", "checkpoint": "<checkpoint>"}
-PATTERNS = ((r"Time: [^\\]*", "Time: <time>"), (r" in \d+\.\d s\]", " in <seconds> s]"))
+PATTERNS = (
+    (r"Time: [^\\]*", "Time: <time>"),
+    (r"Home: [^\\]*(\\nPrograms: [^\\]*)?(\\nNot installed: [^\\]*)?", "Home: <home>"),
+    (r" in \d+\.\d s\]", " in <seconds> s]"),
+)
 
 
 async def test_the_repair_writes_exactly_the_golden_log(journey):

@@ -82,7 +82,7 @@ async def test_filesystem_reads_in_the_folder_that_it_is_told_of_as_a_root(journ
         ("echo", {"message": "over"}, "Echo: over"),
         ("get-sum", {"a": 2, "b": 3}, "5"),
         ("simulate-research-query", {"topic": "tides"}, "# Research Report: tides"),
-        ("get-tiny-image", {}, "[an image, image/png"),
+        ("get-tiny-image", {}, "[image that cannot be shown, as its data is damaged, image/png"),
     ],
 )
 async def test_everything_does_what_its_tools_say(journey, servers, tool, arguments, expected):

@@ -30,7 +30,7 @@ def payloads(*chunks: bytes) -> list[bytes]:
         (b"dataset: other\n\n", []),
         (b"data: unfinished\n", []),
         (b'data: {"a": 1}\ndata: {"b": 2}\n\n', [b'{"a": 1}', b'{"b": 2}']),
-        (b'data: {"a": 1}\ndata: {"b": 2}\ndata: {', [b'{"a": 1}', b'{"b": 2}']),
+        (b'data: {"a": 1}\ndata: {"b": 2}\ndata: {', [b'{"a": 1}']),
         (b"event: x\ndata: {}\n: c\nevent: y\ndata: [DONE]\n\n", [b"{}", b"[DONE]"]),
         (b'data: {"a": {}\ndata: }\n\n', [b'{"a": {}\n}']),
         (b"data: {\ndata: }\n\n", [b"{\n}"]),

@@ -10,6 +10,7 @@ from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.sdk.model import Library
 from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed
 from halocline.runtime.models.keys import FoundKey, Keys
@@ -48,7 +49,7 @@ async def test_a_model_speaks_what_its_vendor_speaks_at_that_address(tmp_path, n
         named, Settings(base_url=base_url), {}, given(tmp_path), DiskBlobs(tmp_path), Catalogue(BUNDLED)
     )
     spoken = model
-    while isinstance(spoken, Bounded | Correcting | Informed):
+    while isinstance(spoken, Bounded | Correcting | Informed | TextToolsOnRefusal):
         spoken = spoken.model
     assert type(spoken) is kind
     assert model.name == named

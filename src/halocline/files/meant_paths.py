@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from halocline.ports.host import Files, Search
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 
 MOST_NAMES = 10_000
@@ -23,8 +24,14 @@ _LINES = compile_later(r"(:\d+([-:]\d+)?|#L?\d+([-:]L?\d+)?)$")
 
 
 async def find_meant(text: str, workspace: Path, files: Files, search: Search) -> list[str]:
-    """Return paths in the workspace that may have been meant, best first; at most three."""
-    parts = _split_plainly(text)
+    """Return paths in the workspace that may have been meant, best first; at most three, none if it is gone."""
+    try:
+        return await _find_meant(_split_plainly(text), workspace, files, search)
+    except (OSError, ToolFailure):
+        return []
+
+
+async def _find_meant(parts: list[str], workspace: Path, files: Files, search: Search) -> list[str]:
     above = workspace.parts[1:]
     if tuple(parts[: len(above)]) == above:
         parts = parts[len(above) :]

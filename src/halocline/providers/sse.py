@@ -58,9 +58,8 @@ class EventParser:
         """Take the events that end with their lines. Lines that hold no data are forgotten."""
         *lines, last = b"".join(self._pending).split(b"\n")
         data = [line for line in lines if _has_data(line)]
-        *whole, begun = _group_lines([*data, last] if last.startswith(b"data:") else data) or [[]]
-        kept = begun if last.startswith(b"data:") else [*begun, last]
-        self._keep(b"\n".join(kept))
+        *whole, begun = _group_lines(data) or [[]]
+        self._keep(b"\n".join([*begun, last]))
         return [_join_data(group) for group in whole]
 
     def _keep(self, rest: bytes) -> None:

@@ -43,8 +43,11 @@ async def test_a_person_signs_in_in_the_browser_and_no_other_file_than_the_key_s
         terminal = halo.terminal("login", "work")
         await expects(terminal, "paste a key")
         terminal.send("b\r")
+        await expects(terminal, "Enter pick")
+        stored = str(terminal.before)
+        terminal.send("\r")
         await expects(terminal, pexpect.EOF)
-        said = " ".join(str(terminal.before).split())
+        said = " ".join(f"{stored} {terminal.before}".split())
         await asyncio.to_thread(terminal.close)
         assert (terminal.exitstatus, "The sign-in to Work is stored" in said) == (0, True), said
         done = await halo.run("run", "-m", "work/m", "Hello")

@@ -8,6 +8,7 @@ from tests.surfaces.cli.forked_terminal import HaloTerminal
 from tests.surfaces.cli.halo_process import HALO, LIMIT, Halo, call
 
 from halocline.protocol.messages import PIPED, Note
+from halocline.surfaces.cli.commands.login import COMMON
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 LARGE = "a line of a log\n" * 20_000 + "the needle\n" + "another line\n" * 20_000
@@ -108,14 +109,15 @@ async def test_models_are_listed_once_and_only_those_for_chat(halo: Halo) -> Non
     assert "openai/text-embedding-3-large" in everything.out
 
 
-async def test_providers_with_a_key_come_first_and_search_engines_last(halo: Halo) -> None:
+async def test_providers_with_a_key_come_first_then_the_common_ones_and_search_engines_last(halo: Halo) -> None:
     env = halo.env | {"MISTRAL_API_KEY": "k" * 40, "TERM": "dumb"}
     person = HaloTerminal(["login"], env=env, cwd=halo.root, size=(24, 80))
     person.expect("Number or name")
     rows = [line.split()[1:] for line in person.before.splitlines() if line.strip()[:1].isdigit()]
     assert rows[0][0] == "mistral"
     rest = [row[0] for row in rows[1:] if "search)" not in row]
-    assert rest == sorted(rest)
+    common = [name for name in COMMON if name != "mistral"]
+    assert rest == [*common, *sorted(set(rest) - set(common))]
     assert all("search)" in row for row in rows[len(rest) + 1 :])
     person.sendintr()
     person.expect(pexpect.EOF)

@@ -168,5 +168,5 @@ def test_a_provider_to_sign_in_at_is_picked_by_typing_a_part_of_its_name(halo: H
     run_halo(terminal, "login --no-test", "ANTHROPIC_API_KEY=sk-ant-0123456789876")
     terminal.sees("? Which provider?", "❯ anthropic", "ANTHROPIC_API_KEY …9876", "Type to filter")
     terminal.types("mistr").sees("❯ mistral", "1 of ").sees_no("anthropic").presses("Enter")
-    terminal.sees("Key (hidden as you paste it)").presses("C-c").sees("code 130")
+    terminal.sees("Key for Mistral (hidden as you paste it)").presses("C-c").sees("code 130")
     run_halo(terminal, "login").sees("Which provider?").presses("Escape").sees("code 130\n")

@@ -14,12 +14,12 @@ class TextToolsOnRefusal:
     """Passes on the events of `model`, which changes to the text protocol once its server refuses tools."""
 
     def __init__(self, model: Model, in_text: Callable[[Model], Model]) -> None:
-        self._model = model
+        self.model = model
         self._in_text = in_text
         self.name = model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        asked = self._model
+        asked = self.model
         try:
             async with aclosing(asked.stream(request)) as events:
                 async for event in events:
@@ -29,12 +29,12 @@ class TextToolsOnRefusal:
             if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools:
                 raise
             cause = CAUSE.format(error=error.text.rstrip("."))
-        if self._model is asked:  # another request may have changed it meanwhile
-            self._model = self._in_text(asked)
+        if self.model is asked:  # another request may have changed it meanwhile
+            self.model = self._in_text(asked)
         yield StepRetried(attempt=1, wait=0.0, cause=cause)
-        async with aclosing(self._model.stream(request)) as events:
+        async with aclosing(self.model.stream(request)) as events:
             async for event in events:
                 yield event
 
     async def close(self) -> None:
-        await self._model.close()
+        await self.model.close()

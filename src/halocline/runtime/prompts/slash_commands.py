@@ -217,7 +217,6 @@ ROWS = (
     SlashCommand(
         "context", "show what fills the context window, and what it costs; take pictures out of it", By.SURFACE,
         Section.LOOK, "[drop-pictures]", during=True, answer="lists:answer_context",
-        completions="lists:complete_context",
     ),
     SlashCommand(
         "mcp", "list the MCP servers of this task, show the tools of one, or turn it on or off", By.SURFACE,

@@ -76,10 +76,6 @@ async def answer_context(context: SlashContext, rest: str) -> SlashAnswer:
     return "\n".join(report_lines(context.client.context(context.task), get_terminal_size().columns - INDENT))
 
 
-async def complete_context(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    return {} if given else {DROP: DROPS}
-
-
 async def answer_hooks(context: SlashContext, rest: str) -> SlashAnswer:
     if rest.strip() == "stop":
         stopped = context.client.send(StopHook(task=context.task))

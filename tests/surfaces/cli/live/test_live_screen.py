@@ -510,8 +510,8 @@ def test_a_backslash_before_enter_and_an_editor_make_more_lines(halo: Halo, open
 def test_enter_takes_the_first_line_of_the_command_menu_and_the_command_is_printed(
     halo: Halo, open_terminal: Open
 ) -> None:
-    terminal = open_terminal().starts("-m", halo.script(HI)).types("/contex").sees("/context").presses("Enter")
-    terminal.saw("❯ /context", "System prompt")
+    terminal = open_terminal().starts("-m", halo.script(HI)).types("/skil").sees("/skills").presses("Enter")
+    terminal.saw("❯ /skills", "skills")
 
 
 def test_a_command_is_answered_while_a_turn_runs(halo: Halo, open_terminal: Open) -> None:

@@ -61,7 +61,7 @@ def test_the_branch_is_read_from_files(tmp_path: Path) -> None:
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feature/x\n")
     (tmp_path / "sub").mkdir()
     assert read_branch(str(tmp_path / "sub")) == "feature/x"
-    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
+    (tmp_path / ".git" / "HEAD").write_text("0123456789" * 4 + "\n")
     assert read_branch(str(tmp_path)) == "01234567"
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text("gitdir: ../.git\n")

@@ -192,7 +192,9 @@ def _describe_kept(account: Account, kept: StoredKey) -> str:
 def _choose_provider(all_of_them: list[Account], theme: str) -> str:
     """Ask for a provider: in a list with keys where the terminal can draw one. Raises UsageError without a terminal."""
     places = {name: at for at, name in enumerate(COMMON)}
-    all_of_them = sorted(all_of_them, key=lambda one: (places.get(one.provider, 99), one.searches, one.provider))
+    all_of_them = sorted(
+        all_of_them, key=lambda one: (not one.has_key, places.get(one.provider, 99), one.searches, one.provider)
+    )
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
