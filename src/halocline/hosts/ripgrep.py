@@ -56,6 +56,8 @@ _MOST_MARKED = 20
 BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
 _OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _LONGEST_RECORD = 1 << 20
+_BEGINNING = 1 << 14
+"""Bytes of a record that hold the name of its file."""
 _MOST_FILES = 200_000
 
 
@@ -91,7 +93,8 @@ class _Record(msgspec.Struct):
     data: _Data
 
 
-_record = msgspec.json.Decoder(_Record)
+_record, _content = msgspec.json.Decoder(_Record), msgspec.json.Decoder(_Content)
+_PATH = compile_later(rb'"path":(\{"(?:text|bytes)":"(?:[^"\\]|\\.)*"\})')
 
 
 class Ripgrep:
@@ -265,7 +268,13 @@ def _build_result(stream: IO[bytes], source: Source, query: SearchQuery, over_li
             cut = True
             break
         found.append(match)
-    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=len(long)))
+    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=len(source.shown(_list_names(long)))))
+
+
+def _list_names(records: Iterable[bytes]) -> list[str]:
+    """Return the names in the beginnings of records."""
+    paths = (_content.decode(found[1]) for one in records if (found := _PATH.search(one)))
+    return [(path.text or os.fsdecode(path.raw)).removeprefix("./") for path in paths]
 
 
 def _keep_near(found: Iterable[Match], context: int) -> tuple[Match, ...]:
@@ -320,7 +329,7 @@ def _read_records(stream: IO[bytes], long: list[bytes]) -> Iterator[bytes]:
         if whole and line.endswith(b"\n"):
             yield line
         elif whole and line.startswith(b'{"type":"match"'):
-            long.append(line[:100])
+            long.append(line[:_BEGINNING])
         whole = line.endswith(b"\n")
 
 
