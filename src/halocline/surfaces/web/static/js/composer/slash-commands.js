@@ -84,7 +84,8 @@ async function copy({ task }, rest) {
 const restore = ({ task }) => openSheet('restore', { task })
 
 const showAnswer = ({ task }, rest, name) => openSheet('answer', { task, text: `/${name} ${rest}`.trim() })
-const context = (where, rest, name) => (rest ? showAnswer(where, rest, name) : openSheet('context', { task: where.task }))
+const context = (where, rest, name) =>
+  rest ? showAnswer(where, rest, name) : openSheet('context', { task: where.task })
 
 const PAGE = {
   clear: () => go('new'),
