@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNNABLE := $(VENV)/.runnable
+INSTALL = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 setup"; exit 1; }; \
+	command -v git >/dev/null || { echo "git is needed (it keeps the checkpoints): install it first"; exit 1; }; \
+	$(PYTHON) scripts/install.py $(VENV)
 # Where the environment forbids Python to keep what it compiled, each worker of each run would compile all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
@@ -16,16 +20,15 @@ help:  ## show the verbs
 setup: $(STAMP)  ## create .venv with everything; leaves .venv/bin/halo
 
 $(STAMP): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 setup"; exit 1; }
-	@command -v git >/dev/null || { echo "git is needed (it keeps the checkpoints): install it first"; exit 1; }
-	@test -x $(BIN)/python || { echo "Creating the virtual environment $(VENV) …"; $(PYTHON) -m venv $(VENV); }
-	@echo "Installing the packages that requirements.lock names …"
-	@$(BIN)/python scripts/install.py requirements.lock
-	@echo "Installing halo itself …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(STAMP)
+	@$(INSTALL) requirements.lock
+	@touch $(RUNNABLE) $(STAMP)
 
-demo: setup  ## watch the agent repair a small project (scripted model: no key, no network)
+# What the product itself needs: a third of all.
+$(RUNNABLE): run.lock pyproject.toml
+	@$(INSTALL) run.lock
+	@touch $(RUNNABLE)
+
+demo: $(RUNNABLE)  ## watch the agent repair a small project (scripted model: no key, no network)
 	@$(BIN)/halo demo -y
 
 # The gate on system calls needs strace; where it cannot be installed, it compares CPU time only and says so.

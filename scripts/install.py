@@ -1,13 +1,12 @@
-"""Install what the lock names with pip, and say what it is doing every few seconds: `python scripts/install.py LOCK`.
+"""Make a virtual environment with what the lock names and the project: `python scripts/install.py VENV LOCK`.
 
-pip alone is either silent for a minute, or writes hundreds of lines into a log. It runs with the interpreter that runs
-this, and what it wrote is shown if it fails.
+It says every few seconds what it is doing: pip alone is either silent for a minute, or writes hundreds of lines into a
+log. What a program wrote is shown if it fails. An environment that is not whole is made again.
 """
 
 import re
 import subprocess
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Sequence
@@ -18,7 +17,8 @@ PAUSE = 3.0
 _PACKAGE = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?==", re.MULTILINE)
 _PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-deps", "--no-color")
 _UNCOMPILED = "--no-compile"
-"""pip compiles with one core, a third of its time; `compile_packages` uses all."""
+"""pip compiles with one core, a third of its time; `install_all` uses all."""
+_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
 
 class Progress:
@@ -30,6 +30,11 @@ class Progress:
         self._now = "starting pip"
         self._began = time.monotonic()
         self._ended = threading.Event()
+
+    def begin(self, what: str) -> None:
+        """Print what begins now."""
+        self._now = what
+        self.print_line()
 
     def read_line(self, line: str) -> None:
         """Take note of a line of pip's output."""
@@ -66,41 +71,56 @@ def count_packages(lock: str) -> int:
     return len(_PACKAGE.findall(lock))
 
 
-def run_pip(words: Sequence[str], progress: Progress) -> int:
-    """Run pip, and return its exit code. Its output is shown if it fails."""
-    reporter = threading.Thread(target=progress.report, daemon=True)
-    reporter.start()
+def run_program(words: Sequence[str | Path], progress: Progress) -> None:
+    """Run a program, and read what it says. Raises SystemExit with its exit code after showing that if it fails."""
     output: list[str] = []
-    command = [sys.executable, *_PIP, _UNCOMPILED, *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
-        assert pip.stdout is not None
-        for line in pip.stdout:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
             output.append(line)
             progress.read_line(line)
-    progress.end()
-    reporter.join()
-    if pip.returncode:
+    if program.returncode:
         print("".join(output), file=sys.stderr, end="")
-    return pip.returncode
+        raise SystemExit(program.returncode)
 
 
-def compile_packages() -> None:
-    """Compile what is installed, on all cores. Files that do not compile, such as templates, stay as they are."""
-    command = [sys.executable, "-m", "compileall", "-qq", "-j", "0", sysconfig.get_path("purelib")]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+def is_whole(python: Path) -> bool:
+    """True if an environment has a Python that runs and has pip; a `venv` that was stopped, or Debian's, has none."""
+    try:
+        return not subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode
+    except OSError:
+        return False
 
 
-def main() -> int:
+def install_all(environment: Path, lock: Path, progress: Progress) -> None:
+    """Make the environment if it is not whole, and install the lock's packages and the project into it."""
+    python = environment / "bin" / "python"
+    if not is_whole(python):
+        progress.begin(f"creating the virtual environment {environment}")
+        run_program([sys.executable, "-m", "venv", "--clear", environment], progress)
+    progress.begin("starting pip")
+    run_program([python, *_PIP, _UNCOMPILED, "--require-hashes", "-r", lock], progress)
+    # On all cores. Files that do not compile, such as templates, stay as they are.
+    progress.begin("compiling")
+    found = subprocess.run([python, "-c", _PACKAGES], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run([python, "-m", "compileall", "-qq", "-j", "0", found], stdout=subprocess.DEVNULL, check=False)
+    progress.begin("installing halo itself")
+    run_program([python, *_PIP, "--no-build-isolation", "-e", "."], progress)
+
+
+def main() -> None:
     """Install what the lock file names."""
-    lock = sys.argv[1]
-    progress = Progress(count_packages(Path(lock).read_text()))
-    code = run_pip(["--require-hashes", "-r", lock], progress)
-    if not code:
-        print(f"  {progress.seconds:3.0f} s  compiling", flush=True)
-        compile_packages()
-        print(f"  {progress.seconds:3.0f} s  done", flush=True)
-    return code
+    environment, lock = map(Path, sys.argv[1:])
+    progress = Progress(count_packages(lock.read_text()))
+    reporter = threading.Thread(target=progress.report, daemon=True)
+    reporter.start()
+    try:
+        install_all(environment, lock, progress)
+    finally:
+        progress.end()
+        reporter.join()
+    progress.begin("done")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,9 @@
-from scripts.install import Progress, count_packages, run_pip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scripts.install import Progress, count_packages, is_whole, run_program
 
 LOCK = """\
 # comment
@@ -30,7 +35,29 @@ def test_a_line_says_which_package_pip_is_at(capsys):
     ]
 
 
-def test_what_pip_wrote_is_shown_if_it_fails(tmp_path, capsys):
-    missing = tmp_path / "missing.txt"
-    assert run_pip(["-r", str(missing)], Progress(1)) != 0
-    assert str(missing) in capsys.readouterr().err
+def test_what_a_program_wrote_is_shown_if_it_fails(capsys):
+    with pytest.raises(SystemExit) as ended:
+        run_program([sys.executable, "-c", "print('no such file'); raise SystemExit(3)"], Progress(1))
+    assert ended.value.code == 3
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_the_environment_that_runs_this_is_whole():
+    assert is_whole(Path(sys.executable))
+
+
+@pytest.mark.process
+def test_an_environment_without_pip_is_not_whole_as_debian_without_venv_leaves_it(tmp_path: Path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    assert not is_whole(tmp_path / "venv/bin/python")
+
+
+def test_an_environment_whose_python_was_removed_is_not_whole(tmp_path: Path):
+    (tmp_path / "python").symlink_to(tmp_path / "gone")
+    assert not is_whole(tmp_path / "python")
+
+
+@pytest.mark.parametrize("text", [b"", b"#!/nowhere"])
+def test_an_environment_whose_python_does_not_run_is_not_whole(tmp_path: Path, text: bytes):
+    (tmp_path / "python").write_bytes(text)
+    assert not is_whole(tmp_path / "python")

@@ -1,18 +1,24 @@
-"""Packs this folder's extension into `NAME-VERSION.vsix`, with Python alone: `make vsix`.
+"""Packs this folder's extension and the project's wheel into `NAME-VERSION.vsix`, with Python alone: `make vsix`.
 
-The same files give the same bytes. What package.json needs, and every file and text that it names, must be there.
+The extension installs the wheel that it carries, so it never asks for a package by a name. The same files give the
+same bytes. What package.json needs, and every file and text that it names, must be there.
 """
 
 import json
 import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 HERE = Path(__file__).parent
+PACKAGE = "package"
+"""The folder of the archive with the wheel and `requirements.txt`, which names it and all it needs by their hashes."""
 REQUIRED = ("name", "displayName", "description", "version", "publisher", "license", "engines", "contributes")
 PACKED = (
     "package.json",
@@ -45,6 +51,7 @@ MEDIA_TYPES = {
     ".ttf": "font/ttf",
     ".txt": "text/plain",
     ".vsixmanifest": "text/xml",
+    ".whl": "application/zip",
     ".woff2": "font/woff2",
 }
 YEAR_ONE = (1980, 1, 1, 0, 0, 0)
@@ -55,8 +62,22 @@ class PackingError(Exception):
     """What is wrong with the extension, one line for each fault."""
 
 
-def pack(folder: Path, target: Path) -> Path:
+def build_package(project: Path) -> dict[str, bytes]:
+    """Build the project's wheel; gives the files that the extension carries."""
+    with TemporaryDirectory() as place:
+        words = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", place]
+        subprocess.run(words, cwd=project, check=True, capture_output=True)
+        (wheel,) = Path(place).iterdir()
+        content = wheel.read_bytes()
+    named = f"./{wheel.name} --hash=sha256:{sha256(content).hexdigest()}\n"
+    needed = (project / "run.lock").read_text(encoding="utf-8")
+    return {f"{PACKAGE}/{wheel.name}": content, f"{PACKAGE}/requirements.txt": (needed + named).encode()}
+
+
+def pack(folder: Path, target: Path, carried: Mapping[str, bytes] = {}) -> Path:
     """Write the archive of the extension in `folder` into the folder `target`; gives its path.
+
+    `carried` are further files of the archive.
 
     Raises: `PackingError` with all that is missing.
     """
@@ -69,9 +90,11 @@ def pack(folder: Path, target: Path) -> Path:
     archive = target / f"{package['name']}-{package['version']}.vsix"
     with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=9) as zipped:
         _write(zipped, "extension.vsixmanifest", _make_manifest(_translate(package, texts), names).encode())
-        _write(zipped, "[Content_Types].xml", _make_content_types(names).encode())
+        _write(zipped, "[Content_Types].xml", _make_content_types([*names, *carried]).encode())
         for name in names:
             _write(zipped, f"extension/{name}", (folder / name).read_bytes())
+        for name, content in carried.items():
+            _write(zipped, f"extension/{name}", content)
     return archive
 
 
@@ -208,7 +231,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def main() -> int:
     try:
-        archive = pack(HERE, Path("dist"))
+        archive = pack(HERE, Path("dist"), build_package(HERE.parents[1]))
     except PackingError as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs Halocline for the job, unless it is there and no version is asked for.
+# Installs Halocline for the job from the action's own repository, at the commit that the workflow names, with
+# packages that its lock names by hash. Nothing is asked for by the name halocline.
 set -euo pipefail
 
-if [ -z "$HALO_VERSION" ] && command -v halo >/dev/null; then
+if command -v halo >/dev/null; then
     halo --version
     exit
 fi
-python3 -m venv "$RUNNER_TEMP/halocline"
-"$RUNNER_TEMP/halocline/bin/pip" install --quiet "halocline${HALO_VERSION:+==$HALO_VERSION}"
+cd "$GITHUB_ACTION_PATH/../.."
+python3 scripts/install.py "$RUNNER_TEMP/halocline" run.lock
 echo "$RUNNER_TEMP/halocline/bin" >>"$GITHUB_PATH"

@@ -3,6 +3,7 @@
 set -euo pipefail
 
 answer=$RUNNER_TEMP/halocline-answer.md
+files=$RUNNER_TEMP/halocline-files
 log=$RUNNER_TEMP/halocline-build.log
 code=0
 options=(-p --time-limit "$HALO_TIME_LIMIT")
@@ -11,14 +12,18 @@ options=(-p --time-limit "$HALO_TIME_LIMIT")
 [ -z "$HALO_ALLOWED_TOOLS" ] || options+=(--allowed-tools "$HALO_ALLOWED_TOOLS")
 [ -z "$HALO_DISALLOWED_TOOLS" ] || options+=(--disallowed-tools "$HALO_DISALLOWED_TOOLS")
 : >"$answer"
+: >"$files"
 
 refuse() {
     echo "::error::$1"
     exit 2
 }
 
-ask() { # options and the prompt; standard input is data
-    halo "${options[@]}" "$@" | tee "$answer" || code=$?
+ask() { # the prompt, after options; standard input is data
+    local prompt=${*: -1}
+    halo "${options[@]}" "${@:1:$#-1}" -- "$prompt" | tee "$answer" || code=$?
+    # Exit code 2 says that no task was started.
+    [ "$code" = 2 ] || halo checkpoints diff --since-start --json | python3 "$GITHUB_ACTION_PATH/changed.py" >"$files"
 }
 
 builds() {
@@ -30,7 +35,8 @@ report() {
     {
         echo "answer-file=$answer"
         echo "exit-code=$code"
-        echo "changed=$([ -z "$(git status --porcelain)" ] && echo false || echo true)"
+        echo "changed-files=$files"
+        echo "changed=$([ -s "$files" ] && echo true || echo false)"
     } >>"$GITHUB_OUTPUT"
 }
 
@@ -54,7 +60,7 @@ Find the cause and fix it, without weakening tests. Then explain the cause and t
     ;;
 review)
     [ -n "$HALO_BASE" ] || refuse "The task review needs the input base."
-    base=$(git merge-base -- "$HALO_BASE" HEAD)
+    base=$(git merge-base -- "$HALO_BASE" HEAD) || refuse "There is no commit that $HALO_BASE and this one share; check out with fetch-depth: 0."
     ask --mode plan \
         "Review the changes from $base to HEAD; see them with: git diff $base HEAD
 Name the bugs, security problems and missing tests that they bring in, each with file, line and a proposal. Say so if there are none. Answer in Markdown. $HALO_PROMPT" \

@@ -1,4 +1,3 @@
-"""The one place that names the version, and where the project lives."""
+"""The one place that names the version."""
 
 __version__ = "0.1.0"
-REPOSITORY = "https://github.com/halocline/halocline"

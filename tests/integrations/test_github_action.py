@@ -17,7 +17,7 @@ from tests.surfaces.cli.halo_process import Halo, call, shell
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 ACTION = Path(__file__).parents[2] / "integrations" / "github"
-OURS = "halocline/halocline/integrations/github@main"
+OURS = "OWNER/REPOSITORY/integrations/github@COMMIT"
 BROKEN = "import unittest\n\nclass T(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(1 + 1, 3)\n"
 GH = '#!/bin/sh\necho "$@" >> "$CALLS"\n'
 
@@ -150,6 +150,22 @@ def test_a_failing_build_is_fixed_and_proposed(halo: Halo, runner: Runner) -> No
     assert "AssertionError: 2 != 3" in str(halo.log()[1])
 
 
+def test_what_the_build_leaves_behind_is_not_committed(halo: Halo, runner: Runner) -> None:
+    git(runner, "rm", "-q", ".gitignore")
+    git(runner, "commit", "-qm", "Ignore nothing")
+    del runner.env["PYTHONDONTWRITEBYTECODE"]
+    right = repair("        self.assertEqual(1 + 1, 3)", "        self.assertEqual(1 + 1, 2)")
+    assert runner.run_job("fix-build.yml", model=halo.script(right, {"text": "It was 2."})), runner.log
+    assert "__pycache__" in git(runner, "status", "--short")
+    assert git(runner, "show", "--stat", "--format=%ae", "HEAD").splitlines()[2:3] == [" test_sum.py | 2 +-"]
+
+
+def test_a_green_build_in_a_dirty_tree_opens_no_pull_request(halo: Halo, runner: Runner) -> None:
+    (runner.folder / "left behind").write_text("x")
+    assert runner.run_job("fix-build.yml", command="true", model="nobody/x"), runner.log
+    assert (runner.outputs["agent"]["changed"], calls(runner)) == ("false", [])
+
+
 def test_a_build_that_stays_broken_fails_the_job(halo: Halo, runner: Runner) -> None:
     assert not runner.run_job("fix-build.yml", model=halo.script({"text": "I do not know."}))
     assert "still fails" in runner.log
@@ -181,6 +197,7 @@ def test_a_pull_request_is_read_and_commented_on(halo: Halo, runner: Runner) -> 
         ({"task": "nope"}, "Unknown task"),
         ({"task": "fix", "command": ""}, "needs the input command"),
         ({"task": "review", "base": ""}, "needs the input base"),
+        ({"task": "review", "base": "origin/nothing"}, "::error::There is no commit that origin/nothing"),
         ({"task": "prompt"}, "needs the input prompt"),
         ({"task": "prompt", "prompt": "hi", "model": "nobody/x"}, "exit code 2"),
         ({"task": "review", "base": "main", "model": "nobody/x"}, "exit code 2"),
@@ -189,6 +206,19 @@ def test_a_pull_request_is_read_and_commented_on(halo: Halo, runner: Runner) -> 
 def test_a_wrong_input_fails_the_job(runner: Runner, given: dict[str, str], said: str) -> None:
     assert not runner.run_job("fix-build.yml", **given)
     assert said in runner.log
+
+
+def test_a_prompt_that_looks_like_an_option_is_a_prompt(halo: Halo, runner: Runner) -> None:
+    model = halo.script({"text": "Done."})
+    assert runner.run_job("fix-build.yml", task="prompt", prompt="--help", model=model), runner.log
+    assert runner.summary.read_text() == "Done.\n"
+
+
+def test_the_action_installs_its_own_commit_and_asks_for_no_package_by_our_name() -> None:
+    script = (ACTION / "install.sh").read_text()
+    assert "pip install" not in script
+    assert (ACTION / ".." / ".." / "scripts" / "install.py").exists()
+    assert (ACTION / ".." / ".." / "run.lock").exists()
 
 
 def test_what_is_asked_for_is_text_and_no_script(halo: Halo, runner: Runner) -> None:

@@ -1,4 +1,5 @@
-// Installs the package into an environment of the extension's own, which touches no other Python.
+// Installs the package that the extension carries, and what that needs, by their hashes, into an environment of the
+// extension's own, which touches no other Python.
 const { execFile } = require('node:child_process')
 const { mkdirSync, rmSync } = require('node:fs')
 const { dirname } = require('node:path')
@@ -10,9 +11,9 @@ const NEWEST_FIRST = ['python3.14', 'python3.13', 'python3.12', 'python3.11', 'p
 const CHECK = 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))'
 
 /** Run a program; resolves to its output, rejects with all that it printed. */
-const run = (program, words, signal) =>
+const run = (program, words, signal, cwd) =>
   new Promise((resolve, reject) =>
-    execFile(program, words, { signal, maxBuffer: 1 << 24 }, (error, out, problems) =>
+    execFile(program, words, { signal, cwd, maxBuffer: 1 << 24 }, (error, out, problems) =>
       error ? reject(new Error(`${program} ${words.join(' ')}\n${out}${problems}`.trim())) : resolve(out),
     ),
   )
@@ -48,8 +49,16 @@ async function install(context) {
       progress.report({ message: l10n.t('making an environment') })
       await run(python, ['-m', 'venv', '--clear', place], stop.signal)
       progress.report({ message: l10n.t('downloading the package') })
-      const words = ['-m', 'pip', 'install', '--disable-pip-version-check', '--upgrade', 'halocline']
-      await run(ownPython(context), words, stop.signal)
+      const words = [
+        '-m',
+        'pip',
+        'install',
+        '--disable-pip-version-check',
+        '--require-hashes',
+        '-r',
+        'requirements.txt',
+      ]
+      await run(ownPython(context), words, stop.signal, context.asAbsolutePath('package'))
     })
     return true
   } catch (error) {

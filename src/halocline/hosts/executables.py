@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 
+from halocline.installation import program_folders
 from halocline.protocol.errors import ToolFailure
 
 
@@ -21,9 +22,7 @@ def find_ripgrep() -> str:
     Raises:
         ToolFailure: there is none.
     """
-    from sysconfig import get_path  # costs a millisecond, and only searches need it
-
-    program = find_program("rg", [get_path("scripts")]) or find_program("rg")
+    program = find_program("rg", program_folders()) or find_program("rg")
     if program is None:
         raise ToolFailure(
             "ripgrep (`rg`) is not installed, so this tool cannot search. Search with execute_command instead.",

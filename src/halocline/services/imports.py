@@ -90,10 +90,15 @@ class ImportService:
         return cls(Assembly.of(Choices()), Path(env.get("HOME") or Path.home()), env)
 
     def found(self, programs: Sequence[str], path: Path | None = None, since: float = 0.0) -> list[FoundTranscript]:
-        """Return the transcripts on this machine, or at `path`, newest first; of copies, the one changed last."""
+        """Return the transcripts on this machine, or at `path`, newest first; of copies, the one changed last.
+
+        Their titles are words of prompts, so keys in them are redacted here, for all who show them.
+        """
         each = self._at(programs, path) if path else self._here(programs)
         newest = {(one.tool, one.id): one for one in sorted(each, key=lambda one: one.changed)}
-        return sorted((one for one in newest.values() if one.changed >= since), key=lambda one: -one.changed)
+        redact = self._assembly.secrets.redact
+        shown = (replace(one, title=redact(one.title)) for one in newest.values() if one.changed >= since)
+        return sorted(shown, key=lambda one: -one.changed)
 
     def title(self, name: str) -> str:
         """Return the display name of a program."""

@@ -34,7 +34,13 @@ def is_task_id(name: str) -> bool:
 
 
 def home_folder(env: Mapping[str, str]) -> Path:
-    """Return the path of Halocline's home, which may not exist yet."""
+    """Return the path of Halocline's home, which may not exist yet. Raises UsageError for a user without any home."""
+    # Asked here for all: wherever Halocline's own home is, the user's holds other programs' settings, and secrets.
+    if os.path.expanduser("~") == "~":
+        raise UsageError(
+            "There is no home folder: HOME is not set, and the system knows none for this user.",
+            "Set HOME to a folder that you can write to.",
+        )
     return Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
 
 

@@ -1,4 +1,4 @@
-"""report_bug: a bug report on Halocline as a file, and a URL that opens it as a new issue. Nothing is sent.
+"""report_bug: a bug report on Halocline as a file. Nothing is sent.
 
 What must stay true: secrets are redacted before anyone sees the report, the user included.
 """
@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline._version import REPOSITORY, __version__
+from halocline._version import __version__
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
@@ -17,9 +17,6 @@ from halocline.tools.schema import define_tool
 
 YES, NO = "Write the report", "Do not report"
 LONGEST = 20_000
-LONGEST_URL = 7_000
-"""Characters of the URL; GitHub refuses more than about 8,000 bytes."""
-CUT = "\n\n(The rest is too long for a URL. Paste it from the file.)"
 DECLINED = "The user does not want to report it. Nothing was written."
 
 
@@ -50,24 +47,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         await ctx.host.files.write(path, f"# {title}\n\n{text}\n".encode(), None)
     except OSError as error:
         raise ToolFailure(f"The report cannot be written to {path}: {error.strerror}.") from error
-    head = f"The report is in `{path}`. Nothing was sent. To submit it, open this URL and review it:\n\n"
-    return ToolOutput((Text(f"{head}{issue_address(title, text)}"),), ends_turn=True)
-
-
-def issue_address(title: str, text: str) -> str:
-    """Return the URL that opens a new issue with this text, as much of it as fits."""
-    url = _build_url(title, text)
-    length = len(text)
-    while len(url) > LONGEST_URL and length:
-        length = length * 3 // 4
-        url = _build_url(title, text[:length] + CUT)
-    return url
-
-
-def _build_url(title: str, text: str) -> str:
-    from urllib.parse import urlencode
-
-    return f"{REPOSITORY}/issues/new?{urlencode({'title': title[:200], 'body': text})}"
+    told = f"The report is in `{path}`. Nothing was sent. Read it, and give it to those from whom you have Halocline."
+    return ToolOutput((Text(told),), ends_turn=True)
 
 
 def _write_report(input: Input, ctx: ToolContext) -> str:

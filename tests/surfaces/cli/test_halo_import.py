@@ -158,6 +158,16 @@ async def test_escape_sequences_of_a_transcript_reach_no_terminal(halo: Halo) ->
     assert not any(sign in done.out for done in outputs for sign in ("\x1b]", "\x07", "\u202e"))
 
 
+async def test_a_key_in_a_title_is_shown_by_no_import(halo: Halo) -> None:
+    key = "sk-ant-api03-" + "Ab3" * 20
+    path = transcripts.claude(halo.root, str(halo.folder))
+    path.write_text(path.read_text().replace("What is wrong?", f"Why is {key} refused?"))
+    ways = (["import"], ["import", "--dry-run", "all"], ["import", "--json", "claude"], ["tasks", "list"])
+    outputs = [(await halo.run(*words)).out for words in ways]
+    assert [key in out for out in outputs] == [False] * 4
+    assert all("Why is" in out for out in outputs)
+
+
 async def test_an_imported_task_cannot_be_replayed_and_says_why(halo: Halo) -> None:
     transcripts.codex(halo.root, str(halo.folder))
     await halo.run("import", "codex")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from editors.vscode.pack import pack
+from editors.vscode.pack import build_package, pack
 from playwright.async_api import Browser
 from tests.surfaces.vscode.code_server import CodeServer, in_vs_code
 from tests.surfaces.vscode.workbench import Workbench
@@ -21,9 +21,9 @@ PATIENCE = 120_000
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package and all that it needs, in place of the package index."""
+    """A folder with all that the package needs, in place of the package index."""
     folder = tmp_path_factory.mktemp("wheels")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "-w", folder, ROOT], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "-w", folder, "-r", ROOT / "run.lock"], check=True)
     return folder
 
 
@@ -42,7 +42,7 @@ def bare_server(wheels: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathF
         "PIP_FIND_LINKS": str(wheels),
     }
     try:
-        server.install(pack(ROOT / "editors" / "vscode", tmp_path))
+        server.install(pack(ROOT / "editors" / "vscode", tmp_path, build_package(ROOT)))
         server.start()
         yield server
     finally:
@@ -54,7 +54,7 @@ async def test_the_package_is_installed_with_one_click_and_a_failure_says_why(
 ) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    (package,) = wheels.glob("halocline-*.whl")
+    (package,) = wheels.glob("msgspec-*.whl")
     missing = package.rename(tmp_path / package.name)
     workbench = await Workbench.open(browser, bare_server, folder)
     try:

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
-from editors.vscode.pack import PackingError, pack
+from editors.vscode.pack import PackingError, build_package, pack
 
 from halocline import __version__
 
@@ -46,6 +47,20 @@ def test_the_archive_holds_all_scripts_and_says_which_version_it_is(tmp_path: Pa
 
 def test_the_same_files_give_the_same_bytes(copy: Path, tmp_path: Path) -> None:
     assert pack(copy, tmp_path / "one").read_bytes() == pack(SOURCE, tmp_path / "other").read_bytes()
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_archive_carries_the_wheel_and_names_it_and_all_it_needs_by_their_hashes(tmp_path: Path) -> None:
+    carried = build_package(SOURCE.parents[1])
+    assert carried == build_package(SOURCE.parents[1])
+    archive = pack(SOURCE, tmp_path, carried)
+    with ZipFile(archive) as zipped:
+        (wheel,) = (name for name in zipped.namelist() if name.endswith(".whl"))
+        needed = zipped.read("extension/package/requirements.txt").decode()
+        shown = sha256(zipped.read(wheel)).hexdigest()
+    assert f"./{Path(wheel).name} --hash=sha256:{shown}" in needed.splitlines()
+    assert all("--hash" in one for one in re.split(r"\n(?=\S)", needed.strip()))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 from halocline.hosts.executables import find_program
+from halocline.installation import extra_command
 from halocline.protocol.values import Value
 
 QUIET = (
@@ -22,7 +23,6 @@ MAC_PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
 NO_LIBRARY = "the Python package playwright is not installed"
-INSTALL_LIBRARY = "Install it: pip install 'halocline[browser]'."
 NO_CHROMIUM = "no Chromium was found"
 INSTALL_CHROMIUM = "Install chromium or google-chrome, or set browser_executable to its path."
 
@@ -38,7 +38,7 @@ class FoundBrowser(Value, frozen=True):
 def find_browser(executable: str, places: Iterable[str] = MAC_PLACES, remote: str = "") -> FoundBrowser:
     """Find the program from the settings, or a usual one on PATH or in `places`; `remote` needs no program."""
     if find_spec("playwright") is None:
-        return FoundBrowser(missing=NO_LIBRARY, hint=INSTALL_LIBRARY)
+        return FoundBrowser(missing=NO_LIBRARY, hint=f"Install it: {extra_command('browser')}")
     if remote:
         return FoundBrowser(remote)
     if executable:

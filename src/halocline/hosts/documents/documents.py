@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
+from halocline.installation import extra_command
 from halocline.ports.documents import DocumentKind, Picture
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import ToolFailure
@@ -61,7 +62,7 @@ def _require_success(code: int | None, message: str) -> None:
         case 3:
             raise ToolFailure(
                 f"The Python package {message}, which reads it, is not installed. The user can install it with "
-                "`pip install 'halocline[documents]'`; or read the file with an installed program by execute_command."
+                f"`{extra_command('documents')}`; or read the file with an installed program by execute_command."
             )
         case 4:
             raise ToolFailure(f"It cannot be read: {message}.")

@@ -17,7 +17,6 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.secrets.secret import Secret
 
 NO_PROGRAM = "program not found: {command}; install it, or set its full path"
-MISSING_SDK = "MCP support is not installed; run: pip install 'halocline[mcp]'"
 
 
 FORGOTTEN = ("session terminated", "session not found", "invalid session id")

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from halocline.mcp.connection.setup import MISSING_SDK, NO_PROGRAM, Hopeless
+from halocline.installation import extra_command
+from halocline.mcp.connection.setup import NO_PROGRAM, Hopeless
 
 if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
@@ -325,9 +326,9 @@ async def load_open_session() -> "Callable[..., AbstractAsyncContextManager[Sess
     try:
         return await asyncio.to_thread(_import_session)
     except ImportError as error:
-        raise Hopeless(
-            MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
-        ) from error
+        is_ours = (error.name or "").split(".")[0] in ("mcp", "mcp_types")
+        text = f"MCP support is not installed; run: {extra_command('mcp')}" if is_ours else str(error)
+        raise Hopeless(text) from error
 
 
 def _import_session() -> "Callable[..., AbstractAsyncContextManager[Session]]":

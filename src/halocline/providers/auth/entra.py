@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from halocline.installation import extra_command
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.secrets.secret import Secret
@@ -18,7 +19,6 @@ from halocline.providers.tokens import Token, Tokens
 if TYPE_CHECKING:
     from halocline.providers.auth.entra_library import Credential
 
-INSTALL = "pip install 'halocline[azure]' (or: uv tool install 'halocline[azure]')"
 HINT = (
     "Sign in with `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET. Your account needs the "
     "role Cognitive Services OpenAI User."
@@ -37,7 +37,7 @@ def make_entra_tokens(vendor: Vendor, choose_network: Callable[[str], Network]) 
     """
     if find_spec("azure") is None or find_spec("azure.identity") is None:
         text = f"There is no key for {vendor.title}, and the package for a sign-in by Entra ID is not installed."
-        raise UsageError(text, f"Set {vendor.key_variable or 'key_variable'}, or run: {INSTALL}")
+        raise UsageError(text, f"Set {vendor.key_variable or 'key_variable'}, or run: {extra_command('azure')}")
     return Tokens(_SignIn(vendor.title, vendor.entra_scope, choose_network).fetch)
 
 

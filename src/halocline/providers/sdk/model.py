@@ -10,6 +10,7 @@ from contextlib import aclosing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from halocline.installation import extra_command
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
@@ -17,8 +18,6 @@ from halocline.providers.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from halocline.providers.sdk.http import LibraryExchange
-
-INSTALL = "Run: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
 
 VARIABLES = {
     "AWS_REGION": "Region of Amazon Bedrock.",
@@ -38,7 +37,7 @@ class Library:
         """Raise UsageError when the library or the vendor's SDK is not installed."""
         if missing := missing_of(endpoint.vendor.packages):
             text = f"{endpoint.vendor.title} needs packages that are not installed: {', '.join(missing)}."
-            raise UsageError(text, INSTALL)
+            raise UsageError(text, f"Run: {extra_command('providers')}")
         self._endpoint = endpoint
         self.name = endpoint.name
         self._blobs = blobs
@@ -68,7 +67,7 @@ class Library:
             return LibraryExchange(self._endpoint, self._blobs)
         except ImportError as error:
             text = f"The packages for {self._endpoint.vendor.title} cannot be imported: {error}."
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, INSTALL) from error
+            raise ModelError(ModelErrorKind.INVALID_REQUEST, text, f"Run: {extra_command('providers')}") from error
 
 
 def missing_of(packages: Sequence[str]) -> list[str]:

@@ -153,7 +153,7 @@ def _check_workspace(workspace: Path) -> Finding:
     try:
         check_workspace(workspace, Path.home())
     except HaloclineError as error:
-        return Finding("checkpoints", False, error.text, "Start halo in a project folder.", needed=False)
+        return Finding("checkpoints", False, f"off: {error.text}", error.hint, needed=False)
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
 
 

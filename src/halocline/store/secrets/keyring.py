@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from halocline.installation import extra_command
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import SecretsError
 from halocline.protocol.secrets.secret import Secret
@@ -48,7 +49,7 @@ class SystemKeyring:
         answer = self._ask(deed, name) if _is_installed() else None
         if answer is None or answer.returncode == _NONE:
             text = f"The key {name!r} is in the system's keyring, which is not available here."
-            raise SecretsError(text, "Log in to the desktop, or install: pip install 'halocline[keyring]'")
+            raise SecretsError(text, f"Log in to the desktop, or run: {extra_command('keyring')}")
         return answer
 
     def _ask(self, deed: str, name: str, secret: str = "") -> "subprocess.CompletedProcess[str]":

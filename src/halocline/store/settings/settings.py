@@ -252,9 +252,9 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ca_file: Annotated[
         str, Says(description="PEM file of certificates to trust, besides those of the system and SSL_CERT_FILE.")
     ] = ""
-    browser: Annotated[
-        bool, Says(description="Offer the model a browser. Needs Chromium and `halocline[browser]`.")
-    ] = False
+    browser: Annotated[bool, Says(description="Offer the model a browser. Needs Chromium and the extra `browser`.")] = (
+        False
+    )
     browser_executable: Annotated[
         str, Says(description="Path of Chromium, if not the installed chromium or google-chrome.")
     ] = ""

@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 
 from halocline.client import Choices, TaskOptions, open_client
+from halocline.installation import extra_command
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.surfaces import event_loop
@@ -21,7 +22,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Serve one client. Raises UsageError if the SDK is not installed, or there is no one to talk to."""
     if find_spec("acp") is None:
         raise UsageError(
-            "The SDK of the Agent Client Protocol is not installed.", "Install it: pip install 'halocline[acp]'"
+            "The SDK of the Agent Client Protocol is not installed.", f"Install it: {extra_command('acp')}"
         )
     if any(map(is_file, (0, 1))):
         raise UsageError(

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.client import Choices, ListedServer, McpService, PolicyService, ServerTrial, TaskOptions, open_client
+from halocline.installation import extra_command
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -162,7 +163,7 @@ def _serve_mcp(desk: McpService, arguments: argparse.Namespace) -> int:
         from halocline.surfaces.cli.mcp.serve import serve_stdio
     except ImportError as error:
         raise UsageError(
-            "halo mcp serve needs a package that is not installed.", "Run: pip install 'halocline[mcp]'"
+            "halo mcp serve needs a package that is not installed.", f"Run: {extra_command('mcp')}"
         ) from error
     chosen = arguments.approval_mode
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
