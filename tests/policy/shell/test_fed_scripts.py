@@ -42,7 +42,7 @@ FEEDS = ["{} <<< '{}'", "{} << 'X'\n{}\nX", "echo '{1}' | {0}", "printf '%s\\n' 
 @pytest.fixture(scope="module")
 def posture(tmp_path_factory: pytest.TempPathFactory) -> PolicyContext:
     workspace = tmp_path_factory.mktemp("w")
-    for folder in ("src", "sub"):
+    for folder in ("src", "sub", ".git"):
         (workspace / folder).mkdir()
     for file in ("src/a.py", "sub/c.txt"):
         (workspace / file).write_text("x\n")
@@ -60,5 +60,51 @@ def test_what_is_fed_to_a_program_is_judged_as_what_it_does(
         command = f"{definition % reader}; {feed.format(call, READERS[reader])}"
     else:
         command = feed.format(around % reader, READERS[reader])
-    decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True), posture)
-    assert decision.verdict is not Verdict.ALLOW, command
+    assert verdict(command, posture) is not Verdict.ALLOW, command
+
+
+DISGUISED = r"""
+xargs rm -rf <<< '\.git'
+xargs rm -rf <<< '".git"'
+xargs -d: rm -rf <<< a:.git
+xargs -d , rm -rf <<< a,.git
+xargs --delimiter=x rm -rf <<< ax.git
+xargs -I{} rm -rf .{} <<< git
+xargs -I % rm -rf .% <<< git
+echo git | xargs -i rm -rf .{}
+{ echo git; } | xargs -I{} rm -rf .{}
+echo '\.git' | xargs rm -rf
+{ echo "'.git'"; } | xargs rm -rf
+printf '.git\n' | xargs rm -rf
+printf '%s\n' a b .git | xargs -n 1 rm -rf
+printf '.%s' git | xargs rm -rf
+printf '%.4s' .gitxxx | xargs rm -rf
+printf '%b' '.gi\x74' | xargs rm -rf
+echo -e '.gi\0164' | xargs rm -rf
+echo a:.git | xargs -d: rm -rf
+printf '%s -rf .git' rm | bash
+echo -e 'rm -rf .gi\x74' | bash
+while read x; do rm -rf "$x"; done <<< '\.git'
+"""
+HARMLESS = r"""
+echo build dist | xargs rm -rf
+printf 'build\ndist\n' | xargs rm -rf
+printf '%s\n' a.txt b.txt | xargs -n 1 rm
+xargs -d: rm -rf <<< build:dist
+ls src | xargs -I{} rm -rf src/{}
+echo a | xargs -I{} cp {} src/{}.bak
+"""
+
+
+def verdict(command: str, posture: PolicyContext) -> Verdict:
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True), posture).verdict
+
+
+@for_each("command", DISGUISED.strip().splitlines())
+def test_names_are_parted_and_spelled_as_their_reader_does_it(posture: PolicyContext, command: str) -> None:
+    assert verdict(command, posture) is not Verdict.ALLOW
+
+
+@for_each("command", HARMLESS.strip().splitlines())
+def test_harmless_names_are_not_asked_about_in_yolo_mode(posture: PolicyContext, command: str) -> None:
+    assert verdict(command, posture) is Verdict.ALLOW

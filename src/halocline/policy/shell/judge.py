@@ -30,11 +30,11 @@ from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
-from halocline.policy.shell.simple import split_text
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import kept_names_in
+from halocline.policy.shell.values.printed_texts import print_text, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
@@ -310,5 +310,5 @@ def _find_echoed(simple: Simple, ground: Ground) -> str:
     words = simple.words
     if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
         return ""
-    is_known = all(word.value is not None for word in words)
-    return " ".join(word.text for word in words[1:] if not word.text.startswith("-")) if is_known else ""
+    values = [word.value for word in words if word.value is not None]
+    return print_text(values) if len(values) == len(words) else ""

@@ -13,6 +13,7 @@ from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.kept_places import BENEATH, INSIDE, is_narrowed, leads_to_kept, leads_to_precious
+from halocline.policy.shell.values.printed_texts import print_text, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 from halocline.protocol.patterns import compile_later
 
@@ -151,6 +152,9 @@ def _names_by_program(simple: Simple, ground: Ground, functions: Functions) -> I
     name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
     match name:
         case "echo" | "printf":
+            values = [word.value for word in simple.words if word.value is not None]
+            if len(values) == len(simple.words):
+                return split_text(print_text(values))
             return _texts_of(simple.words[1 if name == "echo" else 2 :], ground)
         case "git":
             inside = any(text in _GIT_INSIDE for text in texts[:3])

@@ -36,8 +36,10 @@ from halocline.policy.shell.spellings import FED
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
+from halocline.policy.shell.values.printed_texts import split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.permission_rules import Effect
 
@@ -204,9 +206,9 @@ class SimpleCommands(ABC):
         """Judge a command within a command; the wrapper adds its own rule."""
         found: list[Finding] = []
         after = ground
-        fed = self._fed_word(wrapped, simple, ground)
-        if fed is not None:
-            names = tuple(one.text for one in fed.could)
+        names = self._names_fed_to(wrapped, simple, ground)
+        fed = None if names is None else _word_for(wrapped, names)
+        if names is not None:
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
@@ -241,20 +243,31 @@ class SimpleCommands(ABC):
             judged = replace(judged, opened=opened, is_opened=wrapped.script is not None or found[0].is_opened)
         return judged, after if wrapped.stays else ground
 
-    def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:
-        """Return the names that a wrapper passes to what it runs, as one word; None if it passes none."""
+    def _names_fed_to(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Values | None:
+        """Return the names that a wrapper passes to what it runs; None if it passes none."""
         if not wrapped.feeds:
             return None
-        found = simple.words[0].text in _FINDS
-        names = names_found(simple, ground) if found else ground.fed or (UNKNOWN,)
-        could = tuple(wrappers.word_of(name) for name in names)
-        return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
+        if simple.words[0].text in _FINDS:
+            return names_found(simple, ground)
+        names = ground.fed or (UNKNOWN,)
+        if not wrapped.parts_by:
+            return names
+        return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
 
 
-def split_text(text: str) -> list[str]:
-    """Return the lines of a text that a command reads, and the words in them: programs take one or the other."""
-    lines = [line for line in text.split("\n") if line]
-    return [*dict.fromkeys((*lines, *(word for line in lines for word in line.split())))]
+def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
+    """Return one word for all that a wrapped command may get: the names, or the words in which they are filled in."""
+    slot = wrapped.slot
+    texts = [word.text for word in wrapped.words if slot and slot in (word.value or word.source)]
+    filled = [_fill_in(text, slot, name) for text in texts for name in names] or names
+    could = tuple(wrappers.word_of(name) for name in filled)
+    return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
+
+
+def _fill_in(text: str, slot: str, name: str) -> str:
+    """Return a word with a name in the slot. Behind letters, a harmless name may become any other."""
+    is_below = text.startswith(slot) or f"/{slot}" in text
+    return text.replace(slot, UNKNOWN if name == INSIDE and not is_below else name)
 
 
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:

@@ -9,6 +9,7 @@ from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
+from halocline.policy.shell.values.printed_texts import print_text
 from halocline.policy.shell.values.variables import Values, is_fully_known
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -24,7 +25,7 @@ _TAKES_VALUE = {
     "nice": "-n --adjustment",
     "ionice": "-c -n -p",
     "env": "-u --unset -C --chdir",
-    "xargs": "-a -d -E -I -i -L -l -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
+    "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
     "sudo": "-u -g -h -p -C -T -D -R -U --user --group --host --prompt --chdir --chroot",
     "doas": "-u -C",
     "runuser": "-u -g -G -s --user --group --shell",
@@ -83,7 +84,7 @@ class Wrapped(Value, frozen=True):
     """The inner command as words or as a script. `rule` and `reason` are those that the wrapper adds.
 
     `form` puts the wrapper back around what is run. `stays`: it runs in the calling shell. `feeds`: it passes names to
-    what it runs, in place of `slot` or after all words.
+    what it runs, in place of `slot` or after all words; they are parted at `parts_by`, too, if that is not empty.
     """
 
     source: str
@@ -95,6 +96,7 @@ class Wrapped(Value, frozen=True):
     stays: bool = False
     feeds: bool = False
     slot: str = ""
+    parts_by: str = ""
 
     def list_own(self, simple: Simple) -> Simple:
         """Return the wrapper with its own words alone, without the variables that it sets."""
@@ -235,7 +237,10 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     form = (lambda text: f"{prefix} {text}") if rule is None else None
     stays, feeds = name in ("command", "builtin", "time"), name in _FEEDS
     slot = _replaced_slot(own) if feeds else ""
-    return Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot)
+    parts_by = _find_delimiter(own) if feeds else ""
+    return Wrapped(
+        source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot, parts_by=parts_by
+    )
 
 
 def _replaced_slot(own: list[Word]) -> str:
@@ -243,6 +248,14 @@ def _replaced_slot(own: list[Word]) -> str:
     for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
         if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
             return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
+    return ""
+
+
+def _find_delimiter(own: list[Word]) -> str:
+    """Return the character that `xargs -d` parts names at; empty if it is not given."""
+    for word, behind in zip(own, (*own[1:], word_of("")), strict=True):
+        if found := re.fullmatch(r"-d(.*)|--delimiter(?:=(.*))?", word.text, re.DOTALL):
+            return print_text(["printf", found[1] or found[2] or behind.text])
     return ""
 
 

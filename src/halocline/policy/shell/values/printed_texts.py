@@ -1,0 +1,86 @@
+"""The text that `echo` and `printf` print, and the names that a program may read in a text."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from halocline.protocol.patterns import compile_later
+
+_ECHO_FLAGS = compile_later(r"-[neE]+")
+_HEX = "[0-9a-fA-F]"
+_ECHO, _FORMAT, _ARGUMENT = (
+    compile_later(rf"\\(?:x({_HEX}{{1,2}})|u({_HEX}{{1,4}})|U({_HEX}{{1,8}})|{octal}|(.))", re.DOTALL)
+    for octal in ("0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})")
+)
+"""Escapes of `echo`, of a format of `printf`, and of an argument for `%b`: they differ in octal numbers."""
+_LETTERS = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "c": "",
+    "\\": "\\",
+}
+_DIRECTIVE = compile_later(r"%(?:%|[-+ #0']*(?:\*|\d+)?(?:\.(\*|\d+)?)?(\w))")
+_QUOTES = compile_later(r"[\\'\"]")
+_MOST = 100_000
+"""Characters of a text that is looked at."""
+
+
+def print_text(words: Sequence[str]) -> str:
+    """Return what `echo` or `printf` prints; where shells differ about backslashes, both texts, a line each."""
+    name, *rest = words
+    if name.rpartition("/")[2] == "printf":
+        form, *given = rest[1:] if rest[:1] == ["--"] else rest or [""]
+        return _fill(form, given)
+    flags = list(takewhile(_ECHO_FLAGS.fullmatch, rest))
+    text = " ".join(rest[len(flags) :])[:_MOST]
+    if "\\" not in text:
+        return text
+    return _decode(text, _ECHO) if "e" in "".join(flags) else f"{text}\n{_decode(text, _ECHO)}"
+
+
+def split_text(text: str) -> list[str]:
+    """Return the lines of a text that a command reads, and the words in them: programs take one or the other.
+
+    `xargs` and `read` also take quotes and backslashes away.
+    """
+    lines = [line for line in text[:_MOST].split("\n") if line]
+    names = [*lines, *(word for line in lines for word in line.split())]
+    return [*dict.fromkeys((*names, *(bare for name in names if (bare := _QUOTES.sub("", name)))))]
+
+
+def _fill(form: str, given: Sequence[str]) -> str:
+    """Fill the directives of a format; it is used again as long as arguments are left."""
+    left, printed = list(given), ""
+
+    def fill_one(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        text = left.pop(0) if left else ""
+        text = _decode(text, _ARGUMENT) if found[2] == "b" else text
+        if found[2] in "sb" and (found[1] or "").isdecimal():  # bash counts bytes
+            return text.encode("utf-8", "surrogateescape")[: int(found[1])].decode("utf-8", "replace")
+        return text
+
+    while len(printed) < _MOST:
+        had = len(left)
+        printed += _DIRECTIVE.sub(fill_one, _decode(form, _FORMAT))
+        if not left or len(left) == had:
+            break
+    return printed
+
+
+def _decode(text: str, escapes: re.Pattern[str]) -> str:
+    return escapes.sub(_decode_one, text)
+
+
+def _decode_one(found: re.Match[str]) -> str:
+    for number, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
+        if (digits := found[number]) is not None:
+            return chr(min(int(digits or "0", base), 0x10FFFF))
+    return _LETTERS.get(found[5], "" if found[5] == "c" else found[0])
