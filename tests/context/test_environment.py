@@ -1,6 +1,7 @@
 import os
 import subprocess
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from halocline.context.system_prompt.environment import (
     SWITCHED,
     TIME,
     Reported,
-    environment_note,
+    environment_note as note_with_names_hidden,
     list_workspace,
     note_environment_changes,
 )
@@ -31,6 +32,12 @@ from halocline.protocol.state.plan import PlanState
 from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.state import State
 
+
+def hides_nothing(path: str) -> bool:
+    return False
+
+
+environment_note = partial(note_with_names_hidden, hides=hides_nothing)
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 
 
@@ -176,17 +183,20 @@ def test_a_listing_goes_near_to_far_and_does_not_enter_generated_or_hidden_folde
     for path in ("b/c/d.txt", "a.txt", "node_modules/x/y.js", ".hidden/z", ".git/HEAD"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
-    assert list_workspace(tmp_path) == ([".hidden/", "a.txt", "b/", "node_modules/", "b/c/", "b/c/d.txt"], False)
+    assert list_workspace(tmp_path, hides_nothing) == (
+        [".hidden/", "a.txt", "b/", "node_modules/", "b/c/", "b/c/d.txt"],
+        False,
+    )
 
 
 def test_a_listing_is_cut_at_its_limit(tmp_path):
     for n in range(5):
         (tmp_path / f"{n}").touch()
-    assert list_workspace(tmp_path, limit=3) == (["0", "1", "2"], True)
+    assert list_workspace(tmp_path, hides_nothing, limit=3) == (["0", "1", "2"], True)
 
 
 def test_a_folder_that_cannot_be_read_is_an_empty_one(tmp_path):
-    assert list_workspace(tmp_path / "gone") == ([], False)
+    assert list_workspace(tmp_path / "gone", hides_nothing) == ([], False)
 
 
 @pytest.mark.parametrize(
@@ -224,3 +234,17 @@ def test_a_head_that_is_none_names_no_branch(tmp_path):
     head.unlink()
     os.mkfifo(head)
     assert "Git branch" not in environment_note(State(), tmp_path / "project", NOW).text
+
+
+def test_names_that_are_hidden_from_the_model_are_in_no_line(tmp_path):
+    (tmp_path / "secret").mkdir()
+    for name in ("secret/one.txt", "a.txt", "b.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "link.txt").symlink_to(tmp_path / "b.txt")
+    hidden = {str(tmp_path / name) for name in ("secret", "b.txt")}
+    editor = EditorState(visible=("b.txt",), open=("a.txt", "b.txt", "link.txt"))
+    note = note_with_names_hidden(State(), tmp_path, NOW, editor, hides=hidden.__contains__)
+    assert "b.txt" not in note.text
+    assert "secret" not in note.text
+    assert "link" not in note.text.split("Files:")[1]
+    assert "a.txt" in note.text

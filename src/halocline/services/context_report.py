@@ -23,6 +23,7 @@ from halocline.runtime.open_task import offer_event
 from halocline.runtime.rules.workspace_roots import roots_of
 from halocline.runtime.start import start_event
 from halocline.runtime.task_options import TaskOptions
+from halocline.task.calls.policy_input import make_name_hider
 
 
 class ContextService:
@@ -46,7 +47,10 @@ class ContextService:
         state = reduce_event(State(), started)
         offered = self._assembly.offered(state, attended, tools)
         state = reduce_event(state, offer_event(offered, state, self._assembly.home.agents)[0])
-        note = environment_note(state, Path(state.workspace), datetime.now().astimezone())
+        workspace, home = Path(state.workspace), self._assembly.home.root
+        book = self._assembly.in_folder(workspace).rule_files(workspace, state.roots).book()
+        hides = make_name_hider(state, home, book)
+        note = environment_note(state, workspace, datetime.now().astimezone(), hides=hides)
         return replace(state, messages=(UserMessage((note,)),)) if note else state
 
     def context_of(self, state: State) -> ContextReport:

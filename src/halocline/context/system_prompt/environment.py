@@ -5,10 +5,12 @@ What was reported before is looked up in the conversation, so what the model no 
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from halocline.context.system_prompt.project_facts import list_facts
 from halocline.git.git_folder import find_git_folder, read_branch
@@ -51,8 +53,14 @@ _ROOTS, NO_ROOTS = (
 )
 
 
-def environment_note(state: State, workspace: Path, now: datetime, editor: EditorState | None = None) -> Note | None:
-    """Build the note for the next prompt, None if there is nothing to report; `now` has a time zone."""
+def environment_note(
+    state: State, workspace: Path, now: datetime, editor: EditorState | None = None, *, hides: Callable[[str], bool]
+) -> Note | None:
+    """Build the note for the next prompt, None if there is nothing to report; `now` has a time zone.
+
+    `hides` says which absolute paths the model may not even see the names of.
+    """
+    editor = _without_hidden(editor, workspace, hides) if editor else None
     if not state.messages:
         lines = [f"{_TIME}: {now:{TIME}}", *_mode_lines(state, {})]
         return _make_note(
@@ -60,7 +68,7 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
                 *lines,
                 *_root_lines(state, {}),
                 *_editor_lines(editor, workspace, {}),
-                *_project_lines(workspace, compact=state.prompt.compact),
+                *_project_lines(workspace, hides, compact=state.prompt.compact),
             ]
         )
     known = Reported().of(state)
@@ -186,12 +194,19 @@ def editor_paths(text: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _without_hidden(editor: EditorState, workspace: Path, hides: Callable[[str], bool]) -> EditorState:
+    def keep(paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if not hides(os.path.realpath(workspace / path)))
+
+    return replace(editor, visible=keep(editor.visible), open=keep(editor.open))
+
+
 def _shown_path(path: str, workspace: Path) -> str:
     """Return a path relative to the workspace if it is inside."""
     return str(Path(path).relative_to(workspace)) if Path(path).is_relative_to(workspace) else path
 
 
-def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:
+def _project_lines(workspace: Path, hides: Callable[[str], bool], *, compact: bool) -> Iterator[str]:
     git = find_git_folder(workspace)
     if git and git.branch:
         yield f"{_BRANCH}: {_one_line(git.branch)}"
@@ -201,7 +216,7 @@ def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:
         yield f"{_FILES}: not listed (not a project folder)."
         return
     limit = SHORT_LISTING if compact else LISTING_LIMIT
-    names, cut = list_workspace(workspace, limit)
+    names, cut = list_workspace(workspace, hides, limit)
     yield f"{_FILES}{f' (the first {limit}; use list_files for more)' if cut else ''}:"
     yield from names
 
@@ -210,13 +225,19 @@ def _one_line(text: str) -> str:
     return make_printable(" ".join(text.split()))
 
 
-def list_workspace(workspace: Path, limit: int = LISTING_LIMIT) -> tuple[list[str], bool]:
-    """List names below a folder, nearest first, folders with `/`; hidden and generated folders are not entered."""
+def list_workspace(workspace: Path, hides: Callable[[str], bool], limit: int = LISTING_LIMIT) -> tuple[list[str], bool]:
+    """List names below a folder, nearest first, folders with `/`, without those that `hides`.
+
+    Dot folders and generated ones are not entered.
+    """
     found: list[str] = []
-    folders = [""]
+    folders, real = [""], os.path.realpath(workspace)
     for folder in folders:
         for name, is_folder in _list_entries(workspace / folder):
             path = f"{folder}{name}"
+            place = os.path.join(real, path)
+            if hides(place) or hides(os.path.realpath(place)):
+                continue
             if len(found) == limit:
                 return found, True
             found.append(make_printable(f"{path}/" if is_folder else path))

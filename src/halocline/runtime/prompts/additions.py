@@ -12,6 +12,7 @@ from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
 from halocline.runtime.open_task import OpenTask
 from halocline.runtime.prompts.expand import require_words
+from halocline.task.calls.policy_input import make_name_hider
 from halocline.task.inbox import Content, Prompt
 
 
@@ -27,7 +28,8 @@ def add_notes(opened: OpenTask, content: Content, editor: cmd.EditorState | None
     task = opened.task
     now = datetime.now().astimezone()
     rested = _note_pause(opened, now.timestamp())
-    note = environment_note(task.state, Path(task.state.workspace), now, editor)
+    hides = make_name_hider(task.state, task.home, task.host.permissions.book())
+    note = environment_note(task.state, Path(task.state.workspace), now, editor, hides=hides)
     return (*content, *_note_replaced_folder(opened), *filter(None, (note,)), *rested, *_note_schema(schema))
 
 

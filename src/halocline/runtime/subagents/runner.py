@@ -36,6 +36,7 @@ from halocline.runtime.prompts.system_prompt import read_prompt_options
 from halocline.runtime.start import close_on_failure, known_window
 from halocline.runtime.subagents.monitor import Lane, Took, end_event, report_of
 from halocline.store.tasks.history import new_task_id
+from halocline.task.calls.policy_input import make_name_hider
 from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log
@@ -142,7 +143,8 @@ class Subtasks:
         try:
             lane.begin()
             self._runtime.serve(started.child, task, chosen)
-            note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone())
+            hides = make_name_hider(task.state, task.home, task.host.permissions.book())
+            note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone(), hides=hides)
             task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
             await lane.over.wait()
         finally:

@@ -1,7 +1,7 @@
 """Input of the gate, from a task's state: what a call touches, and what else the decision depends on."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,6 +115,12 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
         outputs=home / "tasks" / state.task / OUTPUTS,
         roots=state.other_roots,
     )
+
+
+def make_name_hider(state: State, home: Path, book: RuleBook) -> Callable[[str], bool]:
+    """Return the test whether even the name of a place is hidden from the model, by the rules of this moment."""
+    known = replace(state, permissions=replace(state.permissions, rules=book))
+    return ReadScope(build_classifier(make_policy_context(known, home)), {}).hides
 
 
 def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
