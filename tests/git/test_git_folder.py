@@ -55,6 +55,7 @@ def test_the_last_commit_is_the_one_that_is_checked_out(repository: Path, how: t
     [
         ("https://me:ghp_secret@example.org/o/r", "https://example.org/o/r"),
         ("https://token@example.org/o/r", "https://example.org/o/r"),
+        ("https://example.org/o/r?private_token=glpat-secret", "https://example.org/o/r"),
         ("git@example.org:o/r.git", "git@example.org:o/r.git"),
         ("/srv/git/r", "/srv/git/r"),
     ],
@@ -71,6 +72,43 @@ def test_a_remote_is_told_without_the_account_in_its_address(repository: Path, u
 def test_a_head_that_is_none_is_never_told(repository: Path, head: str) -> None:
     (repository / ".git" / "HEAD").write_text(head)
     assert read_branch(str(repository)) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password hunter2-topsecret and more",
+        f"{'0' * 40} hunter2-topsecret x <y> 1 +0000\tcommit: x",
+        f"{'0' * 40} {'1' * 40}hunter2-topsecret",
+        "",
+    ],
+)
+def test_a_log_of_commits_that_is_none_is_never_told(repository: Path, text: str) -> None:
+    log = repository / ".git" / "logs" / "HEAD"
+    log.unlink()
+    (repository / "netrc").write_text(text)
+    log.symlink_to(repository / "netrc")
+    assert facts(repository)[1] == ""
+
+
+@pytest.mark.parametrize("place", [".git", ".git/commondir", ".git/HEAD", ".git/config", ".git/logs/HEAD"])
+def test_a_name_with_a_nul_is_no_error(repository: Path, place: str) -> None:
+    if place == ".git":
+        (repository / ".git").rename(repository / "moved")
+    (repository / place).write_text("gitdir: a\0b")
+    found = find_git_folder(repository)
+    assert found is None or (found.branch, found.remote, found.last_commit) is not None
+
+
+@pytest.mark.parametrize("line", ["url=https://h/x", 'url = "https://h/x"', "\turl  =  https://h/x"])
+def test_a_remote_is_read_as_git_reads_it(repository: Path, line: str) -> None:
+    (repository / ".git" / "config").write_text(f'[core]\n[remote "origin"]\n{line}\n')
+    assert facts(repository)[2] == git(repository, "remote", "get-url", "origin").strip() == "https://h/x"
+
+
+def test_a_folder_that_is_no_repository_is_passed_by_as_git_does(repository: Path) -> None:
+    (repository / "deep" / ".git").mkdir()
+    assert facts(repository / "deep")[0] == "main"
 
 
 def test_where_there_is_no_repository_nothing_is_told(tmp_path: Path) -> None:

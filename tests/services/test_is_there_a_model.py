@@ -110,6 +110,8 @@ async def test_where_there_is_none_all_say_so(machine: Machine) -> None:
         ({"OPENAI_COMPATIBLE_BASE_URL": "{url}"}, "", "openai-compatible/tiny-1"),
         ({"OPENAI_COMPATIBLE_BASE_URL": "{url}", "OPENAI_COMPATIBLE_API_KEY": KEY}, "", "openai-compatible/tiny-1"),
         ({}, '[providers.sglang]\nbase_url = "{url}"\n', "sglang/tiny-1"),
+        ({}, 'base_url = "{url}"\n', "openai-compatible/tiny-1"),
+        ({"HALOCLINE_BASE_URL": "{url}"}, "", "openai-compatible/tiny-1"),
     ],
 )
 async def test_where_there_is_one_all_find_it(

@@ -13,8 +13,9 @@ _LONGEST = 4096
 _LARGEST_CONFIG, _LARGEST_LOG = 1 << 16, 1 << 22
 _SHORT_HASH = 8
 _HEAD = compile_later(r"ref: refs/heads/(\S{1,250})|([0-9a-f]{40,64})")  # anything else may be any file, through a link
-_REMOTE = compile_later(r'\[remote "origin"\][^\[]*?\burl = (\S+)')
+_REMOTE = compile_later(r'\[remote "origin"\][^\[]*?\burl *= *"?([^\s"?#]+)')  # what follows a `?` may be a token
 _ACCOUNT = compile_later(r"//[^/@]*@")
+_ENTRY = compile_later(r"[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\t]* \d+ [+-]\d{4}(?:\t(.*))?")  # anything else, as in _HEAD
 _COMMITS = compile_later(r"(commit|merge|rebase|pull|cherry-pick|revert)\b[^:]*: ")
 
 
@@ -39,23 +40,19 @@ class GitFolder(Value, frozen=True):
     @property
     def last_commit(self) -> str:
         """The short hash of the commit that is checked out, and its subject if git's log has it; may be empty."""
-        lines = [line.partition("\t") for line in _read(self.path / "logs" / "HEAD", _LARGEST_LOG).splitlines()]
-        hashes = [(entry.split(" ")[1:2] or [""])[0] for entry, _, _ in lines]
-        if not hashes or not hashes[-1]:
+        entries = [_ENTRY.fullmatch(line) for line in _read(self.path / "logs" / "HEAD", _LARGEST_LOG).splitlines()]
+        if not entries or (last := entries[-1]) is None:
             return ""
-        subjects = [
-            _COMMITS.sub("", text)
-            for hash, (_, _, text) in zip(hashes, lines, strict=True)
-            if hash == hashes[-1] and _COMMITS.match(text)
-        ]
-        return " ".join([hashes[-1][:_SHORT_HASH], *subjects[-1:]])
+        told = [one[2] or "" for one in entries if one and one[1] == last[1]]
+        subjects = [_COMMITS.sub("", text) for text in told if _COMMITS.match(text)]
+        return " ".join([last[1][:_SHORT_HASH], *subjects[-1:]])
 
 
 def find_git_folder(folder: Path) -> GitFolder | None:
     """Find the repository around a folder; None if there is none."""
     for place in (folder, *folder.parents):
         git = place / ".git"
-        if git.is_dir():
+        if (git / "HEAD").is_file():
             return GitFolder(git)
         if named := _read(git).partition("\n")[0].removeprefix("gitdir:").strip():
             return GitFolder(place / named)
@@ -72,6 +69,6 @@ def _read(path: Path, limit: int = _LONGEST) -> str:
     """Return a file's text; empty if it is none, or larger than the limit."""
     try:
         data = read_beginning(path, limit)
-    except OSError:
+    except (OSError, ValueError):  # a name may hold a NUL
         return ""
     return data.decode("utf-8", "replace") if len(data) < limit else ""

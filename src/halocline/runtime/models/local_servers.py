@@ -43,7 +43,8 @@ def list_servers(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[V
     rows = own | {name: row for name, row in VENDORS.items() if name not in own}
     if settings.base_url:
         name = settings.model.partition("/")[0] or ANY_SERVER
-        rows = {name: replace(rows.get(name, VENDORS[ANY_SERVER]), base_url=settings.base_url)} | rows
+        first = replace(rows.pop(name, VENDORS[ANY_SERVER]), base_url=settings.base_url)
+        rows = {name: first} | rows
     placed = (replace(row, base_url=keys.find_address(row)) for row in rows.values())
     return [row for row in placed if row.base_url and (row.local or _is_moved(row, catalogue))]
 
