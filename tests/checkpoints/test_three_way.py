@@ -63,6 +63,36 @@ async def test_changes_of_both_in_one_file_are_brought_together(bench: Bench) ->
     assert "by the task" in read(bench, "a")
 
 
+@pytest.mark.parametrize("encoding", ["cp1251", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+async def test_changes_of_both_are_brought_together_in_every_encoding(bench: Bench, encoding: str) -> None:
+    place = bench.workspace / "a"
+
+    def write(text: str) -> bytes:
+        place.write_bytes(text.encode(encoding))
+        return place.read_bytes()
+
+    before = LINES.replace("10\n", "Привет\n")
+    write(before)
+    shadow = await bench.begun()
+    write(before.replace("20\n", "by the task\n"))
+    await seen(shadow)
+    write(before.replace("20\n", "by the task\n").replace("1\n2\n", "моё\n2\n", 1))
+    restored = await shadow.restore("1")
+    found = place.read_bytes()
+    assert found == write(before.replace("1\n2\n", "моё\n2\n", 1))
+    assert restored.merges == ("a",)
+
+
+async def test_binary_files_are_not_brought_together(bench: Bench) -> None:
+    place, lines = bench.workspace / "a", b"\0\x01\n".join(b"%d" % number for number in range(200))
+    place.write_bytes(lines)
+    shadow = await bench.begun()
+    place.write_bytes(lines.replace(b"199", b"task"))
+    await seen(shadow)
+    place.write_bytes(lines.replace(b"199", b"task").replace(b"3", b"mine", 1))
+    assert (await shadow.restore("1")).merges == ()
+
+
 @pytest.mark.parametrize("mine", ["mine, too\n", "\0\1"])
 async def test_what_cannot_be_brought_together_stays_the_persons_unless_chosen(bench: Bench, mine: str) -> None:
     shadow = await edited(bench, a=LINES.replace("10\n", "by the task\n"))

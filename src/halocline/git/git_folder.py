@@ -15,7 +15,9 @@ _SHORT_HASH = 8
 _HEAD = compile_later(r"ref: refs/heads/(\S{1,250})|([0-9a-f]{40,64})")  # anything else may be any file, through a link
 _REMOTE = compile_later(r'\[remote "origin"\][^\[]*?\burl *= *"?([^\s"?#]+)')  # what follows a `?` may be a token
 _ACCOUNT = compile_later(r"//[^/@]*@")
-_ENTRY = compile_later(r"[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\t]* \d+ [+-]\d{4}(?:\t(.*))?")  # anything else, as in _HEAD
+_ENTRY = compile_later(
+    r"[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\t]* \d+ [+-]\d{4}(?:\t(.*))?"
+)  # anything else, as in _HEAD
 _COMMITS = compile_later(r"(commit|merge|rebase|pull|cherry-pick|revert)\b[^:]*: ")
 
 
