@@ -270,7 +270,13 @@ async def test_empty_piped_text_is_no_prompt(halo: Halo) -> None:
 async def test_piped_bytes_that_are_no_text_are_refused(halo: Halo) -> None:
     done = await halo.run("-p", "-m", halo.script(HI), "hi", stdin=b"\xff\xfe\x00")
     assert (done.code, halo.tasks) == (2, [])
-    assert "Standard input is not UTF-8 text" in done.err
+    assert "Standard input is not text." in done.err
+
+
+async def test_a_piped_diff_with_a_line_in_another_encoding_is_read_as_a_file_is(halo: Halo) -> None:
+    words = "Привет, мир! Это старый файл с комментарием, который никто не переписывал."
+    diff = f"diff --git a/x b/x\n-{words}\n+new\n".encode("cp1251")
+    assert (await halo.run("-p", "-m", halo.script({"expect": words, "text": "Fine."}), "review", stdin=diff)).code == 0
 
 
 async def test_words_that_are_no_text_are_refused(halo: Halo) -> None:

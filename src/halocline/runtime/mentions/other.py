@@ -142,7 +142,7 @@ def _read_diff(found: Changes, ground: Ground) -> str:
     shown = [section for section in sections if _is_admitted(section, ground)]
     text = "".join(shown).rstrip()
     if len(shown) < len(sections):
-        text += f"\n[{_count_of(len(sections) - len(shown), 'file')} left out: the model may not see them]"
+        text += "\n[files that the model may not see are left out]"
     return bound_text(text, MENTIONED_ONCE, ground.blobs.put)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import PIPED, Note, UserPart
@@ -39,7 +40,7 @@ def prompt_text(words: list[str], *, needed: bool, piped: str | None = None) -> 
     """Return the prompt, and piped text as a note, in which mentions do not count. Without words it is the prompt.
     `piped` is that text, if it is read already.
 
-    Without words, a prompt that is `needed` is waited for. Raises UsageError for input that is not UTF-8.
+    Without words, a prompt that is `needed` is waited for. Raises UsageError for input that is not text.
     """
     prompt = _check_text(" ".join(words))
     prompt = prompt if prompt.strip() else ""
@@ -66,9 +67,17 @@ def _read_pipe(*, patient: bool) -> str:
     if not patient and not select.select([sys.stdin], [], [], STDIN_WAIT)[0]:
         print_message(SILENT, NOT_SILENT)
         return ""
+    data = sys.stdin.buffer.read()
+    with suppress(UnicodeDecodeError):
+        return data.decode("utf-8")
+    return _decode_foreign(data)
+
+
+def _decode_foreign(data: bytes) -> str:
+    """Decode text as files are: a diff may show lines of a file in another encoding. Raises UsageError if it is none."""
+    from halocline.client import BinaryContent, decode_text
+
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"Standard input is not UTF-8 text: {error}.", "Pipe text, or name the file in the prompt."
-        ) from error
+        return decode_text(data).text
+    except BinaryContent as error:
+        raise UsageError("Standard input is not text.", "Pipe text, or name the file in the prompt.") from error
