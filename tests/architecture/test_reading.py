@@ -35,7 +35,6 @@ OPENING = {
     **named("checkpoints/repository", "stores", STORE),
     **named("checkpoints/store", "layout objects syncing", STORE),
     **named("checkpoints/changes", "claims", STORE),
-    **named("checkpoints/restore", "merge", STORE),
     **named("runtime/attach", "server", OWN),
     **named("services", "imports instructions blob_gc", OWN),
     **named("runtime/prompts", "output_schema", PERSON),

@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import suppress
 
+from halocline import client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import PIPED, Note, UserPart
 from halocline.surfaces.cli.stderr import print_message
@@ -74,10 +75,8 @@ def _read_pipe(*, patient: bool) -> str:
 
 
 def _decode_foreign(data: bytes) -> str:
-    """Decode text as files are: a diff may show lines of a file in another encoding. Raises UsageError if it is none."""
-    from halocline.client import BinaryContent, decode_text
-
+    """Decode text as files are: a diff may have lines in another encoding. Raises UsageError if it is none."""
     try:
-        return decode_text(data).text
-    except BinaryContent as error:
+        return client.decode_text(data).text
+    except client.BinaryContent as error:
         raise UsageError("Standard input is not text.", "Pipe text, or name the file in the prompt.") from error
