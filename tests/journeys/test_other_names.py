@@ -201,3 +201,10 @@ async def test_a_to_do_list_under_any_name_may_stand_beside_the_end(files, name)
     ends = Call("attempt_completion", {"result": "Done."}, id="c2")
     await files.run(Turn(calls=(Call(name, rows, id="c1"), ends)))
     assert [status for _, status in files.ends] == ["completed", "completed"], files.results
+
+
+async def test_an_argument_that_means_nothing_here_costs_its_own_call_only(files):
+    lost = Call("exec_command", {"cmd": "cat a.txt", "environment": "x"}, id="c1")
+    await files.run(Turn(calls=(lost, Call("Read", {"file_path": "a.txt"}, id="c2"))), DONE)
+    assert [status for _, status in files.ends] == ["failed", "completed"]
+    assert files.results[0].startswith("exec_command is execute_command here, which has no argument environment.")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -168,8 +169,9 @@ class Tools:
             if isinstance(name, str) and (foreign := tool_named(state.mcp.servers, name)):
                 return _Sharing(foreign.read_only, foreign.server)
         tool = self.find(call.name)
-        if tool is None and state and (meant := self.translate(call, state)):
-            return self._sharing(meant, state)
+        with suppress(ToolFailure):  # the call is refused when its turn comes
+            if tool is None and state and (meant := self.translate(call, state)):
+                return self._sharing(meant, state)
         return _Sharing(tool is not None and not tool.edits and call.name != SUBAGENTS)
 
 
