@@ -98,15 +98,16 @@ async def test_a_printed_call_is_made_and_its_markup_is_not_sent_again(journey):
 
 async def test_a_call_that_does_not_decode_is_answered_by_a_right_example(journey):
     broken = Turn(text=READS.replace("}}", "}"))
-    told = Turn(text="Well.", expect=("In the JSON, at character", 'read_file with {"path":"path/to/file"}'))
-    await play(journey, broken, told, text_tools=())
-    assert [status for _, status in journey.ends] == ["failed"]
+    told = Turn(text="Well.", expect=("In the JSON, at character", 'read_file with {"path":"src/main.py"}'))
+    await play(journey, broken, replace(told, text=READS), Turn(text="Well."), text_tools=())
+    assert [status for _, status in journey.ends] == ["failed", "failed"]
+    assert journey.results[1].startswith("a.txt does not exist.")
     assert journey.state.last_message.text == "Well."
 
 
 async def test_a_call_in_tags_without_its_end_is_answered_by_an_example_in_tags(journey):
     broken = Turn(text="<read_file><path>a.txt</read_file>")
-    told = Turn(text="Well.", expect="<read_file><path>path/to/file</path></read_file>")
+    told = Turn(text="Well.", expect="<read_file><path>src/main.py</path></read_file>")
     await play(journey, broken, told)
     assert [status for _, status in journey.ends] == ["failed"]
     assert journey.state.last_message.text == "Well."

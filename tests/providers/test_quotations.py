@@ -229,6 +229,29 @@ def test_no_prompt_of_ours_makes_a_call_a_quotation(name, given, tmp_path):
         assert not ReadTexts(asked).hold(SPECS[name], given, markup(name, **given))
 
 
+OWN_NOTES = {
+    "a summary": lambda text: UserMessage((Note(f"I called {text}", "summary"),)),
+    "replies": lambda text: UserMessage((Note(text, "replies"),)),
+}
+
+
+@pytest.mark.parametrize("note", OWN_NOTES)
+def test_the_models_own_words_about_a_call_make_it_no_quotation(note):
+    said = OWN_NOTES[note](f"execute_command with command {COMMAND}, then read_file (path: a.py)")
+    read = ReadTexts(request(said, tools=TOOLS))
+    assert not read.hold(SHELL, {"command": COMMAND}, FORMS["tags"])
+    assert not read.hold(SPECS["read_file"], {"path": "a.py"}, PRINTED["tags"])
+    quoted = ReadTexts(request(OWN_NOTES[note](f"It says:\n{FORMS['tags']}"), tools=TOOLS))
+    assert quoted.hold(SHELL, {"command": COMMAND}, FORMS["tags"])
+
+
+def test_what_a_malformed_call_was_told_makes_the_right_one_no_quotation():
+    broken = AssistantMessage((ToolCall("c", "execute_command", malformed=FORMS["a bare object"][:-1]),), "a/b")
+    told = ToolResult("c", (Text(f"A right call: {FORMS['a bare object']}. Received: {FORMS['a bare object'][:-1]}"),))
+    read = ReadTexts(request(UserMessage((Text("Go"),)), broken, told, tools=TOOLS))
+    assert not read.hold(SHELL, {"command": COMMAND}, FORMS["a bare object"])
+
+
 HARD = {
     "names": "execute_command " * 20_000,
     "names and keys": "execute_command command " * 12_000,

@@ -38,6 +38,10 @@ class _Wanted(NamedTuple):
     values: Sequence[tuple[set[str], list[str]]]
 
 
+_OWN = ("summary", "replies")
+"""Notes with the model's own words: only a call that stands there sign by sign counts as quoted."""
+
+
 class ReadTexts:
     """All that a request gives the model to read and that it did not write, with what it has quoted before."""
 
@@ -47,16 +51,17 @@ class ReadTexts:
     def hold(self, tool: ToolSpec, arguments: JsonObject, text: str) -> bool:
         """True if the call stands in them. `text` is the call as it was printed."""
         forms = [_read_words(tool, arguments, change) for change in _FORMS]
-        if forms[0].values:
-            return any(_hold_any(found, forms) for found in self._words)
-        bare = "".join(text.split())
-        return any(bare in words.bare for found in self._words for words in found)
+        bare = "".join(_plain(text).split())
+        return any(
+            _hold_any(found, forms) if forms[0].values and not is_own else any(bare in words.bare for words in found)
+            for is_own, found in self._words
+        )
 
     @cached_property
-    def _words(self) -> "list[list[_Words]]":
-        texts = [[change(text) for change in _FORMS] for text in _list_sources(self._request) if text]
-        kept = {text: _Words(text) for forms in texts for text in forms}
-        return [[kept[text] for text in forms] for forms in texts]
+    def _words(self) -> "list[tuple[bool, list[_Words]]]":
+        texts = [(own, [change(text) for change in _FORMS]) for own, text in _list_sources(self._request) if text]
+        kept = {text: _Words(text) for _, forms in texts for text in forms}
+        return [(own, [kept[text] for text in forms]) for own, forms in texts]
 
 
 def _hold_any(found: "Sequence[_Words]", forms: Sequence[_Wanted]) -> bool:
@@ -65,17 +70,26 @@ def _hold_any(found: "Sequence[_Words]", forms: Sequence[_Wanted]) -> bool:
     return any(words.hold(wanted) for at, (words, wanted) in enumerate(pairs) if (words, wanted) not in pairs[:at])
 
 
-def _list_sources(request: Request) -> Iterator[str]:
-    yield request.system
+def _list_sources(request: Request) -> Iterator[tuple[bool, str]]:
+    """Yield the texts, each with whether its words are the model's own."""
+    yield False, request.system
     for spec in request.tools:
-        yield spec.description
-        yield from _list_descriptions(spec.schema)
+        yield from ((False, text) for text in (spec.description, *_list_descriptions(spec.schema)))
+    malformed = set[str]()
     for message in request.messages:
-        if isinstance(message, msg.AssistantMessage):
-            quoted = (call for call in message.tool_calls if call.malformed.startswith(msg.QUOTED))
-            yield from (f"{call.name} {call.malformed.removeprefix(msg.QUOTED)}" for call in quoted)
-        else:
-            yield from (part.text for part in message.content if isinstance(part, msg.Text | msg.Note))
+        match message:
+            case msg.AssistantMessage():
+                malformed = {call.id for call in message.tool_calls if call.malformed}
+                quoted = (call for call in message.tool_calls if call.malformed.startswith(msg.QUOTED))
+                yield from ((False, f"{call.name} {call.malformed.removeprefix(msg.QUOTED)}") for call in quoted)
+            case msg.ToolResult() if message.call in malformed:
+                pass  # it repeats the call, and shows an example of ours
+            case _:
+                yield from (
+                    (isinstance(part, msg.Note) and part.source in _OWN, part.text)
+                    for part in message.content
+                    if isinstance(part, msg.Text | msg.Note)
+                )
 
 
 def _list_descriptions(node: object) -> Iterator[str]:

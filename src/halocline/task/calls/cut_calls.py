@@ -30,8 +30,7 @@ _LATER = (
     "It is reply {count} in a row that was cut off. "
     "Send nothing but one call with at most 30 lines, and continue from there in the next replies."
 )
-_SAMPLES = {"path": "path/to/file", "command": "echo example", "regex": "example", "url": "https://example.com/page"}
-"""No call that a model may want to make: it would count as a quotation of the example."""
+_SAMPLES = {"path": "src/main.py", "command": "ls -l", "regex": "TODO", "url": "https://example.com"}
 _KINDS = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
 
 
