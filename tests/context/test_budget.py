@@ -50,7 +50,7 @@ def test_a_text_that_is_too_long_keeps_head_and_tail_and_names_the_whole(text, m
     assert len(cut) <= most
     assert (text.startswith(head), text.endswith(ending)) == (True, True)
     assert len(head) + len(ending) + missing == len(text)
-    assert "path=sha256:1" in tail
+    assert "read sha256:1" in tail
     assert kept == [text.encode("utf-8", "replace")]
 
 

@@ -174,7 +174,7 @@ def test_many_rules_stay_within_the_budget_and_the_others_are_named(ground):
     assert len(found) == MOST_FILES + 1
     _, section, _ = ground.begins()
     assert len(section) < RULES + MOST_FILES * 200
-    assert "call read_file with path=.clinerules/199.md." in section
+    assert "read .clinerules/199.md with read_file." in section
 
 
 def test_links_are_followed_and_a_loop_of_them_ends(ground):

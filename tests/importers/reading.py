@@ -14,7 +14,7 @@ def read(
     tool: str, path: Path, redact: Callable[[str], str] = str
 ) -> tuple[FoundTranscript, list[ev.DurableEvent], Ground]:
     (found,) = load_program(tool).open_transcripts(path)
-    ground = Ground(put=blob_reference, redact=redact)
+    ground = Ground(put=blob_reference, redact=redact, folder=found.workspace)
     return (
         found,
         list(to_events(load_program(tool).read_entries(found, ground), found.started, THEIRS.get(tool, {}), ground)),

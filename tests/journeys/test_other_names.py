@@ -3,12 +3,10 @@
 import pytest
 from tests.journeys.test_mcp import servers as servers
 
-from halocline.context.other_tools import BY_HABIT
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.tools.toolset import every_tool
 
 DONE = Turn(text="done")
 OURS = [
@@ -24,6 +22,7 @@ OURS = [
     ("Grep", {"pattern": "TWO", "-i": True, "output_mode": "content"}, "search_files", "two"),
     ("Glob", {"pattern": "src/**/*.py"}, "list_files", "inner.py"),
     ("Glob", {"pattern": "*.txt"}, "list_files", "a.txt"),
+    ("Glob", {"pattern": "inner.py"}, "list_files", "src/inner.py"),
     ("LS", {"path": "src", "ignore": []}, "list_files", "inner.py"),
     ("TodoWrite", {"todos": [{"content": "x", "status": "pending"}]}, "update_todos", "0 of 1 done."),
     ("insert_line", {"path": "a.txt", "line": 2, "content": "between"}, "replace_in_file", "Edited a.txt"),
@@ -131,7 +130,81 @@ async def test_a_tool_that_no_server_has_is_unknown(journey, servers, given):
     assert journey.results[0].startswith("There is no tool 'use_mcp_tool'")
 
 
-def test_every_other_name_leads_to_a_tool_and_is_none_of_ours():
-    ours = {tool.name for tool in every_tool()}
-    assert {theirs.name for theirs in BY_HABIT.values()} <= ours
-    assert {name for name in BY_HABIT if name in ours} <= {"apply_patch"}
+@pytest.mark.parametrize("folder", ["src", "workspace"])
+@pytest.mark.parametrize("command", ["pwd", "false || pwd", "true; pwd # here", "cat <<E\n$(pwd)\nE"])
+async def test_a_command_runs_in_its_folder_and_leaves_the_shell_where_it_is(files, command, folder):
+    place = str(files.workspace / "src") if folder == "src" else str(files.workspace)
+    call = Call("exec_command", {"cmd": command, "workdir": place}, id="c1")
+    await files.run(Turn(calls=(call,)), Turn(calls=(Call("execute_command", {"command": "pwd"}, id="c2"),)), DONE)
+    assert files.results[0].startswith(f"{place}\n[")
+    assert files.results[1].startswith(f"{files.workspace}\n[")
+
+
+@pytest.mark.parametrize(("name", "key"), [("shell", "workdir"), ("run_shell_command", "dir_path"), ("bash", "cwd")])
+async def test_a_command_is_judged_in_the_folder_that_it_runs_in(files, tmp_path, name, key):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "notes.txt").write_text("canaryvalue77\n")
+    call = Call(name, {"command": "cat notes.txt", key: str(outside)}, id="c1")
+    await files.run(Turn(calls=(call,)), DONE, options=TaskOptions(approval_mode=ApprovalMode.AUTO))
+    (ended,) = files.of(ev.ToolCallEnded)
+    assert ended.status is CallStatus.REJECTED
+    assert f"{outside} is outside the workspace" in files.results[0]
+    assert "canaryvalue77" not in files.results[0]
+
+
+async def test_a_folder_that_does_not_exist_stops_the_command(files):
+    call = Call("exec_command", {"cmd": "touch made; true", "workdir": "gone"}, id="c1")
+    await files.run(Turn(calls=(call,)), DONE)
+    assert not (files.workspace / "made").exists()
+
+
+@pytest.mark.parametrize("key", ["cwd", "workdir", "working_directory"])
+async def test_our_own_tool_for_commands_takes_a_folder_by_habit(files, key):
+    await files.run(Turn(calls=(Call("execute_command", {"command": "ls", key: "src"}, id="c1"),)), DONE)
+    assert files.results[0].startswith("inner.py\n")
+
+
+async def test_a_patch_that_is_piped_in_a_folder_changes_the_files_there(files):
+    patch = "apply_patch <<'E'\n*** Begin Patch\n*** Update File: inner.py\n@@\n-x = 1\n+x = 2\n*** End Patch\nE"
+    await files.run(Turn(calls=(Call("exec_command", {"cmd": patch, "workdir": "src"}, id="c1"),)), DONE)
+    assert (files.workspace / "src/inner.py").read_text() == "x = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("insert_line", {"line": 2, "content": "new"}, "one\nnew\ntwo\n"),
+        ("str_replace_editor", {"command": "insert", "insert_line": 0, "new_str": "new\n"}, "new\none\ntwo\n"),
+        ("str_replace_editor", {"command": "insert", "insert_line": 1, "new_str": "new\n"}, "one\nnew\ntwo\n"),
+        ("str_replace_editor", {"command": "insert", "insert_line": 2, "new_str": "new\n"}, "one\ntwo\nnew\n"),
+        ("editor", {"insert_line": 1, "new_text": "new"}, "new\none\ntwo\n"),
+        ("editor", {"insert_line": 3, "new_text": "new\n"}, "one\ntwo\nnew\n"),
+        ("editor", {"old_text": "two", "new_text": "new"}, "one\nnew\n"),
+        ("editor", {"new_text": "all new"}, "one\ntwo\n"),
+        ("str_replace_editor", {"command": "str_replace", "old_str": "two\n"}, "one\n"),
+    ],
+)
+async def test_edits_of_other_programs_leave_the_file_that_they_would(files, name, given, expected):
+    await files.run(Turn(calls=(Call(name, {"path": "a.txt"} | given, id="c1"),)), DONE)
+    assert (files.workspace / "a.txt").read_text() == expected, files.results
+
+
+async def test_an_editor_without_an_old_text_creates_a_file(files):
+    await files.run(Turn(calls=(Call("editor", {"path": "new.txt", "new_text": "x\n"}, id="c1"),)), DONE)
+    assert (files.workspace / "new.txt").read_text() == "x\n"
+
+
+@pytest.mark.parametrize("name", ["update_todos", "TodoWrite", "update_plan"])
+async def test_a_to_do_list_under_any_name_may_stand_beside_the_end(files, name):
+    rows = {"todos": [{"text": "x", "content": "x", "status": "completed"}]} if name != "update_plan" else {"plan": []}
+    ends = Call("attempt_completion", {"result": "Done."}, id="c2")
+    await files.run(Turn(calls=(Call(name, rows, id="c1"), ends)))
+    assert [status for _, status in files.ends] == ["completed", "completed"], files.results
+
+
+async def test_an_argument_that_means_nothing_here_costs_its_own_call_only(files):
+    lost = Call("exec_command", {"cmd": "cat a.txt", "environment": "x"}, id="c1")
+    await files.run(Turn(calls=(lost, Call("Read", {"file_path": "a.txt"}, id="c2"))), DONE)
+    assert [status for _, status in files.ends] == ["failed", "completed"]
+    assert files.results[0].startswith("exec_command is execute_command here, which has no argument environment.")

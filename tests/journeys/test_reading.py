@@ -93,4 +93,4 @@ async def test_what_is_left_out_of_a_long_output_can_be_read_where_the_result_sa
 async def test_a_failure_is_bounded_as_well_and_its_whole_text_is_kept(journey):
     await journey.run(Turn(calls=(Call("no" * 300_000, {}, id="c1"),)), Turn(text="ok"))
     assert len(journey.results[0]) <= CEILING
-    assert "left out here; to see everything, call read_file with path=sha256:" in journey.results[0]
+    assert "left out here; to see everything, read sha256:" in journey.results[0]

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.markup import TOOLS, markup
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
@@ -11,7 +12,15 @@ from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, UsageReported
-from halocline.protocol.messages import PRINTED as QUOTED, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.messages import (
+    PRINTED as SHOWN,
+    QUOTED,
+    AssistantMessage,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.scripted.model import Call, Scripted, Turn
@@ -146,7 +155,8 @@ BROKEN = {
 
 async def reply_to(text: str, asked: Request | None = None, **fields: object) -> tuple[tuple[ToolCall, ...], str]:
     asked = asked or request(tools=TOOLS)
-    message = message_of(await collected(Correcting(Scripted([Turn(text=text)]), **fields), asked))
+    turns = [Turn(text=text)] * (1 + sum(isinstance(one, AssistantMessage) for one in asked.messages))
+    message = message_of(await collected(Correcting(Scripted(turns), **fields), asked))
     return message.tool_calls, message.text
 
 
@@ -188,8 +198,95 @@ async def test_a_call_without_arguments_is_no_quotation_of_its_tools_name() -> N
 
 async def test_a_call_below_much_text_is_an_example() -> None:
     (call,), said = await reply_to("A long guide. " * 200 + f"\n{PRINTED['a bare object']}")
-    assert call.malformed.startswith(QUOTED)
+    assert call.malformed.startswith(SHOWN)
     assert said.startswith("A long guide.")
+
+
+@pytest.mark.parametrize("before", ["You write ", "> ", "+ ", "# ", "notes.md:12: ", "| "])
+async def test_a_call_behind_words_or_signs_of_its_line_is_an_example(before: str) -> None:
+    (call,), said = await reply_to(f"So:\n{before}{READ}")
+    assert call.malformed.startswith(SHOWN)
+    assert said.startswith("So:")
+
+
+CALLED = AssistantMessage((ToolCall("c1", "list_files", {"path": "src"}),), "scripted/script")
+RESULT = ToolResult("c1", (Text("b.py"),))
+
+
+@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+async def test_of_a_model_that_makes_its_calls_a_printed_one_counts_once_it_is_repeated_alone(text: str) -> None:
+    noted: list[bool] = []
+    told = [UserMessage((Text("Go"),)), CALLED, RESULT]
+    calls, _ = await reply_to(text, request(*told, tools=TOOLS), on_printed=lambda: noted.append(True))
+    (call,) = calls
+    assert (call.malformed.startswith(SHOWN), noted) == (True, [])
+    told += [AssistantMessage(calls, "scripted/script"), ToolResult(call.id, (Text("Nothing was run."),))]
+    (call,), _ = await reply_to(f"As I said:\n{text}", request(*told, tools=TOOLS))
+    assert call.malformed.startswith(SHOWN)
+    (call,), _ = await reply_to(text, request(*told, tools=TOOLS), on_printed=lambda: noted.append(True))
+    assert (call.arguments, call.malformed, noted) == ({"path": "a.py"}, "", [True])
+
+
+@pytest.mark.parametrize("expected", [{"prints": True}, {"is_in_text": lambda: True}])
+async def test_of_a_model_that_prints_its_calls_each_counts_at_once(expected: dict[str, object]) -> None:
+    told = request(UserMessage((Text("Go"),)), CALLED, RESULT, tools=TOOLS)
+    (call,), _ = await reply_to(PRINTED["a bare object"], told, **expected)
+    assert call.arguments == {"path": "a.py"}
+
+
+async def test_a_call_that_another_model_made_says_nothing_about_this_one() -> None:
+    told = request(UserMessage((Text("Go"),)), replace(CALLED, model="other/model"), RESULT, tools=TOOLS)
+    (call,), _ = await reply_to(PRINTED["a bare object"], told)
+    assert call.arguments == {"path": "a.py"}
+
+
+async def test_a_quotation_is_no_habit() -> None:
+    noted: list[bool] = []
+    told = request(UserMessage((Text(READ),)), tools=TOOLS)
+    model = Correcting(Scripted([Turn(text=READ), Turn(text=f"Well.\n{READ}")]), on_printed=lambda: noted.append(True))
+    for _ in range(2):
+        events = await collected(model, told)
+        assert text_of(events) == message_of(events).text
+    assert noted == []
+
+
+@pytest.mark.parametrize(
+    "wrap", [Correcting, lambda model: Correcting(TextProtocol(model)), lambda model: Correcting(model, prints=True)]
+)
+async def test_a_summary_is_text_whatever_it_shows(wrap: Any) -> None:
+    text = f"I then called\n\n{READ}"
+    payload = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
+    async with answering(b"data: %s\n\n" % msgspec.json.encode(payload)) as url:
+        model = wrap(OpenAIChat(endpoint("llamacpp", base_url=url), MemoryBlobs()))
+        message = message_of(await collected(model, request(tools=TOOLS, summary=True)))
+        await model.close()
+    assert (message.tool_calls, message.text) == ((), text)
+
+
+async def test_a_call_in_thoughts_above_other_words_is_only_thought_about() -> None:
+    for text in PRINTED.values():
+        turn = Turn(thinking=f"It says\n{text}\nbut I will not.")
+        payload = {"choices": [{"delta": {"reasoning_content": turn.thinking}, "finish_reason": "stop"}]}
+        async with answering(b"data: %s\n\n" % msgspec.json.encode(payload)) as url:
+            model = Correcting(OpenAIChat(endpoint("llamacpp", base_url=url), MemoryBlobs()))
+            (call,) = message_of(await collected(model, request(tools=TOOLS))).tool_calls
+            await model.close()
+        assert call.malformed.startswith(SHOWN), text
+
+
+@pytest.mark.parametrize("form", ["object", "tags"])
+async def test_the_end_of_a_long_call_is_found_in_time(form: str) -> None:
+    content = "".join(f"def f{n}(a):\n    return g(a[{n}], {{'x': (a)}})\n" for n in range(4_000))
+    printed = (
+        encode({"name": "execute_command", "arguments": {"command": content}})
+        if form == "object"
+        else markup("execute_command", command=content)
+    )
+    model = Correcting(Scripted([Turn(text=f"{printed}\nIt worked.", chunk=40)]), prints=True)
+    message = message_of(await collected(model, request(tools=TOOLS)))
+    assert [call.name for call in message.tool_calls] == ["execute_command"]
+    assert message.tool_calls[0].arguments == {"command": content.strip() if form == "tags" else content}
+    assert message.text == ""
 
 
 async def test_calls_after_the_first_that_acts_are_dropped() -> None:
@@ -258,7 +355,7 @@ async def test_a_call_in_thoughts_alone_is_made() -> None:
 
 
 @pytest.mark.parametrize("wrap", [Correcting, lambda model: Correcting(TextProtocol(model))], ids=["calls", "text"])
-@pytest.mark.parametrize("behind", ["", "\n", " Then I wait for the result."])
+@pytest.mark.parametrize("behind", ["", "\n"])
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
 async def test_a_call_inside_the_thoughts_of_a_reply_that_says_nothing_is_made(
     text: str, behind: str, wrap: Any

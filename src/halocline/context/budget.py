@@ -78,7 +78,7 @@ def bound_text(text: str, most: int, keep: Callable[[bytes], str]) -> str:
 
 
 def _gap_text(missing: int, reference: str) -> str:
-    return describe_gap(f"{missing:,} characters", f"to see everything, call read_file with path={reference}")
+    return describe_gap(f"{missing:,} characters", f"to see everything, read {reference} with read_file")
 
 
 def describe_gap(missing: str, where: str) -> str:

@@ -5,15 +5,17 @@ does not run backwards.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from halocline.context.other_tools import Theirs, translate_call
+from halocline.context.other_tools import Theirs, place_folder, translate_call
 from halocline.importers.tool_names import title_of, todos_in
 from halocline.importers.transcript import Answer, Entry, Ground, Plan, Prompt, Reply
 from halocline.protocol import events as ev
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
 from halocline.protocol.state.state import UNKNOWN_OUTCOME
@@ -100,7 +102,10 @@ class _Narrator:
             name, number = f"{call.id or 'call'}-{number}", number + 1
         self.used.add(name)
         self.named[call.id] = name
-        return translate_call(replace(call, id=name), self.theirs)
+        call = replace(call, id=name)
+        with suppress(ToolFailure):  # what means nothing here stays as it was
+            call = translate_call(call, self.theirs)
+        return replace(call, arguments=place_folder(call.arguments, self.ground.folder, ""))
 
     def _call(self, call: ToolCall) -> Iterator[ev.DurableEvent]:
         title, kind = title_of(call)

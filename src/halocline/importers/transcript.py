@@ -99,10 +99,11 @@ class Program(Protocol):
 
 @dataclass(slots=True)
 class Ground:
-    """Context of an import: stores blobs, redacts keys, and counts what was lost."""
+    """Context of an import: stores blobs, redacts keys, and counts what was lost. `folder` is the conversation's."""
 
     put: Callable[[bytes], str]
     redact: Callable[[str], str]
+    folder: str = ""
     lost: Counter[str] = field(default_factory=Counter)
 
     def text(self, given: object) -> str:

@@ -47,8 +47,9 @@ ALIASES = {
         "file_pattern": "glob",
         "todos": f"todo_list {PROGRESS}",
         "options": "choices",
-        "old_text": "old_string old_str oldText",
-        "new_text": "new_string new_str newText",
+        "folder": "workdir cwd working_directory workingDirectory working_dir",
+        "old_text": "old_string old_str oldText oldString",
+        "new_text": "new_string new_str newText newString",
         "replace_all": "replaceAll",
     }.items()
     for alias in aliases.split()

@@ -85,8 +85,8 @@ class Thinking(Tagged, frozen=True):
     provider: str = ""
 
 
-PRINTED = "printed: "
-"""Begins the `malformed` text of a call that the model only quoted or showed, as far as can be told."""
+PRINTED, QUOTED = "printed: ", "quoted: "
+"""Begin the `malformed` text of a call that the model may only have shown, and of one that it has read."""
 
 
 class ToolCall(Tagged, frozen=True):

@@ -142,7 +142,7 @@ class ImportService:
         if standing in (TranscriptStatus.IMPORTED, TranscriptStatus.CONTINUED):
             return done
         put = blob_reference if dry else self._assembly.blobs.put
-        ground = Ground(put=put, redact=self._assembly.secrets.redact)
+        ground = Ground(put=put, redact=self._assembly.secrets.redact, folder=found.workspace)
         events = self._events(found, place, ground)
         stats = ImportStats()
         if dry:

@@ -2,6 +2,7 @@
 
 import os.path
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from halocline.tools.time_limits import read_seconds
 TIME_LIMIT, LONGEST, LONGEST_JOB = 600.0, 3600.0, 86_400.0
 """Seconds for a command: the usual limit, and the longest that a call can set, also for one that becomes a job."""
 _SILENT = 5.0
+_UNSAID = ("folder",)
 _STOPPED = (
     r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
     r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
@@ -50,6 +52,8 @@ class Input(msgspec.Struct):
         bool, Meta(description="Keep it running as a job once ready or quiet: for servers, watchers, long builds.")
     ] = False
     tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
+    folder: str = ""
+    """Where to run it without moving the shell, as other agents' tools take it."""
 
     def __post_init__(self) -> None:
         """Take line ends of Windows for plain ones, before the command is judged, shown and run: bash does not."""
@@ -76,15 +80,26 @@ def _leaves_shell(input: Input) -> bool:
     return isinstance(input, SandboxedInput) and input.unsandboxed
 
 
-def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
-    """Turn a patch that is piped to the shell into an apply_patch call, so that it is judged and shown as an edit."""
-    if "patch" not in input.command or "\n" not in input.command:
+def read_otherwise(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
+    """Turn a piped patch into an apply_patch call, and a folder into a part of the command: the gate judges both so."""
+    if "patch" in input.command and "\n" in input.command:
+        found = edits.formats.shell_patch.shell_patch(input.command)
+        if found is not None:
+            parts = [os.path.expanduser(part) for part in (cwd, input.folder, found.folder) if part]
+            return "apply_patch", {"input": found.text, "folder": str(Path(*parts)) if parts else ""}
+    if not input.folder.strip():
         return None
-    found = edits.formats.shell_patch.shell_patch(input.command)
-    if found is None:
-        return None
-    folder = str(Path(cwd, os.path.expanduser(found.folder))) if cwd or found.folder else ""
-    return "apply_patch", {"input": found.text, "folder": folder}
+    given = msgspec.to_builtins(input) | {"command": _write_in_folder(input.command, input.folder.strip())}
+    return "execute_command", {key: value for key, value in given.items() if value and key != "folder"}
+
+
+def _write_in_folder(command: str, folder: str) -> str:
+    """Write a command that runs in a folder, or not at all, and leaves the shell where it is."""
+    home, slash, below = folder.partition("/") if folder[:1] == "~" else ("", "", folder)
+    name = f"~{slash}{shlex.quote(below) if below else ''}" if home == "~" else shlex.quote(folder)
+    place = f"./{name}" if folder[0] == "-" else name
+    is_plain = not re.search(r"[^\w\s./:=@%+,*?'\"$~&|>-]|\n|\|\||(?<!&)&(?!&)", command)
+    return f"(cd {place} && {command})" if is_plain else f"(cd {place} && {{\n{command}\n}})"
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -161,7 +176,15 @@ DESCRIPTION = (
     f"prompts. Stopped after {TIME_LIMIT:g} s unless you set timeout, background or tty."
 )
 TOOL = define_tool(
-    "execute_command", DESCRIPTION, ToolKind.EXECUTE, Input, summary, run, edits=True, instead=patch_instead
+    "execute_command",
+    DESCRIPTION,
+    ToolKind.EXECUTE,
+    Input,
+    summary,
+    run,
+    unsaid=_UNSAID,
+    edits=True,
+    instead=read_otherwise,
 )
 
 _IN_SANDBOX = (
@@ -169,7 +192,15 @@ _IN_SANDBOX = (
     "leaves running without background end with it."
 )
 SANDBOXED = define_tool(
-    TOOL.spec.name, _IN_SANDBOX, TOOL.kind, SandboxedInput, summary, run, edits=True, instead=patch_instead
+    TOOL.spec.name,
+    _IN_SANDBOX,
+    TOOL.kind,
+    SandboxedInput,
+    summary,
+    run,
+    unsaid=_UNSAID,
+    edits=True,
+    instead=read_otherwise,
 )
 """The tool when commands run in a sandbox: a call can ask to run outside it."""
 SANDBOXED_IN_AUTO: Tool[SandboxedInput] = replace(SANDBOXED)

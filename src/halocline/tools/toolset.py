@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from halocline import context, policy, tools
 from halocline.context.system_prompt.model_families import PATCHES
-from halocline.ports.tool import AnyTool, ToolSpec
+from halocline.ports.tool import PROGRESS, AnyTool, ToolSpec
 from halocline.protocol import json_input
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import tool_named
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import ToolCall
@@ -80,6 +83,10 @@ RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
 """Tools that few tasks need; each is imported on first use."""
 
 
+_OURS = frozenset((*(tool.name for tool in ALL), *RARE, BROWSER))
+NOT_UNDERSTOOD = "{theirs} is {ours} here, which has no argument {names}. Nothing was run; call {ours} without it."
+
+
 def every_tool() -> tuple[AnyTool, ...]:
     """Return all tools, including the rare ones."""
     return (*(tool.load() for tool in ALL), *map(_load_rare, (*RARE, BROWSER)))
@@ -89,6 +96,15 @@ def list_specs() -> dict[str, ToolSpec]:
     """Return the specs of the standard tools as their modules define them: what `KEPT` holds."""
     forms = {**{tool.name: tool for tool in ALL}, SANDBOXED: Standard("execute_command", SANDBOXED)}
     return {name: tool.load().spec for name, tool in forms.items()}
+
+
+def _require_understood(call: ToolCall, found: ToolCall, tool: AnyTool) -> None:
+    """Raise ToolFailure if an argument of another program's tool would be lost; an empty one says nothing."""
+    known = {field.name for field in msgspec.structs.fields(tool.input)} | tool.spec.aliases.keys() | {PROGRESS}
+    given = {key for key, value in found.arguments.items() if value not in ("", [], {})}
+    if unknown := sorted(given - known):
+        names = " or ".join(unknown)
+        raise ToolFailure(NOT_UNDERSTOOD.format(theirs=call.name, ours=found.name, names=names))
 
 
 @cache
@@ -116,7 +132,15 @@ class Tools:
         return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
-        return context.other_tools.translate_by_habit(call, state.mcp.servers)
+        if call.name in _OURS:
+            return None
+        found = context.other_tools.translate_by_habit(call, state.mcp.servers)
+        if found is None or found.name not in _OURS:
+            return found
+        if tool := self.find(found.name, state):
+            _require_understood(call, found, tool)
+        arguments = context.other_tools.place_folder(found.arguments, state.workspace, state.host.shell.cwd)
+        return replace(found, arguments=arguments)
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
@@ -145,8 +169,9 @@ class Tools:
             if isinstance(name, str) and (foreign := tool_named(state.mcp.servers, name)):
                 return _Sharing(foreign.read_only, foreign.server)
         tool = self.find(call.name)
-        if tool is None and state and (meant := self.translate(call, state)):
-            return self._sharing(meant, state)
+        with suppress(ToolFailure):  # the call is refused when its turn comes
+            if tool is None and state and (meant := self.translate(call, state)):
+                return self._sharing(meant, state)
         return _Sharing(tool is not None and not tool.edits and call.name != SUBAGENTS)
 
 

@@ -171,7 +171,7 @@ def _bound_texts(found: Iterable[Chosen]) -> Iterator[str]:
     for one in found:
         text = one.file.rule.text
         if len(text) > room:
-            text = f"[Omitted: the rules are too long. To see this one, call read_file with path={one.file.shown}.]"
+            text = f"[Omitted: the rules are too long. To see this one, read {one.file.shown} with read_file.]"
         else:
             room -= len(text)
         yield f"## {one.file.shown} ({WHOSE[one.file.owner]})\n<rule>\n{_escape_frame(text)}\n</rule>"

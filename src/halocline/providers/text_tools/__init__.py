@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.providers.text_tools import model as model, printed_calls as printed_calls
+    from halocline.providers.text_tools import (
+        model as model,
+        printed_calls as printed_calls,
+        quotation as quotation,
+    )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -1,14 +1,16 @@
 """Take a call that a model printed, at the end of its reply or of its thoughts, for the call that it is.
 
 It passes the same gate as every call. As the model has not seen any result yet, what follows the first call that does
-more than read is dropped. A call that stands in what the model was given, or below much other text, counts as quoted:
-it is not run, and the model is told how to call. Of a model that is known to print its calls, text that may be one is
-not shown, and where a reply's price is not known by the token, the reply ends with that call.
+more than read is dropped. A call that stands in what the model has read is a quotation and never runs. One that may be
+an example (below much text, behind words of its line, above words in thoughts, or of a model that called natively in
+this task) does not run before the model repeats it alone. Of a model that is known to print its calls, text that may
+be one is not shown, and where a reply's price is not known by the token, the reply ends with that call.
 """
 
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -19,10 +21,11 @@ from halocline.protocol import events as ev, messages as msg
 from halocline.providers import text_tools
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.reply import CALL_ENDINGS, CallIds, empty_reply, is_answer
-from halocline.providers.text_tools.early_end import estimate_usage
+from halocline.providers.text_tools.early_end import CallEnd, estimate_usage
 
 if TYPE_CHECKING:
     from halocline.providers.text_tools.printed_calls import Printed, Reading
+    from halocline.providers.text_tools.quotation import ReadTexts
 
 _MAY_BEGIN = r"^[ \t]*(?:[`{\[<]|\w+\(|>>>|Action:|[\w.>]*\Z|(?:%s)\b)|<\||<｜|<tool|<function|\[TOOL"
 _PIECES = re.compile(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
@@ -40,15 +43,17 @@ class Correcting:
         *,
         prints: bool = False,
         on_printed: Callable[[], None] = lambda: None,
+        is_in_text: Callable[[], bool] = lambda: False,
     ) -> None:
         self.model = model
         self.name = model.name
         self._info = info
         self._prints = prints
         self._on_printed = on_printed
+        self._is_in_text = is_in_text
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        reply = _Reply(request, prints=self._prints)
+        reply = self._begin(request)
         may_end = self._prints and self._info.prices in (None, FREE.prices)
         async with aclosing(self.model.stream(request)) as events:
             async for event in events:
@@ -63,7 +68,7 @@ class Correcting:
                         reply.thoughts += event.text
                         yield event
                     case ev.StepRetried():
-                        reply = _Reply(request, prints=self._prints)
+                        reply = self._begin(request)
                         yield event
                     case ev.AssistantMessageCompleted():
                         pass
@@ -76,12 +81,23 @@ class Correcting:
             for last in self._finish(reply, reply.end(self.name)):
                 yield last
 
+    def _begin(self, request: Request) -> "_Reply":
+        """Begin a reply. A summary is text, whatever it shows."""
+        request = replace(request, tools=()) if request.summary else request
+        calls_otherwise = not (self._prints or self._is_in_text()) and self._has_called(request)
+        return _Reply(request, prints=self._prints, calls_otherwise=calls_otherwise)
+
+    def _has_called(self, request: Request) -> bool:
+        """True if this model made calls in this task."""
+        replies = (one for one in request.messages if isinstance(one, msg.AssistantMessage) and one.model == self.name)
+        return any(not call.malformed for one in replies for call in one.tool_calls)
+
     def _finish(self, reply: "_Reply", event: ev.AssistantMessageCompleted) -> Iterator[ModelEvent]:
         """Yield the end of a reply. Raises ModelError if it is nothing but thoughts."""
         made, said = reply.finish(event), event.message
         if made is event and not is_answer(said.content) and said.stop_reason is not msg.StopReason.REFUSAL:
             raise empty_reply(said.model, said.stop_reason)
-        if made is not event:
+        if made is not event and not any(call.malformed for call in made.message.tool_calls):
             self._prints = True
             self._on_printed()
         if rest := reply.unshown(made.message.text):
@@ -95,12 +111,14 @@ class Correcting:
 class _Reply:
     """One reply: its text, how much of it was passed on, and its thoughts."""
 
-    def __init__(self, request: Request, *, prints: bool) -> None:
+    def __init__(self, request: Request, *, prints: bool, calls_otherwise: bool) -> None:
         self._request = request
         self._prints = prints
+        self._calls_otherwise = calls_otherwise
         self._shown = 0
         names = "|".join(re.escape(spec.name) for spec in request.tools) if prints else ""
         self._may_begin = re.compile(_MAY_BEGIN % (names or "(?!)"), re.MULTILINE)
+        self._end = CallEnd(names)
         self.text = ""
         self.is_over = False
         self.thoughts = ""
@@ -121,23 +139,23 @@ class _Reply:
             if end > self._shown:
                 yield replace(delta, text=self.text[self._shown : end])
                 self._shown = end
-            self.is_over = self._is_whole(piece)
+            self.is_over = self._is_whole()
 
     def unshown(self, text: str) -> str:
         """Return what of the final text was not passed on."""
         shown = self.text[: self._shown]
         return text[self._shown :] if text.startswith(shown) else ""
 
-    def _is_whole(self, fresh: str) -> bool:
+    def _is_whole(self) -> bool:
         """True if the text so far ends with a call that does more than read, and that cannot become a longer one."""
-        if self._shown == len(self.text) or not fresh.rstrip().endswith(CALL_ENDINGS):
+        if not self._end.may_be_here(self.text, self._shown) or not (found := self._read(self.text)):
             return False
-        found = self._read(self.text)
-        acts = [call for call in found.calls if not _reads(call.tool, self._request.tools)] if found else []
+        acts = [call for call in found.calls if not _reads(call.tool, self._request.tools)]
         is_open = self.text.rstrip().endswith(">") and any(
             {"content", "diff"} & (one.arguments or {}).keys() for one in acts
         )
-        return bool(acts) and not is_open and all(call.arguments is not None for call in acts)
+        is_whole = bool(acts) and not is_open and all(call.arguments is not None for call in acts)
+        return is_whole and not self._find_doubt(found)
 
     def end(self, model: str) -> ev.AssistantMessageCompleted:
         """Return the reply so far as a whole one."""
@@ -148,20 +166,17 @@ class _Reply:
     def finish(self, event: ev.AssistantMessageCompleted) -> ev.AssistantMessageCompleted:
         """Return the event with its printed calls made; the same one if there are none."""
         message = event.message
-        text = (
-            (self.is_over and self.text)
-            or message.text
-            or _cut_behind_call("".join(part.text for part in message.content if isinstance(part, msg.Thinking)))
-        )
+        thoughts = "".join(part.text for part in message.content if isinstance(part, msg.Thinking))
+        text = (self.is_over and self.text) or message.text or _cut_behind_call(thoughts)
         if message.tool_calls or not _ends_like_call(text) or not (found := self._read(text)):
             return event
-        is_quoted = self._is_quoted(found)
-        others = [part for part in message.content if is_quoted or not isinstance(part, msg.Text)]
+        doubt = self._find_doubt(found, is_above_words=not message.text and text != thoughts.rstrip())
+        others = [part for part in message.content if doubt or not isinstance(part, msg.Text)]
         shown = self.text[: self._shown]
         said = shown if shown.strip() == found.before else found.before
-        before = [msg.Text(said)] if found.before and message.text and not is_quoted else []
+        before = [msg.Text(said)] if found.before and message.text and not doubt else []
         ids = CallIds(self._request)
-        calls = [_make_call(call, ids.claim(""), quoted=is_quoted) for call in self._first_calls(found.calls)]
+        calls = [_make_call(call, ids.claim(""), doubt) for call in self._first_calls(found.calls)]
         return replace(event, message=replace(message, content=(*others, *before, *calls)))
 
     def _read(self, text: str) -> "Reading | None":
@@ -169,12 +184,24 @@ class _Reply:
             text, self._request.tools, bare=self._request.output_schema is None
         )
 
-    def _is_quoted(self, found: "Reading") -> bool:
-        if len(found.before) > _MUCH_TEXT and not self._prints:
-            return True
-        given = (m for m in self._request.messages if isinstance(m, msg.UserMessage | msg.ToolResult))
-        texts = [part.text for message in given for part in message.content if isinstance(part, msg.Text | msg.Note)]
-        return text_tools.printed_calls.is_quotation(found.calls, texts, self._request.tools)
+    def _find_doubt(self, found: "Reading", *, is_above_words: bool = False) -> str:
+        """Return the mark of calls that are not run, as the model may only quote or show them; empty for real ones."""
+        specs = {spec.name: spec for spec in self._request.tools}
+        if any(self._read_texts.hold(specs[call.tool], call.arguments or {}, call.text) for call in found.calls):
+            return msg.QUOTED
+        is_below_much = len(found.before) > _MUCH_TEXT and not self._prints
+        may_be_shown = found.inline or is_above_words or is_below_much or self._calls_otherwise
+        return msg.PRINTED if may_be_shown and not self._is_repeated(found) else ""
+
+    def _is_repeated(self, found: "Reading") -> bool:
+        """True if the reply is nothing but the call that the reply before showed, which it was told to send alone."""
+        replies = [one for one in self._request.messages if isinstance(one, msg.AssistantMessage)]
+        shown = {call.name for one in replies[-1:] for call in one.tool_calls if call.malformed.startswith(msg.PRINTED)}
+        return not found.before.strip() and {call.tool for call in found.calls} <= shown
+
+    @cached_property
+    def _read_texts(self) -> "ReadTexts":
+        return text_tools.quotation.ReadTexts(self._request)
 
     def _first_calls(self, calls: "Sequence[Printed]") -> "Sequence[Printed]":
         """Return the calls up to the first that does more than read."""
@@ -193,12 +220,10 @@ def _ends_like_call(text: str) -> bool:
 
 def _cut_behind_call(thoughts: str) -> str:
     """Leave out what follows the last mark in thoughts that may end a call."""
-    return thoughts[: max(thoughts.rfind(mark) for mark in CALL_ENDINGS) + 1]
+    return thoughts[: max(thoughts.rfind(mark) + len(mark) for mark in CALL_ENDINGS)]
 
 
-def _make_call(call: "Printed", id: str, *, quoted: bool) -> msg.ToolCall:
-    if quoted:
-        return msg.ToolCall(id, call.tool, malformed=msg.PRINTED + call.text)
-    if call.arguments is None:
-        return msg.ToolCall(id, call.tool, malformed=call.text)
+def _make_call(call: "Printed", id: str, doubt: str) -> msg.ToolCall:
+    if doubt or call.arguments is None:
+        return msg.ToolCall(id, call.tool, malformed=doubt + call.text)
     return msg.ToolCall(id, call.tool, call.arguments)

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError
-from halocline.protocol.messages import AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
+from halocline.protocol.messages import QUOTED, AssistantMessage, AssistantPart, StopReason, Text, Thinking, ToolCall
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
 from halocline.providers.reply import CallIds, empty_reply, says_something
 from halocline.providers.text_tools.arguments import read_arguments
 from halocline.providers.text_tools.early_end import estimate_usage
 from halocline.providers.text_tools.prompt import TextPrompt
+from halocline.providers.text_tools.quotation import ReadTexts
 from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
 from halocline.providers.text_tools.tags import tags_of
 
@@ -29,7 +30,7 @@ class TextProtocol:
     """A model that uses `model` with text only. Keeps the same promises as any model.
 
     What follows the first call that does more than read is dropped: the model has not seen its result. Where the price
-    by the token is not known, the reply ends there.
+    by the token is not known, the reply ends there. A call that stands in what the model has read never runs.
     """
 
     def __init__(self, model: Model, info: ModelInfo = UNKNOWN) -> None:
@@ -81,8 +82,11 @@ class _Reply:
 
     def __init__(self, request: Request) -> None:
         self._ids = CallIds(request)
-        self._tools = tags_of(request.tools)
-        self._reader = Reader(request.tools)
+        offered = () if request.summary else request.tools
+        self._tools = tags_of(offered)
+        self._specs = {spec.name: spec for spec in offered}
+        self._reader = Reader(offered)
+        self._read = ReadTexts(request)
         self._parts: list[AssistantPart] = []
         self._words: list[str] = []
         self._thoughts: list[str] = []
@@ -135,15 +139,22 @@ class _Reply:
                 self._open = self._open or self._ids.claim("")
                 return (ev.ToolCallDelta(call=self._open, name=piece.tool, arguments=piece.text),)
             case Called():
-                self._parts.append(self._build_call(piece))
+                call = self._build_call(piece)
+                self._parts.append(call)
                 self._open = ""
-                self.is_over = piece.tool not in self._reads
+                self.is_over = piece.tool not in self._reads and not call.malformed.startswith(QUOTED)
                 return ()
 
     def _build_call(self, called: Called) -> ToolCall:
+        """Build the call; one that stands in what the model has read is a quotation and has no arguments."""
         make = partial(ToolCall, id=self._open, name=called.tool)
         arguments = read_arguments(called.body, self._tools[called.tool]) if called.whole else None
-        return make(malformed=called.body.strip() or _CUT) if arguments is None else make(arguments=arguments)
+        if arguments is None:
+            return make(malformed=called.body.strip() or _CUT)
+        text = f"<{called.tool}>{called.body}</{called.tool}>"
+        if self._read.hold(self._specs[called.tool], arguments, text):
+            return make(malformed=QUOTED + called.body.strip())
+        return make(arguments=arguments)
 
     def _part_ends(self, *, words: bool = True, thoughts: bool = True) -> None:
         if words and self._words:

@@ -7,7 +7,7 @@ from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
-CAUSE = "{error}. From now on it calls tools in its text, as with --text-tools"
+CAUSE = "{error}. From now on, the model is asked to write its calls as text, as with --text-tools"
 
 
 class TextToolsOnRefusal:
@@ -17,6 +17,7 @@ class TextToolsOnRefusal:
         self.model = model
         self._in_text = in_text
         self.name = model.name
+        self.is_in_text = False
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         asked = self.model
@@ -26,15 +27,20 @@ class TextToolsOnRefusal:
                     yield event
             return
         except ModelError as error:
-            if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools:
+            is_the_last = self.is_in_text and self.model is asked
+            if error.kind is not ModelErrorKind.NO_TOOLS or not request.tools or is_the_last:
                 raise
             cause = CAUSE.format(error=error.text.rstrip("."))
         if self.model is asked:  # another request may have changed it meanwhile
-            self.model = self._in_text(asked)
+            self.ask_in_text()
         yield StepRetried(attempt=1, wait=0.0, cause=cause)
         async with aclosing(self.model.stream(request)) as events:
             async for event in events:
                 yield event
+
+    def ask_in_text(self) -> None:
+        """Use the text protocol from now on."""
+        self.model, self.is_in_text = self._in_text(self.model), True
 
     async def close(self) -> None:
         await self.model.close()

@@ -8,7 +8,7 @@ count, only where they end the reply, and arguments that do not decode are not r
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.reply import parse_arguments
 from halocline.providers.text_tools.arguments import read_arguments
 from halocline.providers.text_tools.reader import Called, Reader, Words
-from halocline.providers.text_tools.tags import WHOLE, ToolTags, tags_of
+from halocline.providers.text_tools.tags import WHOLE, WRAPPERS, ToolTags, tags_of
 
 _LONGEST, _LONGEST_ENDS = 200_000, 300
 _MOST_CALLS, _MOST_HEADS = 20, 40
@@ -31,8 +31,11 @@ _TOKEN = (
 )
 """A tag or a special token, of which most templates have some around calls."""
 _AROUND = re.compile(rf"(?:\s|[,;]|\[(?=\s)|```(?:\w+(?=\s))?|{_TOKEN})*\Z")
-_LABELS = re.compile(r"^ *\d+ \| ", re.MULTILINE)
-"""The numbers before the lines of a file."""
+_LEAD = re.compile(
+    rf"(?:\s|```\w*|</?(?:\w+:|[|｜]DSML[|｜])?(?:{'|'.join(WRAPPERS)}|TOOLCALL)>"
+    r"|<\|[\w:./-]{1,40}\|>|<[|｜][\w▁]{1,40}[|｜]>|\[TOOL_\w{5,8}\])*"
+)
+"""Blanks, fences, wrappers and special tokens before calls."""
 _OPENERS = re.compile(rf"\A(?:\s|```\w*|{_TOKEN})*")
 _HEADS = (
     r"\[TOOL_CALLS\]\s*{tool}\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\]\s*)?",
@@ -82,10 +85,11 @@ class Printed(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The calls that end a reply, and the text before them."""
+    """The calls that end a reply, and the text before them. `inline`: they begin behind words of the same line."""
 
     before: str
     calls: tuple[Printed, ...]
+    inline: bool = False
 
 
 def read_printed(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> Reading | None:
@@ -98,19 +102,6 @@ def read_printed(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> 
     return found and found._replace(before=kept + found.before)
 
 
-def is_quotation(calls: Sequence[Printed], given: Iterable[str], tools: Sequence[ToolSpec]) -> bool:
-    """True if a call stands in a text that the model was given, but for blanks and labels of lines."""
-    wanted = {_without_blanks(call.text) for call in calls}
-    tags = tags_of(tool for tool in tools if any(tool.name == call.tool for call in calls))
-    plain = (_LABELS.sub("", text) for text in given if any(name in text for name in tags))
-    forms = (_without_blanks(form) for text in plain for form in (text, _as_tags(text, tags)))
-    return any(call in form for form in forms for call in wanted)
-
-
-def _without_blanks(text: str) -> str:
-    return "".join(text.split())
-
-
 def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTags]) -> Reading | None:
     reader = Reader(tools)
     pieces = [*reader.feed(_as_tags(text, tags)), *reader.finish(cut=False)]
@@ -121,7 +112,16 @@ def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTa
     calls = [piece for piece in said[at:] if isinstance(piece, Called)]
     before = "".join(piece.text if isinstance(piece, Words) else "" for piece in said[:at])
     made = tuple(_read_called(one, tags[one.tool]) for one in calls)
-    return Reading(_strip_openers(before), made) if calls else None
+    return Reading(_strip_openers(before), made, _is_inline(_strip_openers(before), text)) if calls else None
+
+
+def _is_inline(before: str, text: str) -> bool:
+    """True if calls begin behind words of their line, unless a special token or wrapper ends these, or behind signs."""
+    said = before.rstrip()
+    line, around = said.rpartition("\n")[2], _LEAD.match(text, text.find(said) + len(said))
+    if not line or around is None or "\n" in around[0]:
+        return False
+    return not around[0].strip() or not any(map(str.isalpha, line))
 
 
 def _read_called(called: Called, tool: ToolTags) -> Printed:
@@ -171,7 +171,7 @@ def _read_objects(text: str, tags: Mapping[str, ToolTags]) -> Reading | None:
         calls[:0] = made
         before = rest[:start]
         rest = _strip_ends(before)
-    return Reading(_strip_openers(before), tuple(calls)) if calls else None
+    return Reading(_strip_openers(before), tuple(calls), _is_inline(_strip_openers(before), text)) if calls else None
 
 
 def _last_call(

@@ -43,7 +43,8 @@ class TextPrompt:
 
 def write_call(call: msg.ToolCall) -> str:
     """Write a call as a model would; a malformed one as it was written."""
-    return f"<{call.name}>{call.malformed.removeprefix(msg.PRINTED) or write_arguments(call.arguments)}</{call.name}>"
+    written = call.malformed.removeprefix(msg.PRINTED).removeprefix(msg.QUOTED)
+    return f"<{call.name}>{written or write_arguments(call.arguments)}</{call.name}>"
 
 
 def _system_prompt(request: Request) -> str:

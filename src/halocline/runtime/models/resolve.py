@@ -205,13 +205,15 @@ def with_text_calls(model: Model, at: Endpoint, settings: Settings, habits: Mode
     It is asked in the text protocol if the settings, or later its server, say that it has no native tool calls.
     """
     in_text = partial(_ask_in_text, info=at.info)
-    is_in_text = any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools)
-    model = in_text(model) if is_in_text else TextToolsOnRefusal(model, in_text)
+    spoken = TextToolsOnRefusal(model, in_text)
+    if any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
+        spoken.ask_in_text()
+    correct = partial(Correcting, spoken, at.info, is_in_text=lambda: spoken.is_in_text)
     if habits is None:
-        return Correcting(model, at.info)
+        return correct()
     name, server = at.name, show_address(at.url)
     note = partial(habits.note_printing, name, server)
-    return Correcting(model, at.info, prints=habits.prints_calls(name, server), on_printed=note)
+    return correct(prints=habits.prints_calls(name, server), on_printed=note)
 
 
 def _ask_in_text(model: Model, info: ModelInfo) -> Model:

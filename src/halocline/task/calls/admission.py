@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision, decide_call
 from halocline.policy.holding import NO_SANDBOX, needs_sandbox
-from halocline.ports.tool import PROGRESS, Summary, Toolset
+from halocline.ports.tool import PROGRESS, AnyTool, Summary, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -117,9 +118,16 @@ class Admission:
 
     def _stands_beside_others(self, call: ToolCall) -> bool:
         """True if the reply has other calls whose results matter; a to-do list's does not."""
-        names = [other.name for other in self._state().last_message.tool_calls if other.id != call.id]
-        tools = (self._toolset.find(name, self._state()) for name in names)
-        return any(tool is None or tool.kind is not ToolKind.THINK for tool in tools)
+        others = [other for other in self._state().last_message.tool_calls if other.id != call.id]
+        return any(tool is None or tool.kind is not ToolKind.THINK for tool in map(self._find_tool, others))
+
+    def _find_tool(self, call: ToolCall) -> AnyTool | None:
+        """Return the tool that a call means, also by another program's name for it."""
+        found = self._toolset.find(call.name, self._state())
+        with suppress(ToolFailure):
+            if found is None and (meant := self._toolset.translate(call, self._state())):
+                return self._toolset.find(meant.name, self._state())
+        return found
 
     def _parse_call(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name, self._state())

@@ -3,14 +3,18 @@
 import msgspec
 
 from halocline.ports.tool import ToolSpec
-from halocline.protocol.messages import PRINTED, AssistantMessage, StopReason, ToolCall
+from halocline.protocol.messages import PRINTED, QUOTED, AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.task.calls.arguments import explain_malformed
 
+_PRINTED = (
+    "Nothing was run: your reply showed a call of {tool} as text, which may be an example. If you want {tool} to run, "
+    "reply with the call alone. "
+)
 _QUOTED = (
-    "Nothing was run: your reply only showed a call of {tool} as text, below other text or as it stands in what you "
-    "were given. If you want {tool} to run, reply with the call alone. "
+    "Nothing was run: this call of {tool} stands in what you were given, so your reply may only quote it. If you want "
+    "{tool} to run, call it with arguments of your own."
 )
 _NOT_RUN = "Nothing was run: the arguments of this call are incomplete or malformed{why}. {where}{advice} "
 _EXAMPLE = "A right call looks like this: {example}"
@@ -32,11 +36,13 @@ _KINDS = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
 
 def answer_cut_call(call: ToolCall, spec: ToolSpec, state: State) -> str:
     """Return the result of a call whose arguments are no JSON object. It is part of the last message."""
+    if call.malformed.startswith(QUOTED):
+        return _QUOTED.format(tool=call.name)
     text = call.malformed.removeprefix(PRINTED)
     is_markup = text[:1] in ("<", "(")
     example = _EXAMPLE.format(example=_write_example(spec, markup=is_markup))
     if text != call.malformed:
-        return _QUOTED.format(tool=call.name) + example
+        return _PRINTED.format(tool=call.name) + example
     count = _count_cut_replies(state)
     tokens = state.budget.last_usage.output
     after = f" after {tokens:,} tokens" if tokens else ""
