@@ -261,7 +261,7 @@ class Toolset(Protocol):
         """Find a tool by name. MCP tools are found only with a state."""
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
-        """Return the call that a call under a name of another program's tool is; None if the name is unknown."""
+        """Return the call, under another name, that one of another program's tool is; None if the name is unknown."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         """Return the tools offered to the model in a task. `find` also finds tools that duplicate others."""

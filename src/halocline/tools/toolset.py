@@ -116,7 +116,8 @@ class Tools:
         return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
-        return context.other_tools.translate_by_habit(call, state.mcp.servers)
+        meant = context.other_tools.translate_by_habit(call, state.mcp.servers)
+        return meant if meant and meant.name != call.name else None
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))

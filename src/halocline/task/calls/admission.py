@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision, decide_call
 from halocline.policy.holding import NO_SANDBOX, needs_sandbox
-from halocline.ports.tool import PROGRESS, Summary, Toolset
+from halocline.ports.tool import PROGRESS, AnyTool, Summary, Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
@@ -122,12 +122,7 @@ class Admission:
         return any(tool is None or tool.kind is not ToolKind.THINK for tool in tools)
 
     def _parse_call(self, call: ToolCall, model: str) -> Run:
-        tool = self._toolset.find(call.name, self._state())
-        if tool is None and (translated := self._toolset.translate(call, self._state())):
-            return self._parse_call(translated, model)
-        if tool is None:
-            known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
-            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
+        call, tool = self._find_tool(call)
         if call.malformed:
             raise ToolFailure(answer_cut_call(call, tool.spec, self._state()))
         call = replace(call, arguments=with_roots(call, self._state()))
@@ -141,6 +136,17 @@ class Admission:
             name, meant = other
             return self._parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
+
+    def _find_tool(self, call: ToolCall) -> tuple[ToolCall, AnyTool]:
+        """Return the tool of a call, and the call as that tool's: translated at most once, so that it ends."""
+        state = self._state()
+        if tool := self._toolset.find(call.name, state):
+            return call, tool
+        meant = self._toolset.translate(call, state)
+        if meant and (tool := self._toolset.find(meant.name, state)):
+            return meant, tool
+        known = ", ".join(spec.name for spec in self._toolset.specs(state))
+        raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
 
     async def _pass_gates(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
