@@ -85,7 +85,7 @@ class Compactor:
                 yield event
 
     async def _ask(self, request: Request) -> AsyncGenerator[ev.Event, None]:
-        """Send a request, and again without pictures if those may be why it was refused."""
+        """Send a request, and again without pictures if those, and no tool, may be why it was refused."""
         lighter, asked = Lighter(), request
         while True:
             yield ev.StepStarted(model=asked.model)
@@ -97,6 +97,8 @@ class Compactor:
                         yield event
                 return
             except ModelError as error:
+                if find_refused_tool(error, asked, self._state()):
+                    raise
                 again = lighter.lighten(error, asked)
                 if again is None:
                     raise lighter.choose_error(error) from None
