@@ -156,7 +156,7 @@ CASES = {
         "required": None,
         "properties": {
             "n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
-            "p": {"type": "array", "items": [{"type": "string"}, {"type": "number"}]},
+            "p": {"type": "array", "items": [{"type": "string"}, {"type": "number"}], "additionalItems": False},
             "q": {"type": "string", "required": True},
             "r": {"type": "any"},
         },
