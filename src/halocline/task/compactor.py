@@ -76,7 +76,10 @@ class Compactor:
                 if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
                     refused += 1
                     said = LEFT_OUT.format(tool=tool.tool, server=tool.server, why=error.text)
-                    changed: list[ev.Event] = [ev.McpToolRefused(tool=tool.name, why=error.text), ev.Noticed(said)]
+                    changed: list[ev.Event] = [
+                        ev.McpToolRefused(tool=tool.name, why=error.text, model=request.model),
+                        ev.Noticed(said),
+                    ]
                 elif shorter := self._recover(error, request, shares.pop(0)):
                     changed = [shorter]
                 else:

@@ -31,7 +31,7 @@ def find_tool(name: str, state: State) -> AnyTool | None:
 def list_specs(state: State) -> tuple[ToolSpec, ...]:
     """Return the specs offered in full, in an order that does not depend on which server connected first."""
     listed = (server for server in sorted(state.mcp.servers, key=lambda each: each.name) if not server.searched)
-    refused = state.mcp.refused
+    refused = state.mcp.refused_by(state.model.name)
     return tuple(spec_of(tool) for server in listed for tool in server.tools if tool.name not in refused)
 
 

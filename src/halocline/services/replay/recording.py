@@ -65,7 +65,7 @@ class RecordedModel:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if tool := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why)
+            raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why, said=f"the tool {tool.tool}")
         if message is None or message.interrupted:
             await wait_forever(self._course)
         else:
@@ -211,4 +211,4 @@ def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.Th
 def _recorded_error(raised: ev.ErrorRaised) -> ModelError:
     name = raised.code.removeprefix("model_")
     kind = ModelErrorKind(name) if name in set(ModelErrorKind) else ModelErrorKind.SERVER
-    return ModelError(kind, raised.text, raised.hint)
+    return ModelError(kind, raised.text, raised.hint, said=raised.code)
