@@ -56,6 +56,10 @@ ALIASES = {
 """Parameter names from other agents' tools that models use by habit."""
 
 
+LONGEST_EVERYWHERE = 1_024
+"""Characters of a tool's description that every vendor takes; only OpenAI takes no more."""
+
+
 class ToolSpec(Value, frozen=True):
     """A tool's definition for the model. `unsaid` are accepted parameters that the model does not see.
 
