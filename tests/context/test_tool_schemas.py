@@ -18,7 +18,7 @@ from halocline.providers.gemini import request as gemini
 from halocline.providers.openai_chat import request as openai
 from halocline.providers.openai_responses import request as responses
 from halocline.tools.mcp_arguments import fit_arguments
-from halocline.tools.mcp_tool import spec_of
+from halocline.tools.mcp_tool import spec_of, summary
 
 WORDS = st.sampled_from(["a", "b", "kind", "$filter", "x y", "", "ключ", "a/b", "x" * 80, "ok.key-1", "_", "\u202e"])
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
@@ -258,6 +258,16 @@ def test_renamed_arguments_find_their_way_back(arguments):
     inner = normalize_schema({"properties": {"list": {"items": {"properties": {key: {} for key in arguments}}}}})
     nested = McpTool("s__t", "s", "t", schema=inner.schema, renamed=inner.renamed)
     assert fit_arguments({"list": [sent]}, nested) == {"list": [arguments]}
+
+
+def test_a_person_who_decides_sees_what_hides_in_the_names_of_arguments():
+    made = normalize_schema({"properties": {"pa\u202eth": {}, "\x9b[2J": {}}})
+    tool = McpTool("s__t", "s", "t\u200b", schema=made.schema, renamed=made.renamed)
+    shown = summary(tool, dict.fromkeys(made.renamed, "v"))
+    for text in (shown.title, *shown.detail.split("\n")):
+        assert text.isprintable()
+    for text in (shown.title, shown.detail):
+        assert all(sign in text for sign in ("pa\\u202eth", "\\x9b[2J", "t\\u200b"))
 
 
 FITTED = [

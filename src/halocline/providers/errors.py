@@ -17,6 +17,7 @@ import msgspec
 from halocline.net.address import address_of
 from halocline.protocol import json_input
 from halocline.protocol.errors import LONG_WAIT, ModelError, ModelErrorKind
+from halocline.protocol.terminal_text import cut_words
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.waits import describe_end, wait_asked
 
@@ -253,8 +254,7 @@ def show_body(body: bytes, endpoint: Endpoint) -> str:
 
 
 def _shorten_words(words: str, endpoint: Endpoint) -> str:
-    words = endpoint.without_key(" ".join(words.split()))
-    return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
+    return cut_words(endpoint.without_key(" ".join(words.split())), _SHOWN)
 
 
 def _words_of(document: Any, depth: int = 0) -> str:

@@ -19,6 +19,7 @@ from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
 from halocline.task.refused_pictures import Lighter
@@ -75,7 +76,7 @@ class Compactor:
             except ModelError as error:
                 if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
                     refused += 1
-                    said = LEFT_OUT.format(tool=tool.tool, server=tool.server, why=error.text)
+                    said = LEFT_OUT.format(tool=make_printable(tool.tool), server=tool.server, why=error.text)
                     changed: list[ev.Event] = [
                         ev.McpToolRefused(tool=tool.name, why=error.text, model=request.model),
                         ev.Noticed(said),
