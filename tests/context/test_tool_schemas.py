@@ -295,6 +295,22 @@ def test_arguments_are_fitted_to_the_schema_as_for_own_tools(schema, given, sent
     assert (fitted, type(fitted)) == (sent, type(sent))
 
 
+@pytest.mark.slow
+@given(SCHEMAS, st.dictionaries(WORDS, VALUES | st.lists(VALUES, max_size=2), max_size=3))
+def test_arguments_go_to_a_server_whose_schema_is_of_any_form(schema, arguments):
+    tool = McpTool("s__t", "s", "t", schema=schema if isinstance(schema, dict) else {})
+    sent = fit_arguments(arguments, tool)
+    assert sent.keys() <= arguments.keys()
+    assert all(arguments[key] is None for key in arguments.keys() - sent.keys())
+
+
+def test_what_a_choice_allows_is_not_changed():
+    anything = {"anyOf": [{"type": "integer"}, {}]}
+    tool = McpTool("s__t", "s", "t", schema={"properties": {"a": anything, "b": True, "c": False, "d": {"type": []}}})
+    given = {"a": "7", "b": None, "c": None, "d": None}
+    assert fit_arguments(given, tool) == given
+
+
 def test_a_null_for_an_optional_argument_is_left_out():
     fields = {"a": {"type": "string"}, "b": {"type": ["string", "null"]}, "c": {"type": "string"}}
     tool = McpTool("s__t", "s", "t", schema={"type": "object", "properties": fields, "required": ["c"]})

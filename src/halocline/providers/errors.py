@@ -88,8 +88,8 @@ _HINTS = {
     Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
     Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
     Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
-    Kind.PICTURE: "Choose a model that takes pictures with -m, or go on without: /context drop-pictures",
-    Kind.BLOCKED: "It is not about the key: a firewall refused it. Try another network, or check the base URL.",
+    Kind.PICTURE: "Choose a model that accepts pictures with -m, or continue without them: /context drop-pictures",
+    Kind.BLOCKED: "The key is not the problem: a firewall refused it. Try another network, or check the base URL.",
 }
 
 _USED_UP = (
