@@ -18,7 +18,7 @@ from halocline.providers.gemini import request as gemini
 from halocline.providers.openai_chat import request as openai
 from halocline.providers.openai_responses import request as responses
 from halocline.tools.mcp_arguments import fit_arguments
-from halocline.tools.mcp_tool import spec_of
+from halocline.tools.mcp_tool import spec_of, summary
 
 WORDS = st.sampled_from(["a", "b", "kind", "$filter", "x y", "", "ключ", "a/b", "x" * 80, "ok.key-1", "_", "\u202e"])
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
@@ -156,7 +156,7 @@ CASES = {
         "required": None,
         "properties": {
             "n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
-            "p": {"type": "array", "items": [{"type": "string"}, {"type": "number"}]},
+            "p": {"type": "array", "items": [{"type": "string"}, {"type": "number"}], "additionalItems": False},
             "q": {"type": "string", "required": True},
             "r": {"type": "any"},
         },
@@ -260,6 +260,16 @@ def test_renamed_arguments_find_their_way_back(arguments):
     assert fit_arguments({"list": [sent]}, nested) == {"list": [arguments]}
 
 
+def test_a_person_who_decides_sees_what_hides_in_the_names_of_arguments():
+    made = normalize_schema({"properties": {"pa\u202eth": {}, "\x9b[2J": {}}})
+    tool = McpTool("s__t", "s", "t\u200b", schema=made.schema, renamed=made.renamed)
+    shown = summary(tool, dict.fromkeys(made.renamed, "v"))
+    for text in (shown.title, *shown.detail.split("\n")):
+        assert text.isprintable()
+    for text in (shown.title, shown.detail):
+        assert all(sign in text for sign in ("pa\\u202eth", "\\x9b[2J", "t\\u200b"))
+
+
 FITTED = [
     ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
     ({"type": "array", "items": {"type": "integer"}}, ["1", 2.0], [1, 2]),
@@ -283,6 +293,22 @@ def test_arguments_are_fitted_to_the_schema_as_for_own_tools(schema, given, sent
     tool = McpTool("s__t", "s", "t", schema={"type": "object", "properties": {"x": schema}})
     fitted = fit_arguments({"x": given}, tool)["x"]
     assert (fitted, type(fitted)) == (sent, type(sent))
+
+
+@pytest.mark.slow
+@given(SCHEMAS, st.dictionaries(WORDS, VALUES | st.lists(VALUES, max_size=2), max_size=3))
+def test_arguments_go_to_a_server_whose_schema_is_of_any_form(schema, arguments):
+    tool = McpTool("s__t", "s", "t", schema=schema if isinstance(schema, dict) else {})
+    sent = fit_arguments(arguments, tool)
+    assert sent.keys() <= arguments.keys()
+    assert all(arguments[key] is None for key in arguments.keys() - sent.keys())
+
+
+def test_what_a_choice_allows_is_not_changed():
+    anything = {"anyOf": [{"type": "integer"}, {}]}
+    tool = McpTool("s__t", "s", "t", schema={"properties": {"a": anything, "b": True, "c": False, "d": {"type": []}}})
+    given = {"a": "7", "b": None, "c": None, "d": None}
+    assert fit_arguments(given, tool) == given
 
 
 def test_a_null_for_an_optional_argument_is_left_out():

@@ -563,7 +563,7 @@ async def test_a_bad_element_of_a_list_costs_itself_and_is_named_to_the_person(j
                 "tool number 8 (it has no name)",
                 "tool number 9 (it has no name)",
                 "the rest of its tools (listing them failed)",
-                "its prompts (what it lists is no list).",
+                "its prompts (they are not a list).",
             ]
         )
     ]

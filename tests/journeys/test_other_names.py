@@ -2,11 +2,15 @@
 
 import pytest
 from tests.journeys.test_mcp import servers as servers
+from tests.journeys.test_subagents import asks, client_of, log_of, reports
 
+from halocline.context.other_tools import BY_HABIT
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.tools.toolset import every_tool
 
 DONE = Turn(text="done")
 OURS = [
@@ -208,3 +212,20 @@ async def test_an_argument_that_means_nothing_here_costs_its_own_call_only(files
     await files.run(Turn(calls=(lost, Call("Read", {"file_path": "a.txt"}, id="c2"))), DONE)
     assert [status for _, status in files.ends] == ["failed", "completed"]
     assert files.results[0].startswith("exec_command is execute_command here, which has no argument environment.")
+
+
+def test_every_other_name_leads_to_a_tool_and_is_none_of_ours():
+    ours = {tool.name for tool in every_tool()}
+    assert {theirs.name for theirs in BY_HABIT.values()} <= ours
+    assert {name for name in BY_HABIT if name in ours} <= {"apply_patch"}
+
+
+async def test_no_name_leads_around_in_circles_for_a_sub_agent_with_hardly_any_tool(journey):
+    calls = tuple(Call(name, {}, id=f"c{at}") for at, name in enumerate((*BY_HABIT, "use_mcp_tool", "apply_patch")))
+    client = client_of(journey, (asks("look"), DONE), (Turn(calls=calls), reports("seen")))
+    await journey.run(client=client)
+    child = log_of(journey, journey.of(SubagentStarted)[0].child)
+    ends = [event for event in child if isinstance(event, ev.ToolCallEnded)][: len(calls)]
+    said = {call.tool: end.result.text for call, end in zip(calls, ends, strict=True)}
+    for name in ("apply_patch", "Write"):
+        assert said[name].startswith(f"There is no tool '{name}'. Available tools: ")

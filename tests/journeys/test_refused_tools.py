@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_mcp import servers as servers
@@ -83,10 +84,21 @@ async def test_the_tool_that_a_server_names_is_left_out_and_the_person_hears_why
     assert with_it == [True, False, False]
     assert all("test__echo" in offered(request.body) for request in requests)
     (said,) = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
-    assert re.match(
-        r"The tool look of the MCP server test is left out for the rest of this task. .* rejected the request", said
-    )
+    assert re.match(r"The tool look of the MCP server test is left out for this model. .* rejected the request", said)
     assert [event.tool for event in journey.of(ev.McpToolRefused)] == ["test__look"]
+
+
+async def test_another_model_is_offered_a_tool_that_one_refused(journey, servers):
+    servers(test="")
+    await play(journey, "anthropic", refusing(WORDS[0][1], "test__look"))
+    async with ModelServer([Turn(text="done")] * 2) as server:
+        for family, with_it in (("openai", True), ("anthropic", False)):
+            journey.settings = replace(journey.settings, base_url=server.url(family))
+            client = Client(Controller(Assembly(journey.home, journey.settings, journey.env | KEYS)), "test")
+            options = TaskOptions(model=MODELS[family], approval_mode=ApprovalMode.YOLO)
+            await journey.run(client=client, options=options, resume=journey.task)
+            assert ("test__look" in offered(server.requests[-1].body)) is with_it
+    assert (await journey.replay()).differences == ()
 
 
 async def test_several_bad_tools_each_cost_one_request(journey, servers):
@@ -94,7 +106,7 @@ async def test_several_bad_tools_each_cost_one_request(journey, servers):
     requests = await play(journey, "anthropic", refusing(WORDS[0][1], "test__look", "other__echo", "other__look"))
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert len(requests) == 4
-    assert journey.state.mcp.refused == {"test__look", "other__echo", "other__look"}
+    assert journey.state.mcp.refused == {MODELS["anthropic"]: {"test__look", "other__echo", "other__look"}}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,15 @@
 import string
 
+import mcp_types as types
 import pytest
 from hypothesis import given, strategies as st
 
+from halocline.context.tool_schemas import normalize_schema
+from halocline.mcp.lists import tool_of
 from halocline.mcp.tool_names import LONGEST_NAME, digest_tool, name_for, plain_text
+from halocline.ports.tool import LONGEST_EVERYWHERE
+from halocline.providers.accepted import fit_description
+from halocline.tools.mcp_tool import spec_of
 
 NAMES = st.text(min_size=1, max_size=120)
 
@@ -46,6 +52,33 @@ def test_what_nobody_sees_is_taken_out_of_a_text():
 
 def test_a_long_text_is_cut_with_a_sign():
     assert plain_text("x" * 50, 10) == "x" * 9 + "…"
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=30), min_size=1), st.integers(50, 200))
+def test_a_text_of_words_is_cut_behind_one_of_them(words, most):
+    text = " ".join(words)
+    cut = plain_text(text, most)
+    assert len(cut) <= most
+    kept = cut.removesuffix("…").split(" ")
+    assert kept == words[: len(kept)]
+    assert (cut == text) == (len(text) <= most)
+
+
+@pytest.mark.parametrize("server", ["s", "a server with a long name " * 3])
+@pytest.mark.parametrize("choices", [0, 2, 40])
+@pytest.mark.parametrize("length", [0, 500, 1_000, 5_000])
+def test_every_vendor_gets_our_sentence_about_the_arguments_whole(server, choices, length):
+    sets = [{"required": [f"argument_{at}"], "properties": {f"argument_{at}": {}}} for at in range(choices)]
+    given = types.Tool(name="t", description="word " * (length // 5), input_schema={"type": "object", "anyOf": sets})
+    tool = tool_of(server, given)
+    said = normalize_schema(dict(given.input_schema)).said
+    for told in (spec_of(tool).description, fit_description(spec_of(tool))):
+        assert told.endswith(said)
+        assert told.startswith(f"[{server}] ")
+        assert {word.rstrip("…") for word in told.removesuffix(said).removeprefix(f"[{server}] ").split()} <= {
+            *("word", "The", "tool", "t.", "")
+        }
+    assert len(fit_description(spec_of(tool))) <= LONGEST_EVERYWHERE
 
 
 def test_the_order_of_fields_does_not_change_a_digest_and_every_word_does():

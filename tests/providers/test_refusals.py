@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.providers.streams import endpoint
 
-from halocline.protocol.errors import ModelErrorKind
+from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers import errors
-from halocline.providers.errors import classify_refusal
+from halocline.providers.errors import classify_in_stream, classify_refusal
 from halocline.providers.waits import describe_end, wait_asked
 
 Kind = ModelErrorKind
@@ -152,3 +152,29 @@ def test_the_end_of_a_wait_is_named_in_local_time():
     assert describe_end(8_400, noon) == "14:20"
     assert describe_end(86_400, noon) == "4 May, 12:00"
     assert describe_end(1e15, noon).startswith("3 May")
+
+
+HIDDEN = "a\u202eb\u200bc\x1b[2Jd\x07e\x9bf\U000e0041g"
+
+
+def page(words):
+    return f"<html><title>{words}</title></html>".encode()
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+@pytest.mark.parametrize("wrapped", [plain, as_openai, behind_openrouter, behind_litellm, page])
+def test_a_person_reads_nothing_hidden_in_the_words_of_a_server(wrapped, status):
+    for error in (
+        classify_refusal(status, wrapped(HIDDEN), {}, endpoint()),
+        classify_refusal(302, b"", {"location": f"https://{HIDDEN}/"}, endpoint()),
+        classify_in_stream({"message": HIDDEN, "code": status}, endpoint()),
+        ModelError(Kind.SERVER, HIDDEN),
+    ):
+        assert not set(HIDDEN) - set("abcdefg[2J") & set(error.text)
+        assert str(error) == error.text
+
+
+def test_long_words_of_a_server_are_cut_behind_one_of_them():
+    error = classify_refusal(400, as_openai("seven letters " * 90), {}, endpoint())
+    assert error.text.endswith((" seven…", " letters…"))
+    assert len(error.text) < 400

@@ -1,6 +1,9 @@
 """Servers that refuse an optional field of ours, in every family and in many words."""
 
+import msgspec
 import pytest
+from msgspec.structs import replace
+from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, collected, message_of, request
 
 from halocline.net.network import DIRECT
@@ -15,7 +18,10 @@ from halocline.providers.ollama.request import Ollama
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.scripted.model import Turn
+from halocline.testing.gemini_format import GeminiFormat
 from halocline.testing.model_server import ModelServer, Refusal
+from halocline.testing.responses_format import ResponsesFormat
+from halocline.testing.wire_formats import OpenAIFormat
 
 FAMILIES = {
     "openai": (OpenAIChat, "gpt-5.6"),
@@ -87,6 +93,96 @@ async def test_a_field_of_ours_that_a_server_refuses_is_left_out_from_then_on(fa
         assert [has(asked.body, name) for asked in server.requests] == [True, False, False]
         kept = {"model", "messages", "input", "contents"} & server.requests[0].body.keys()
         assert kept <= server.requests[-1].body.keys()
+        await model.close()
+
+
+WIRES = {"openai": OpenAIFormat(), "openai-responses": ResponsesFormat(), "gemini": GeminiFormat()}
+
+
+@pytest.mark.parametrize("as_stream", [True, False])
+@pytest.mark.parametrize(("family", "name"), SENT)
+async def test_a_field_that_is_refused_in_a_response_of_status_200_is_left_out_too(family, name, as_stream):
+    error = {"message": f"Unsupported parameter: '{name}'", "type": "invalid_request_error", "code": 400}
+    document = {"type": "error", "error": error}
+    asked = []
+
+    async def answer(reader, writer):
+        _, body = await read_request(reader)
+        asked.append(has(msgspec.json.decode(body), name))
+        kind = "text/event-stream" if as_stream or not asked[-1] else "application/json"
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
+        if asked[-1]:
+            writer.write((b"data: %s\n\n" if as_stream else b"%s") % msgspec.json.encode(document))
+        else:
+            writer.writelines(piece.data for piece in WIRES[family].stream(Turn(text="Hello."), "m", len(asked)))
+        await writer.drain()
+
+    async with serving(answer) as url:
+        of, model_name = FAMILIES[family]
+        model = of(Endpoint(VENDORS[family], model_name, base_url=url, network=DIRECT), MemoryBlobs())
+        for _ in range(2):
+            assert message_of(await collected(model)).text == "Hello."
+        assert asked == [True, False, False]
+        await model.close()
+
+
+FORMS = {
+    "openai": "response_format",
+    "openai-responses": "text.format",
+    "anthropic": "output_config.format",
+    "gemini": "generationConfig.responseJsonSchema",
+}
+SCHEMA = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"], "additionalProperties": False}
+OF_FORMS = {
+    "openai": ["Invalid schema for response_format 'answer': In context=()", "'response_format' is not supported"],
+    "openai-responses": ["Invalid schema for response_format 'answer': In context=()", "Invalid 'text.format.schema'"],
+    "anthropic": ["Schema is too complex for compilation.", "output_config.format: Extra inputs are not permitted"],
+    "gemini": ["Function calling with a response mime type: 'application/json' is unsupported", "response_json_schema"],
+}
+OF_OTHERS = [
+    "temperature: too high",
+    "tools.3.custom.input_schema: JSON schema is invalid",
+    "Bad Request",
+    "max_tokens",
+]
+
+
+def model_with_forms(server, family):
+    """A model at its vendor's own address, which alone is asked for the form of an answer."""
+    of, name = FAMILIES[family]
+    vendor = replace(VENDORS[family], base_url=server.url(family))
+    return of(Endpoint(vendor, name, key="sk-secret", network=DIRECT), MemoryBlobs())
+
+
+@pytest.mark.parametrize(("family", "words"), [(family, one) for family, some in OF_FORMS.items() for one in some])
+async def test_the_form_of_an_answer_that_a_server_refuses_is_left_out_from_then_on(family, words):
+    def refuse(asked):
+        return Refusal(400, {"error": {"message": words}}) if has(asked.body, FORMS[family]) else None
+
+    async with ModelServer([Turn(text="Hello."), Turn(text="Again.")], refuses=refuse) as server:
+        model = model_with_forms(server, family)
+        for _ in range(2):
+            await collected(model, request(output_schema=SCHEMA))
+        assert [has(asked.body, FORMS[family]) for asked in server.requests] == [True, False, False]
+        assert not any(has(asked.body, "generationConfig.responseMimeType") for asked in server.requests[1:])
+        await model.close()
+
+
+@pytest.mark.parametrize("words", OF_OTHERS)
+@pytest.mark.parametrize("family", FORMS)
+async def test_a_refusal_of_something_else_leaves_the_form_of_answers_as_it_is(family, words):
+    broken = []
+
+    def refuse(asked):
+        broken.append(asked)
+        return Refusal(400, {"error": {"message": words}}) if len(broken) == 1 else None
+
+    async with ModelServer([Turn(text="Hello.")], refuses=refuse) as server:
+        model = model_with_forms(server, family)
+        with pytest.raises(ModelError):
+            await collected(model, request(output_schema=SCHEMA))
+        await collected(model, request(output_schema=SCHEMA))
+        assert [has(asked.body, FORMS[family]) for asked in server.requests] == [True, True]
         await model.close()
 
 

@@ -170,43 +170,6 @@ async def test_a_person_who_waits_no_longer_is_answered_at_once() -> None:
     assert not model.ask_now()
 
 
-class Formless:
-    """Refuses every request that asks for the form of an answer, or refuses everything."""
-
-    name = "test/formless"
-
-    def __init__(self, *, always: bool = False) -> None:
-        self.asked: list[Request] = []
-        self._always = always
-
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        self.asked.append(request)
-        if self._always or request.output_schema is not None:
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, "Invalid schema for response_format.", status=400)
-        async for event in Scripted([DONE]).stream(request):
-            yield event
-
-    async def close(self) -> None:
-        return None
-
-
-async def test_a_form_that_the_server_refuses_is_left_out_from_then_on() -> None:
-    model = Formless()
-    patient = Retrying(model)
-    for _ in range(2):
-        events = await collected(patient, request(output_schema={"type": "object"}))
-        assert message_of(events).text == "Done."
-        assert not any(isinstance(event, StepRetried) for event in events)
-    assert [asked.output_schema is not None for asked in model.asked] == [True, False, False]
-
-
-async def test_a_request_that_is_refused_without_a_form_too_is_an_error() -> None:
-    model = Formless(always=True)
-    with pytest.raises(ModelError, match="Invalid schema"):
-        await collected(Retrying(model), request(output_schema={"type": "object"}))
-    assert len(model.asked) == 2
-
-
 class Down:
     """A model that fails so often, after its first answer where it gave one."""
 

@@ -1,16 +1,24 @@
 import json
+from contextlib import suppress
+from itertools import product
 from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
+from tests.tables import for_each
 
+from halocline.context.other_tools import BY_HABIT
 from halocline.ports.tool import AnyTool, ToolSpec
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ModeChanged, TaskStarted
+from halocline.protocol.events.mcp import McpServer, McpTool
+from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.reducer import reduce_event
-from halocline.protocol.state.state import State
+from halocline.protocol.state.state import McpState, State
+from halocline.protocol.state.subagents import SubagentsState
 from halocline.store.settings.settings import Settings
 from halocline.tools.toolset import ALL, KEPT, ON_REQUEST, PLANNING, SET_UP, Tools, every_tool, list_specs
 
@@ -124,3 +132,26 @@ def sample(field: dict) -> object:
 def test_the_kept_specs_are_those_of_the_tools():
     assert msgspec.json.decode(KEPT.read_bytes(), type=dict[str, ToolSpec]) == list_specs()
     assert [tool.spec for tool in ALL] == [tool.load().spec for tool in ALL]
+
+
+FOREIGN = (*BY_HABIT, "use_mcp_tool", "mcp__s__t", "t", "s.t", "none")
+OFFERED_SETS = [
+    {},
+    {"prompt": PromptState(compact=True)},
+    {"model": ModelState(name="openai/gpt-5")},
+    *(
+        {"subagents": SubagentsState(subtask=Subtask("p", "c", "n")), "prompt": PromptState(tools=frozenset(tools))}
+        for tools in ([], ["apply_patch"], [tool.name for tool in every_tool()], *([tool.name] for tool in ALL))
+    ),
+]
+SERVERS = [(), *((McpServer("s", (McpTool("s__t", "s", name),)),) for name in ("t", *FOREIGN))]
+
+
+@for_each("name, known, servers", product(FOREIGN, OFFERED_SETS, SERVERS))
+def test_another_name_leads_to_another_tool_and_never_to_itself(name: str, known: dict, servers: tuple):
+    state = State(**known, mcp=McpState(servers=servers))
+    for tools in (Tools(), Tools([])):
+        with suppress(ToolFailure):  # it lacks what such a call must have
+            meant = tools.translate(ToolCall("1", name), state)
+            assert meant is None or meant.name != name
+        assert len(tools.batches([ToolCall("1", name)], state)) == 1

@@ -2,7 +2,8 @@
 
 What must stay true: the result is valid JSON Schema 2020-12; its root is an object without choices; its keys match
 `KEY`; arrays have items; it holds no reference, no `pattern` and nothing unknown, and it is bounded in depth and size.
-It allows whatever the given schema allows: what the form cannot say is loosened, as a server checks its arguments.
+It allows whatever the given schema allows: what the form cannot say is loosened, as a server checks its arguments. Only
+an argument that one choice of the root describes, and others do not mention, is always as that one says.
 """
 
 import hashlib
@@ -107,7 +108,7 @@ class _Normalizer:
         properties = {name: [one] for name, one in _object_field(whole, "properties").items()}
         required = list(_required(whole))
         for keyword in _CHOICES if depth < self._deepest else ():
-            branches = [self._merge(one, inside) for one in _list_field(whole, keyword) if isinstance(one, dict)]
+            branches = [self._merge(one, inside) for one in _list_choices(whole, keyword)]
             found = [self._collect(branch, within, [], depth + 1) for branch, within in branches]
             for more, _ in found:
                 for name, schemas in more.items():
@@ -159,10 +160,9 @@ class _Normalizer:
         if depth > self._deepest:
             return {}
         whole, inside = self._merge(value, inside)
-        choices = [one for name in _CHOICES for one in _list_field(whole, name) if isinstance(one, dict)]
-        choices = [one for one in choices[:MOST_VALUES] if not _SHAPES.isdisjoint(one)]
+        choices = [one for name in _CHOICES for one in _list_choices(whole, name)]
         rest = {key: one for key, one in whole.items() if key not in _CHOICES}
-        if not choices:
+        if len(choices) > MOST_VALUES or all(map(_SHAPES.isdisjoint, choices)):
             return self._plain(rest, depth, inside)
         about = self._plain({key: one for key, one in rest.items() if key in _OF_THE_WHOLE}, depth, inside)
         inner = {key: one for key, one in rest.items() if key not in _OF_THE_WHOLE}
@@ -189,8 +189,8 @@ class _Normalizer:
         made |= {"enum": values} if values else {}
         if words := self._describe(whole):
             made["description"] = words
-        if "default" in whole and _is_scalar(whole["default"]):
-            made["default"] = _clean_value(whole["default"])
+        if "default" in whole and _is_safe(whole["default"]):
+            made["default"] = whole["default"]
         if isinstance(form := whole.get("format"), str) and KEY.fullmatch(form):
             made["format"] = form
         made |= dict(_list_bounds(whole))
@@ -211,14 +211,15 @@ class _Normalizer:
     def _object_keywords(self, whole: JsonObject, depth: int, inside: tuple[str, ...]) -> JsonObject:
         made: JsonObject = {}
         names: dict[str, str] = {}
-        for key, one in list(_object_field(whole, "properties").items())[:MOST_VALUES]:
+        given = _object_field(whole, "properties")
+        for key, one in list(given.items())[:MOST_VALUES]:
             names[key], _ = rename_key(key)
             made[names[key]] = self._node(one, depth + 1, inside)
         self._renamed |= {new: old for old, new in names.items() if new != old}
         fields: JsonObject = {"properties": made} if made else {}
         if required := [names[name] for name in dict.fromkeys(_required(whole)) if name in names]:
             fields["required"] = required
-        if "patternProperties" not in whole:
+        if "patternProperties" not in whole and len(given) <= MOST_VALUES:
             others = whole.get("additionalProperties")
             if isinstance(others, bool):
                 fields["additionalProperties"] = others
@@ -227,20 +228,23 @@ class _Normalizer:
         return fields
 
     def _items(self, whole: JsonObject, depth: int, inside: tuple[str, ...]) -> JsonObject:
-        """Return the schema of an array's items; items of a fixed order become a choice."""
-        items = whole.get("items")
+        """Return the schema of an array's items; items of a fixed order become a choice, with those that may follow."""
+        items, others = whole.get("items"), whole.get("additionalItems")
         ordered = items if isinstance(items, list) else _list_field(whole, "prefixItems")
-        if ordered:
-            return self._node({"anyOf": [one if isinstance(one, dict) else {} for one in ordered]}, depth + 1, inside)
-        return self._node(items, depth + 1, inside)
+        if not ordered:
+            return self._node(items, depth + 1, inside)
+        most, others = whole.get("maxItems"), others if ordered is items else items
+        ends = others is False or (_is_number(most) and most <= len(ordered))
+        return self._node({"anyOf": ordered if ends else [*ordered, others]}, depth + 1, inside)
 
 
 def _kinds_of(whole: JsonObject) -> tuple[str, ...]:
     """Return the types of a schema, from its `type` or from its other keywords."""
     given = whole.get("type")
-    words = [word.lower() for word in (given if isinstance(given, list) else [given]) if isinstance(word, str)]
-    kinds = [kind for word in words if (kind := _MEANT.get(word, word)) in _TYPES]
-    if not kinds and (not words or isinstance(given, list)):
+    words = [str(word).lower() for word in (given if isinstance(given, list) else [given])]
+    kinds = [_MEANT.get(word, word) for word in words]
+    kinds = kinds if set(kinds) <= set(_TYPES) else []  # what is not known may be anything
+    if not kinds and not isinstance(given, str):
         kinds += ["object"] if isinstance(whole.get("properties"), dict) else []
         kinds += ["array"] if not kinds and isinstance(whole.get("items"), dict | list) else []
     kinds += ["null"] if kinds and whole.get("nullable") is True else []
@@ -248,11 +252,11 @@ def _kinds_of(whole: JsonObject) -> tuple[str, ...]:
 
 
 def _list_values(whole: Any) -> list[Any]:
-    """List the values of `enum` or `const`, each once; none if there is one that a vendor could refuse."""
+    """List the values of `enum` or `const`, each once; none if there are too many, or one that cannot stay as it is."""
     found = [whole["const"]] if isinstance(whole, dict) and "const" in whole else _list_field(whole, "enum")
-    found = found[:MOST_VALUES]
-    distinct = {repr(value): _clean_value(value) for value in found}
-    return list(distinct.values()) if all(map(_is_scalar, found)) else []
+    if len(found) > MOST_VALUES or not all(map(_is_safe, found)):
+        return []
+    return list({repr(value): value for value in found}.values())
 
 
 def _list_bounds(whole: JsonObject) -> Iterator[tuple[str, Any]]:
@@ -280,7 +284,7 @@ def _join_alternatives(found: list[Any]) -> Any:
     """Return one schema for a property that several choices of the root describe."""
     values = [_list_values(one) for one in found]
     if len(found) > 1 and all(values):
-        about = {key: one for key, one in found[0].items() if key != "const"}
+        about = {key: one for key, one in found[0].items() if key in _OF_THE_WHOLE}
         return about | {"enum": [value for some in values for value in some]}
     return found[0] if len(found) == 1 else {"anyOf": found}
 
@@ -312,12 +316,11 @@ def _is_among(kind: str, kinds: Iterable[str]) -> bool:
     return kind in kinds or (kind == "integer" and "number" in kinds)
 
 
-def _clean_value(value: Any) -> Any:
-    return plain_text(value, LONGEST_NOTE) if isinstance(value, str) else value
-
-
-def _is_scalar(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool) or _is_number(value)
+def _is_safe(value: Any) -> bool:
+    """True for a value that no vendor refuses, and in which nothing is hidden: others are left out, never changed."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_NOTE and plain_text(f".{value}.", LONGEST_NOTE + 2) == f".{value}."
+    return value is None or isinstance(value, bool) or _is_number(value)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -328,6 +331,11 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 def _object_field(schema: Any, name: str) -> JsonObject:
     return inner if isinstance(schema, dict) and isinstance(inner := schema.get(name), dict) else {}
+
+
+def _list_choices(whole: JsonObject, keyword: str) -> list[JsonObject]:
+    """List the choices of a keyword; one that is no schema allows anything, and `false` is none."""
+    return [one if isinstance(one, dict) else {} for one in _list_field(whole, keyword) if one is not False]
 
 
 def _list_field(schema: Any, name: str) -> list[Any]:

@@ -7,10 +7,8 @@ import mcp_types as types
 from halocline.context.tool_schemas import normalize_schema
 from halocline.mcp.tool_names import LONGEST_DESCRIPTION, digest_tool, name_for, plain_text
 from halocline.ports.mcp import McpPrompt, PromptArgument
+from halocline.ports.tool import LONGEST_EVERYWHERE
 from halocline.protocol.events.mcp import McpTool
-
-SHORTER = 700
-"""Characters of a description that is followed by a sentence of ours: OpenAI takes 1,024 in all."""
 
 
 def tool_of(server: str, tool: types.Tool) -> McpTool:
@@ -19,7 +17,9 @@ def tool_of(server: str, tool: types.Tool) -> McpTool:
     read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
     schema = dict(tool.input_schema)
     normal = normalize_schema(schema)
-    words = plain_text(tool.description or tool.title or "", SHORTER if normal.said else LONGEST_DESCRIPTION)
+    # A sentence of ours must stay whole behind a description, the server's name before it, for every vendor.
+    most = LONGEST_EVERYWHERE - len(f"[{server}] \n{normal.said}") if normal.said else LONGEST_DESCRIPTION
+    words = plain_text(tool.description or tool.title or "", max(0, most))
     return McpTool(
         name=name_for(server, tool.name),
         server=server,

@@ -57,6 +57,10 @@ ALIASES = {
 """Parameter names from other agents' tools that models use by habit."""
 
 
+LONGEST_EVERYWHERE = 1_024
+"""Characters of a tool's description that every vendor takes; only OpenAI takes no more."""
+
+
 class ToolSpec(Value, frozen=True):
     """A tool's definition for the model. `unsaid` are accepted parameters that the model does not see.
 
@@ -262,7 +266,7 @@ class Toolset(Protocol):
         """Find a tool by name. MCP tools are found only with a state."""
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
-        """Return the call that a call under a name of another program's tool is; None if the name is unknown."""
+        """Return the call, under another name, that one of another program's tool is; None if the name is unknown."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         """Return the tools offered to the model in a task. `find` also finds tools that duplicate others."""

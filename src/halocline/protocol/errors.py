@@ -12,6 +12,8 @@ HaloclineError          something failed that a person can understand and act on
 
 from enum import StrEnum
 
+from halocline.protocol.terminal_text import plain_text
+
 
 class HaloclineError(Exception):
     """An error: `text` says what happened and to what; `hint` says what to do next."""
@@ -72,6 +74,9 @@ LONG_WAIT = 300.0
 """Seconds: a server that asks to wait longer is not asked again, as the plan is used up."""
 
 
+_LONGEST_TEXT = 2_000
+
+
 class ModelErrorKind(StrEnum):
     """Reason why a model request failed; decides whether it is retried."""
 
@@ -113,7 +118,10 @@ RETRYABLE = frozenset(
 
 
 class ModelError(HaloclineError):
-    """A model request failed. `retry_after` is in seconds, if the server sent it; `said` are its own words."""
+    """A model request failed. `retry_after` is in seconds, if the server sent it; `said` are its own words.
+
+    Whatever servers, proxies and libraries put into `text`, a person reads nothing hidden in it.
+    """
 
     code = "model"
 
@@ -127,7 +135,7 @@ class ModelError(HaloclineError):
         retry_after: float | None = None,
         said: str = "",
     ) -> None:
-        super().__init__(text, hint)
+        super().__init__(plain_text(text, _LONGEST_TEXT), hint)
         self.kind = kind
         self.said = said
         self.status = status

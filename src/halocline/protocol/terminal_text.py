@@ -14,6 +14,9 @@ _SEQUENCE = (
 )
 
 
+_LONGEST_WORD = 40
+
+
 def plain_output(text: str) -> str:
     """Return the text as a terminal finally shows it: no control sequences, and only the last redraw of a line."""
     text = re.sub(_SEQUENCE, "", text)
@@ -23,12 +26,21 @@ def plain_output(text: str) -> str:
 
 
 def plain_text(text: str, most: int) -> str:
-    """Remove invisible characters and cut to `most` characters."""
+    """Remove invisible characters, and keep whole words of at most `most` characters."""
     seen = text[: 2 * most]
     if not (seen.isascii() and seen.replace("\n", "").isprintable()):
         seen = "".join(sign for sign in seen if sign in "\n\t" or not _is_hidden(sign))
     seen = seen.strip()
-    return seen if len(seen) <= most and len(text) <= 2 * most else seen[: most - 1] + "…"
+    return cut_words(seen, most) if len(text) <= 2 * most else cut_words(seen + " …", most)
+
+
+def cut_words(text: str, most: int) -> str:
+    """Cut a text behind a word, so that it has at most `most` characters; a word that is long itself is cut."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    end = 0 if text[most - 1].isspace() else max(head.rfind(" "), head.rfind("\n"))
+    return (head[:end] if end > max(0, most - _LONGEST_WORD) else head).rstrip() + "…"
 
 
 def _is_hidden(sign: str) -> bool:

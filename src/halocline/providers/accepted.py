@@ -1,4 +1,7 @@
-"""The form in which servers accept a history that others made: roles in turn, plain names of tools, short ids. Pure."""
+"""The form in which servers accept a history that others made: roles in turn, plain names of tools, short ids. Pure.
+
+And as much of a tool's description as they take.
+"""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from halocline.ports.tool import LONGEST_EVERYWHERE, ToolSpec
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.terminal_text import cut_words
 from halocline.providers.json_cache import encode_json
 from halocline.providers.reply import NO_NAME, plain_name
 
@@ -65,3 +70,8 @@ def _merge_messages(one: bytes, other: bytes) -> bytes:
 
 def _list_parts(content: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def fit_description(spec: ToolSpec) -> str:
+    """Return as much of a tool's description as every vendor takes."""
+    return cut_words(spec.description, LONGEST_EVERYWHERE)

@@ -17,6 +17,7 @@ import msgspec
 from halocline.net.address import address_of
 from halocline.protocol import json_input
 from halocline.protocol.errors import LONG_WAIT, ModelError, ModelErrorKind
+from halocline.protocol.terminal_text import cut_words
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.waits import describe_end, wait_asked
 
@@ -87,8 +88,8 @@ _HINTS = {
     Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
     Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
     Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
-    Kind.PICTURE: "Choose a model that takes pictures with -m, or go on without: /context drop-pictures",
-    Kind.BLOCKED: "It is not about the key: a firewall refused it. Try another network, or check the base URL.",
+    Kind.PICTURE: "Choose a model that accepts pictures with -m, or continue without them: /context drop-pictures",
+    Kind.BLOCKED: "The key is not the problem: a firewall refused it. Try another network, or check the base URL.",
 }
 
 _USED_UP = (
@@ -253,8 +254,7 @@ def show_body(body: bytes, endpoint: Endpoint) -> str:
 
 
 def _shorten_words(words: str, endpoint: Endpoint) -> str:
-    words = endpoint.without_key(" ".join(words.split()))
-    return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
+    return cut_words(endpoint.without_key(" ".join(words.split())), _SHOWN)
 
 
 def _words_of(document: Any, depth: int = 0) -> str:

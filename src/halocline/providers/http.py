@@ -64,28 +64,32 @@ async def stream_exchange(
 ) -> AsyncGenerator[ModelEvent, None]:
     """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
 
-    It is sent again without the optional `fields` that the server refuses.
+    It is sent again without the optional `fields` that the server refuses, by its status or first in its stream.
 
     The reply is a stream of events, or of `lines` of JSON, or where `whole` allows it one JSON document. A failed
     attempt may cost too: usage that the server reported is yielded before the error.
     """
-    response = await _send_request(client, endpoint, path, build_headers, body, fields)
-    try:
-        with closing(response):
-            if _is_document(response):
-                events = _read_document(response, endpoint, translator if whole else None)
-            else:
-                events = _read_stream(response, endpoint, translator, lines=lines)
-            async with aclosing(events):
-                async for event in events:
-                    yield event
-        last = translator.finish()
-    except ModelError:
-        if spent := translator.spent():
-            yield spent
-        raise
-    for event in last:
-        yield event
+    begun = False
+    while True:
+        response = await _send_request(client, endpoint, path, build_headers, body, fields)
+        try:
+            with closing(response):
+                async with aclosing(_read_reply(response, endpoint, translator, lines=lines, whole=whole)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+            last = translator.finish()
+        except ModelError as error:
+            if spent := translator.spent():
+                yield spent
+            elif not begun and fields and fields.drop(error, body):
+                continue
+            raise
+        if fields:
+            fields.succeed()
+        for event in last:
+            yield event
+        return
 
 
 async def _send_request(
@@ -106,9 +110,15 @@ async def _send_request(
             if isinstance(error, ModelError) and fields and fields.drop(error, body):
                 continue
             raise
-        if fields:
-            fields.succeed()
         return response
+
+
+def _read_reply(
+    response: Response, endpoint: Endpoint, translator: Translator, *, lines: bool, whole: bool
+) -> AsyncGenerator[ModelEvent, None]:
+    if _is_document(response):
+        return _read_document(response, endpoint, translator if whole else None)
+    return _read_stream(response, endpoint, translator, lines=lines)
 
 
 async def _read_stream(

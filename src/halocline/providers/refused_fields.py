@@ -1,7 +1,8 @@
 """Optional fields of ours that a server refuses: the request is sent again without them, for every API family.
 
 What must stay true: a field that a person set is never dropped; later requests leave a field out only if the server
-answered without it; and nothing of the conversation is ever dropped.
+answered without it; and nothing of the conversation is ever dropped. The form of an answer is a field: the task checks
+every answer itself.
 """
 
 import re
@@ -32,6 +33,8 @@ FIELDS = (
 OF_THINKING = ("thinking", "generationConfig.thinkingConfig")
 """Those that a request can do without unless a person set the effort. Others are sent only then."""
 
+_NEEDED_BY = {"generationConfig.responseMimeType": "generationConfig.responseJsonSchema"}
+"""Fields that go with another one."""
 _STATUSES = frozenset({400, 422})
 _KNOWN_ONES = compile_later(r"(?s)(expected|must be|allowed) (one|any) of.*")
 """The fields that a server knows, which some list behind the one they do not."""
@@ -65,7 +68,7 @@ class Attempt:
         if not names:
             return body
         head = _read_head(body)
-        for name in names:
+        for name in (*names, *(one for one, other in _NEEDED_BY.items() if other in names)):
             _drop_field(head, name)
         return [encode_json(head)[:-1], *body[1:]]
 

@@ -19,6 +19,7 @@ from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
 from halocline.task.refused_pictures import Lighter
@@ -75,8 +76,11 @@ class Compactor:
             except ModelError as error:
                 if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
                     refused += 1
-                    said = LEFT_OUT.format(tool=tool.tool, server=tool.server, why=error.text)
-                    changed: list[ev.Event] = [ev.McpToolRefused(tool=tool.name, why=error.text), ev.Noticed(said)]
+                    said = LEFT_OUT.format(tool=make_printable(tool.tool), server=tool.server, why=error.text)
+                    changed: list[ev.Event] = [
+                        ev.McpToolRefused(tool=tool.name, why=error.text, model=request.model),
+                        ev.Noticed(said),
+                    ]
                 elif shorter := self._recover(error, request, shares.pop(0)):
                     changed = [shorter]
                 else:
@@ -85,7 +89,7 @@ class Compactor:
                 yield event
 
     async def _ask(self, request: Request) -> AsyncGenerator[ev.Event, None]:
-        """Send a request, and again without pictures if those may be why it was refused."""
+        """Send a request, and again without pictures if those, and no tool, may be why it was refused."""
         lighter, asked = Lighter(), request
         while True:
             yield ev.StepStarted(model=asked.model)
@@ -97,6 +101,8 @@ class Compactor:
                         yield event
                 return
             except ModelError as error:
+                if find_refused_tool(error, asked, self._state()):
+                    raise
                 again = lighter.lighten(error, asked)
                 if again is None:
                     raise lighter.choose_error(error) from None

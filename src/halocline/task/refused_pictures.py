@@ -54,6 +54,7 @@ class Lighter:
             return None
         self._suspected = None if is_named else error
         taken = sorted(blobs | set(self._left_out.blobs if self._left_out else ()))
+        self._is_told = False
         self._left_out = PicturesLeftOut(blobs=tuple(taken), model=request.model, cause=error.text)
         return replace(request, messages=[without_pictures(each, LEFT_OUT, blobs) for each in request.messages])
 

@@ -1,7 +1,7 @@
 """Arguments for a tool of an MCP server: fitted to its schema as those of own tools are, under the server's names.
 
 What must stay true: what fits is not changed, and a value is changed only where its text has one meaning as the type
-that the schema wants.
+that the schema wants. A schema may be of any form: older logs have them as servers gave them.
 """
 
 import re
@@ -18,7 +18,7 @@ _INTEGER, _NUMBER = re.compile(r"-?\d{1,15}"), re.compile(r"-?\d{1,15}(\.\d{1,15
 
 def fit_arguments(arguments: JsonObject, tool: McpTool) -> JsonObject:
     """Return the arguments as they are sent; the same object if there is nothing to do."""
-    fitted = _fit_value(arguments, tool.schema)
+    fitted = _fit_fields(arguments, tool.schema)
     named = _rename_back(fitted, tool.renamed) if tool.renamed else fitted
     return arguments if named == arguments and repr(named) == repr(arguments) else named
 
@@ -27,30 +27,40 @@ def _fit_value(value: Any, schema: Any) -> Any:
     """Fit a value to the first of the schema's choices that has a meaning for it."""
     if not isinstance(schema, dict):
         return value
-    choices = schema.get("anyOf") or [schema]
-    kinds = [kind for one in choices for kind in _list_kinds(one)]
+    kinds = _list_kinds(schema)
     if kinds and not any(_is_of_kind(value, kind) for kind in kinds):
         value = next((found for kind in kinds if (found := _convert_value(value, kind)) is not None), value)
     match value:
         case dict():
-            fields, needed = schema.get("properties", {}), schema.get("required", ())
-            return {
-                key: _fit_value(one, fields.get(key))
-                for key, one in value.items()
-                if one is not None or key in needed or _takes_null(fields.get(key, {}))
-            }
+            return _fit_fields(value, schema)
         case list():
             return [_fit_value(one, schema.get("items")) for one in value]
     return value
 
 
+def _fit_fields(value: JsonObject, schema: JsonObject) -> JsonObject:
+    fields, needed = schema.get("properties"), schema.get("required")
+    fields, needed = fields if isinstance(fields, dict) else {}, needed if isinstance(needed, list) else ()
+    return {
+        key: _fit_value(one, fields.get(key))
+        for key, one in value.items()
+        if one is not None or key in needed or _takes_null(fields.get(key))
+    }
+
+
 def _list_kinds(schema: Any) -> list[str]:
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    return kind if isinstance(kind, list) else [kind] if isinstance(kind, str) else []
+    """List the types of a schema and its choices, in their order; none if it allows anything."""
+    if not isinstance(schema, dict):
+        return []
+    if isinstance(choices := schema.get("anyOf"), list) and choices:
+        of_each = [_list_kinds(one) for one in choices]
+        return [kind for kinds in of_each for kind in kinds] if all(of_each) else []
+    kind = schema.get("type")
+    return kind if isinstance(kind, list) else [kind] if kind else []
 
 
-def _takes_null(schema: JsonObject) -> bool:
-    kinds = [kind for one in (schema.get("anyOf") or [schema]) for kind in _list_kinds(one)]
+def _takes_null(schema: Any) -> bool:
+    kinds = _list_kinds(schema)
     return not kinds or "null" in kinds
 
 

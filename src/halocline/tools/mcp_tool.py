@@ -12,6 +12,7 @@ from halocline.ports.mcp import Caller
 from halocline.ports.tool import AnyTool, Overtaken, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import McpTool, tool_named
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Diff, ToolKind
 from halocline.protocol.messages import Image, ResultPart, Text
 from halocline.protocol.state.state import State
@@ -31,7 +32,7 @@ def find_tool(name: str, state: State) -> AnyTool | None:
 def list_specs(state: State) -> tuple[ToolSpec, ...]:
     """Return the specs offered in full, in an order that does not depend on which server connected first."""
     listed = (server for server in sorted(state.mcp.servers, key=lambda each: each.name) if not server.searched)
-    refused = state.mcp.refused
+    refused = state.mcp.refused_by(state.model.name)
     return tuple(spec_of(tool) for server in listed for tool in server.tools if tool.name not in refused)
 
 
@@ -58,7 +59,9 @@ def build_tool(tool: McpTool) -> AnyTool:
 def summary(tool: McpTool, input: JsonObject) -> Summary:
     sent = fit_arguments(input, tool)
     given = msgspec.json.encode(sent).decode() if sent else ""
-    title = f"{tool.subject} {given}".rstrip()
+    # The names of arguments are the server's own again, with whatever is hidden in them.
+    title = make_printable(f"{tool.subject} {given}".rstrip())
+    detail = f"{tool.subject}\n{msgspec.json.format(given, indent=2) if given else '(no arguments)'}"
     return Summary(
         title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
         kind=ToolKind.READ if tool.read_only else ToolKind.EXECUTE,
@@ -66,7 +69,7 @@ def summary(tool: McpTool, input: JsonObject) -> Summary:
         read_only=tool.read_only,
         definition=tool.digest,
         changed=bool(tool.changed),
-        detail=f"{tool.subject}\n{msgspec.json.format(given, indent=2) if given else '(no arguments)'}",
+        detail="\n".join(map(make_printable, detail.split("\n"))),
     )
 
 

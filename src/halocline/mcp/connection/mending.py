@@ -35,7 +35,7 @@ def mend_result(result: JsonObject, tell: Tell) -> JsonObject:
     for field, (what, kind) in _LISTS.items():
         if field in result:
             if not isinstance(elements := result[field], list):
-                tell(f"its {what}s (what it lists is no list)")
+                tell(f"its {what}s (they are not a list)")
                 elements = []
             found = (_mend_element(one, at, what, kind, tell) for at, one in enumerate(elements, 1))
             mended[field] = [one for one in found if one is not None]

@@ -41,6 +41,10 @@ class McpTool(Value, frozen=True):
         """Name of the tool in rules and for people."""
         return f"{self.server}/{self.tool}"
 
+    def is_offered_as(self, other: "McpTool") -> bool:
+        """True if a model reads the same of both."""
+        return (self.description, self.schema) == (other.description, other.schema)
+
 
 class McpServer(Value, frozen=True):
     """A server's offer to a task. If it is `searched`, the model finds and calls its tools through two built-in ones.
@@ -66,13 +70,14 @@ class McpOffered(Durable, frozen=True):
 
 
 class McpToolRefused(Durable, frozen=True):
-    """The model's server refused a request because of this tool: it is left out from now on. `tool` is as in a call.
+    """The server of `model` refused a request because of this tool: that model is not offered it, as it is now, again.
 
-    `why` are the server's words.
+    `tool` is as in a call, `why` are the server's words. Without a model, as in older logs, it is left out for all.
     """
 
     tool: str
     why: str = ""
+    model: str = ""
 
 
 class McpReported(Durable, frozen=True):

@@ -285,7 +285,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.MentionsResolved: _note("pending", lambda pending, e: pending.after_request()),
     ev.McpOffered: _change("mcp", lambda mcp, e: mcp.with_server(e.server)),
     ev.McpSampled: _on_sampling,
-    ev.McpToolRefused: _change("mcp", lambda mcp, e: replace(mcp, refused=mcp.refused | {e.tool})),
+    ev.McpToolRefused: _change("mcp", lambda mcp, e: mcp.without_tool(e)),
     ev.SideQuestionAnswered: _change("budget", lambda budget, e: budget.after_usage(e)),
     SubagentStarted: _change("subagents", lambda subagents, e: subagents.after_start(e)),
     SubagentEnded: _subagent_ended,

@@ -4,14 +4,14 @@
 is opened after a crash.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev, messages as msg
 from halocline.protocol.events.labels import Labels
-from halocline.protocol.events.mcp import McpSampled, McpServer, Sampled
+from halocline.protocol.events.mcp import McpSampled, McpServer, McpToolRefused, Sampled
 from halocline.protocol.kinds import CallStatus, Choice
 from halocline.protocol.permission_rules import OtherRoot
 from halocline.protocol.state.budget import BudgetState
@@ -31,15 +31,27 @@ from halocline.protocol.values import Value
 
 
 class McpState(Value, frozen=True):
-    """Servers, as last offered, their requests to the model, and names of tools that the model's server refused."""
+    """Servers, as last offered, their requests to the model, and names of tools that the server of a model refused."""
 
     servers: tuple[McpServer, ...] = ()
     sampled: Sampled = Sampled()
-    refused: frozenset[str] = frozenset()
+    refused: Mapping[str, frozenset[str]] = {}
 
     def with_server(self, server: McpServer) -> "McpState":
+        """Return the state with a server's offer; a tool that was refused may be offered again if it changed."""
         kept = tuple(known for known in self.servers if known.name != server.name)
-        return replace(self, servers=(*kept, server))
+        before = {tool.name: tool for known in self.servers if known not in kept for tool in known.tools}
+        changed = {tool.name for tool in server.tools if not tool.is_offered_as(before.get(tool.name, tool))}
+        refused = {model: names - changed for model, names in self.refused.items()}
+        return replace(self, servers=(*kept, server), refused=refused)
+
+    def without_tool(self, event: McpToolRefused) -> "McpState":
+        """Return the state with a tool left out for a model."""
+        return replace(self, refused={**self.refused, event.model: self.refused_by(event.model) | {event.tool}})
+
+    def refused_by(self, model: str) -> frozenset[str]:
+        """Return the names of the tools that the server of a model refused."""
+        return self.refused.get("", frozenset()) | self.refused.get(model, frozenset())
 
     def after_sampling(self, event: McpSampled) -> "McpState":
         return replace(self, sampled=self.sampled.after(event))

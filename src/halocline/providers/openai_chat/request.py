@@ -17,16 +17,13 @@ from halocline.protocol import messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_id, fit_name, put_in_turn
+from halocline.providers.accepted import fit_description, fit_id, fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
 from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, FIELD, REASONING_FIELDS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
 from halocline.providers.refused_fields import RefusedFields
-
-_LONGEST_DESCRIPTION = 1024
-"""Characters of a tool's description that OpenAI and Azure take."""
 
 _MISTRAL = ("mistral", "ministral", "mixtral", "devstral", "codestral", "magistral", "pixtral")
 _NINE = compile_later(r"[a-zA-Z0-9]{9}"), 9
@@ -113,7 +110,7 @@ def _write_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
-    function = {"name": spec.name, "description": spec.description[:_LONGEST_DESCRIPTION], "parameters": spec.schema}
+    function = {"name": spec.name, "description": fit_description(spec), "parameters": spec.schema}
     return {"type": "function", "function": function}
 
 

@@ -18,7 +18,7 @@ from halocline.protocol import messages as msg
 from halocline.protocol.errors import ModelError
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_name
+from halocline.providers.accepted import fit_description, fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import bearer_headers, stream_exchange
@@ -34,7 +34,6 @@ _UNREADABLE = re.compile(
 
 _LEAST_TOKENS = 16
 _LONGEST_ID = 64
-_LONGEST_DESCRIPTION = 1024
 
 
 class OpenAIResponses:
@@ -112,7 +111,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragment
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
     """Encode a tool. Not strict: strict schemas allow no optional arguments."""
-    function = {"name": spec.name, "description": spec.description[:_LONGEST_DESCRIPTION], "parameters": spec.schema}
+    function = {"name": spec.name, "description": fit_description(spec), "parameters": spec.schema}
     return {"type": "function", **function, "strict": False}
 
 

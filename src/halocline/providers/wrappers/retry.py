@@ -41,10 +41,8 @@ class Retrying:
 
     Before each wait it yields `StepRetried`, which voids everything streamed so far. Waits are in seconds, with a
     jitter of a quarter either way so that many clients do not come back at once; a server's `Retry-After` is the
-    minimum. Errors that a retry cannot fix (key, quota, context, request) are raised at once, with one
-    exception: a request that is rejected with an output schema is repeated without it, as are all later ones. The task
-    validates the answer itself. When a person skips the wait (`ask_now`), the same `StepRetried` comes again with a
-    wait of 0.
+    minimum. Errors that a retry cannot fix (key, quota, context, request) are raised at once. When a person skips the
+    wait (`ask_now`), the same `StepRetried` comes again with a wait of 0.
 
     While no one watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
     minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed. A wait of
@@ -69,14 +67,13 @@ class Retrying:
         self._minutes = int(patience // EACH_MINUTE)
         self._is_watched = is_watched
         self._has_answered = False
-        self._asks_for_form = True
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         minutes = 0
         for attempt in count(1):
             try:
-                async with aclosing(self._ask(request)) as events:
+                async with aclosing(self._model.stream(request)) as events:
                     async for event in events:
                         yield event
                 self._has_answered = True
@@ -120,25 +117,6 @@ class Retrying:
 
     async def close(self) -> None:
         await self._model.close()
-
-    def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        return self._model.stream(request) if request.output_schema is None else self._stream_with_schema(request)
-
-    async def _stream_with_schema(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        begun = False
-        while True:
-            asked = request if self._asks_for_form else replace(request, output_schema=None)
-            try:
-                async with aclosing(self._model.stream(asked)) as events:
-                    async for event in events:
-                        begun = True
-                        yield event
-                return
-            except ModelError as error:
-                refused = error.kind is ModelErrorKind.INVALID_REQUEST and asked.output_schema is not None
-                if begun or not refused:
-                    raise
-                self._asks_for_form = False
 
     def _max_retries(self, error: ModelError) -> int:
         """Return how often this failure is worth a retry."""

@@ -27,6 +27,8 @@ from halocline.services.replay.cuts import FROM_ELSEWHERE, is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
 from halocline.task.governor import Governor, Verdict
 
+_OF_NOTHING = (ev.UsageReported, ev.PicturesLeftOut, *FROM_ELSEWHERE)
+"""Events of a step that do not end it."""
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 
 
@@ -49,7 +51,7 @@ class RecordedModel:
         self._compare(request)
         events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
-        for delta in _split_deltas(message):
+        for delta in _split_deltas(message) if message or not any(map(_refusal_in, events)) else [ev.TextDelta("")]:
             yield delta
         for report in events:
             if isinstance(report, ev.UsageReported):
@@ -63,7 +65,7 @@ class RecordedModel:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if tool := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
-            raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why)
+            raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why, said=f"the tool {tool.tool}")
         if message is None or message.interrupted:
             await wait_forever(self._course)
         else:
@@ -81,18 +83,13 @@ class RecordedModel:
     def _refused_pictures(self, events: Sequence[ev.DurableEvent]) -> ModelError | None:
         """Return the error of a request that was sent again without pictures: nothing came of it but the next step."""
         end = self._course.step_ahead().stop
-        repeated = end < len(self._course.events) and isinstance(self._course.events[end], ev.StepStarted)
-        if not repeated or any(not isinstance(event, ev.StepRetried | ev.UsageReported) for event in events):
+        later = self._course.events[end : end + 1]
+        if not (
+            later and isinstance(later[0], ev.StepStarted) and all(isinstance(event, _OF_NOTHING) for event in events)
+        ):
             return None
-        for event in self._course.ahead():
-            match event:
-                case ev.PicturesLeftOut(cause=cause) if cause:
-                    return ModelError(ModelErrorKind.PICTURE, cause)
-                case ev.AssistantMessageCompleted() | ev.TurnEnded():
-                    break
-                case ev.ErrorRaised() if is_of_model(event):
-                    return _recorded_error(event)
-        return None
+        left_out = (self._course.events[at] for at in range(end, len(self._course.events)))
+        return ModelError(ModelErrorKind.PICTURE, next(filter(None, map(_refusal_in, left_out)), ""))
 
     async def _summary(self) -> AsyncGenerator[ModelEvent, None]:
         """Yield the recorded summary; one that failed then fails now."""
@@ -200,6 +197,11 @@ class RecordedFacts(LocalShellFacts):
         return LoggedFacts(*((scripts_in(event), self._workspace, lost_in(event)) if event else ((), self._workspace)))
 
 
+def _refusal_in(event: ev.DurableEvent) -> str:
+    """Return why a server refused pictures; empty for other events."""
+    return event.cause if isinstance(event, ev.PicturesLeftOut) else ""
+
+
 def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:
     parts = message.content if message else ()
     texts = [part for part in parts if isinstance(part, Text | Thinking) and part.text]
@@ -209,4 +211,4 @@ def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.Th
 def _recorded_error(raised: ev.ErrorRaised) -> ModelError:
     name = raised.code.removeprefix("model_")
     kind = ModelErrorKind(name) if name in set(ModelErrorKind) else ModelErrorKind.SERVER
-    return ModelError(kind, raised.text, raised.hint)
+    return ModelError(kind, raised.text, raised.hint, said=raised.code)

@@ -32,6 +32,8 @@ def with_recorded_words(event: E, recorded: ev.Event | None, state: State) -> E:
             return replace(event, question=recorded.question)
         case ev.TurnEnded(), ev.TurnEnded():
             return replace(event, text=recorded.text)
+        case ev.McpToolRefused(), ev.McpToolRefused(model=""):
+            return replace(event, model="")
         case ev.ErrorRaised(), ev.ErrorRaised():
             return replace(event, text=recorded.text, hint=recorded.hint)
     return event

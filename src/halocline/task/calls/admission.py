@@ -119,23 +119,15 @@ class Admission:
     def _stands_beside_others(self, call: ToolCall) -> bool:
         """True if the reply has other calls whose results matter; a to-do list's does not."""
         others = [other for other in self._state().last_message.tool_calls if other.id != call.id]
-        return any(tool is None or tool.kind is not ToolKind.THINK for tool in map(self._find_tool, others))
+        return any(self._kind_of(other) is not ToolKind.THINK for other in others)
 
-    def _find_tool(self, call: ToolCall) -> AnyTool | None:
-        """Return the tool that a call means, also by another program's name for it."""
-        found = self._toolset.find(call.name, self._state())
+    def _kind_of(self, call: ToolCall) -> ToolKind | None:
         with suppress(ToolFailure):
-            if found is None and (meant := self._toolset.translate(call, self._state())):
-                return self._toolset.find(meant.name, self._state())
-        return found
+            return self._find_tool(call)[1].kind
+        return None
 
     def _parse_call(self, call: ToolCall, model: str) -> Run:
-        tool = self._toolset.find(call.name, self._state())
-        if tool is None and (translated := self._toolset.translate(call, self._state())):
-            return self._parse_call(translated, model)
-        if tool is None:
-            known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
-            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
+        call, tool = self._find_tool(call)
         if call.malformed:
             raise ToolFailure(answer_cut_call(call, tool.spec, self._state()))
         call = replace(call, arguments=with_roots(call, self._state()))
@@ -149,6 +141,17 @@ class Admission:
             name, meant = other
             return self._parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
+
+    def _find_tool(self, call: ToolCall) -> tuple[ToolCall, AnyTool]:
+        """Return the tool of a call, and the call as that tool's: translated at most once, so that it ends."""
+        state = self._state()
+        if tool := self._toolset.find(call.name, state):
+            return call, tool
+        meant = self._toolset.translate(call, state)
+        if meant and (tool := self._toolset.find(meant.name, state)):
+            return meant, tool
+        known = ", ".join(spec.name for spec in self._toolset.specs(state))
+        raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
 
     async def _pass_gates(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
