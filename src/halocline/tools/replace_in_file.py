@@ -29,13 +29,14 @@ SEARCH must match exactly one place: use whole lines, and add surrounding lines 
 order; an empty REPLACE deletes. Either all blocks apply or none."""
 
 
-_UNSAID = ("old_text", "new_text", "replace_all", "before_line")
+_UNSAID = ("old_text", "new_text", "replace_all", "before_line", "line")
 
 
 class Input(msgspec.Struct):
     """Blocks; or an old and a new text, as models trained on another agent's tool send them.
 
-    With `before_line` (1-based; 0 for the end of the file) the new text becomes new lines.
+    With `before_line` (1-based; 0 for the end of the file) the new text becomes new lines. Of several places of the old
+    text, or of the only block, the one nearest to `line` is meant.
     """
 
     path: Annotated[str, Meta(description="File to change.")]
@@ -44,6 +45,7 @@ class Input(msgspec.Struct):
     new_text: str = ""
     replace_all: bool = False
     before_line: int | None = None
+    line: int = 0
 
     def __post_init__(self) -> None:
         """Raises ValueError, which msgspec turns into its ValidationError."""
@@ -97,10 +99,10 @@ def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Chan
 
 def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list[Edit]":
     if input.old_text is None:
-        blocks = edits.formats.blocks.parse_blocks(changes.restore_secrets(input.diff or "", was, ctx))
+        blocks = edits.formats.blocks.parse_blocks(changes.restore_secrets(input.diff or "", was, ctx), input.line)
         return edits.formats.fences.without_stray_fences(blocks, was.file.view, input.path)
     old, new = changes.restore_secrets(input.old_text, was, ctx), changes.restore_secrets(input.new_text, was, ctx)
-    return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all)
+    return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all, near=input.line)
 
 
 TOOL = define_tool(
