@@ -1,6 +1,6 @@
 """apply_patch: one patch to several files, applied whole or not at all, in the format GPT models are trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ from halocline.edits.text import EditError, NotEncodable, count_lines, encode_te
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
+from halocline.protocol.values import JsonObject
 from halocline.tools.changes import (
     Change,
     Original,
@@ -103,6 +104,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return await (write_change(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
 
 
+def keep(input: Input, places: Collection[int]) -> JsonObject:
+    return {"input": edits.formats.patch.keep_files(input.input, places), "folder": input.folder}
+
+
 async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
     try:
         sections = _read_sections(input)
@@ -183,4 +188,5 @@ TOOL: Tool[Input] = Tool(
     run=run,
     edits=True,
     preview=preview,
+    keep=keep,
 )

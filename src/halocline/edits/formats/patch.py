@@ -12,7 +12,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import count, pairwise
 
@@ -80,13 +80,23 @@ def parse_patch(text: str) -> list[Section]:
     Raises:
         MalformedPatch: an envelope line is missing, a line belongs nowhere, or a file appears twice.
     """
-    sections = [_parse_section(*part) for part in _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))]
+    sections = [_parse_section(*part) for part in _list_files(text)]
     if not sections:
         raise MalformedPatch("The patch changes no file.")
     paths = [path for section in sections for path in section.paths]
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes to a file in one section.")
     return sections
+
+
+def keep_files(text: str, places: Collection[int]) -> str:
+    """Return the patch with only the files at these places of it, as they are written."""
+    kept = [[first, *rest] for place, (first, rest) in enumerate(_list_files(text)) if place in places]
+    return "\n".join([_BEGIN, *(line for part in kept for _, line in part), _END])
+
+
+def _list_files(text: str) -> Iterator[tuple[Numbered, list[Numbered]]]:
+    return _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))
 
 
 def map_paths(text: str, change: Callable[[str], str]) -> str:
