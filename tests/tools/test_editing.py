@@ -278,3 +278,24 @@ async def test_an_empty_old_text_in_an_empty_file_gives_exactly_the_new_text(say
     (workspace / "a").write_bytes(was)
     await say("replace_in_file", path="a", old_text="", new_text=new)
     assert (workspace / "a").read_bytes().replace(b"\r\n", b"\n") == new.encode()
+
+
+@pytest.mark.slow
+async def test_a_file_too_large_to_keep_whole_is_edited_by_parts(say, call, workspace: Path):
+    (workspace / ".editorconfig").write_text("[*.log]\ncharset = koi8-r\n")
+    before = b"".join(b"%07d \xd4\xc5\xcb\xd3\xd4 of a line\r\n" % number for number in range(900_000))
+    (workspace / "a.log").write_bytes(before)
+    report = await say("replace_in_file", path="a.log", diff=block("0700000 текст of a line", "один\nдва"))
+    assert report == "Edited a.log:\nblock 1: lines 700001-700002 (exact)"
+    patch = "*** Begin Patch\n*** Update File: a.log\n@@\n-0800000 текст of a line\n*** End Patch"
+    assert "deleted before line 800002" in await say("apply_patch", input=patch)
+    after = before.replace(b"0700000 \xd4\xc5\xcb\xd3\xd4 of a line", b"\xcf\xc4\xc9\xce\r\n\xc4\xd7\xc1")
+    after = after.replace(b"0800000 \xd4\xc5\xcb\xd3\xd4 of a line\r\n", b"")
+    assert (workspace / "a.log").read_bytes() == after
+    with pytest.raises(ToolFailure, match="only text that is exactly the same is found"):
+        await call("replace_in_file", path="a.log", diff=block("  0700003 текст of a line", "x"))
+    with pytest.raises(ToolFailure, match=r"takes at most 20,000,000\. Change it with a command"):
+        await call("write_to_file", path="a.log", content="x")
+    os.truncate(workspace / "a.log", 100_000_001)
+    with pytest.raises(ToolFailure, match=r"100,000,001 bytes, and this call takes at most 100,000,000\. Change it"):
+        await call("replace_in_file", path="a.log", diff=block("0700003", "x"))

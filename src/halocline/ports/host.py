@@ -13,6 +13,8 @@ from halocline.protocol.events import SandboxChecked, ShellMoved
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.values import Value
 
+LARGEST_EDIT = 100_000_000  # bytes of a file
+
 
 class FileInfo(Value, frozen=True):
     """Facts about a path. `size` is in bytes; `is_file` is true only for regular files."""

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from halocline import edits
-from halocline.edits.text import EditError, encode_text
+from halocline.edits.text import EditError
+from halocline.ports.host import LARGEST_EDIT
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, ToolKind
@@ -66,13 +67,12 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
-    was = await changes.read_original(input.path, ctx)
+    was = await changes.read_original(input.path, ctx, LARGEST_EDIT)
     if input.before_line is not None:
         return _insert_lines(input.before_line, changes.restore_secrets(input.new_text, was, ctx), was)
     try:
         apply = edits.plan.what_fits if ctx.task.partial_edits else edits.plan.all_or_none
-        made = apply(was.file, _parse_edits(input, was, ctx))
-        encode_text(made.file)
+        made, parts = changes.make_edits(was, _parse_edits(input, was, ctx), apply)
     except EditError as error:
         if was.data is None:
             await find_existing(input.path, ctx)
@@ -82,7 +82,8 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     done = "Created" if was.data is None else "Edited"
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"
-    return changes.Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
+    report = "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures])
+    return changes.Change(was, made.file, report, parts=None if was.data is None else parts)
 
 
 def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Change:
