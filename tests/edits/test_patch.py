@@ -27,7 +27,7 @@ WHOLE = [Section(Action.UPDATE, "a.py", edits=(HUNK,))]
         f"```\n{UPDATE}```\n",
         f"apply_patch <<EOF\n{UPDATE}EOF\n",
         f"*** Begin Patch\n{UPDATE.replace('@@ def f():', '@@ def f(): @@')}*** End Patch",
-        f"*** Begin Patch\n{UPDATE.replace('@@ def', '@@ -1,2 +1,2 @@ def')}*** End Patch",
+        f"*** Begin Patch\n{UPDATE.replace('@@ def', '@@ -1,3 +1,2 @@ def')}*** End Patch",
     ],
 )
 def test_a_patch_is_read_in_every_accepted_wrapping(text: str):

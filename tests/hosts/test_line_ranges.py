@@ -54,3 +54,16 @@ def test_lines_that_are_not_there_are_those_at_the_end_that_is_nearer(first: int
 def test_no_more_than_the_limit_is_kept():
     assert read_lines(BytesIO(b"0123456789"), 1, 1, 4).data == b"0123"
     assert read_lines(BytesIO(b"01\n34\n67\n"), 1, 3, 4).data == b"01\n3"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(("first", "last", "text", "at"), [(2, 3, "ъ\r\nĊ\n", 2), (4, 9, "😀", 4), (9, 9, "😀", 4)])
+def test_lines_of_a_file_with_a_mark_are_read_in_its_encoding(encoding: str, first: int, last: int, text: str, at: int):
+    data = "\ufeffa\nъ\r\nĊ\n😀".encode(encoding)
+    found = read_lines(BytesIO(data), first, last, 100)
+    assert (found.data.decode(encoding), found.first, found.total) == (text, at, 4)
+    assert found.encoding == decode_text(data).encoding == encoding
+
+
+def test_what_is_not_in_the_encoding_of_its_mark_is_no_text():
+    assert read_lines(BytesIO("\ufeffa\n".encode("utf-16-le") + b"\x00\xd8"), 1, 1, 10).encoding == ""

@@ -191,3 +191,32 @@ async def test_a_project_may_have_its_installed_code_searched(tmp_path: Path) ->
     (tmp_path / "node_modules/index.js").touch()
     (tmp_path / ".ignore").write_text("!node_modules/\n")
     assert await Ripgrep().files(tmp_path, 10) == ([".ignore", "node_modules/index.js"], False)
+
+
+DECLARING = {
+    "settings": (),
+    ".editorconfig": "[*.txt]\ncharset = cp1250\n",
+    ".gitattributes": "*.txt working-tree-encoding=cp1250\n",
+}
+
+
+@pytest.mark.parametrize("by", DECLARING)
+@pytest.mark.parametrize("place", ["", "a.txt"])
+async def test_text_is_found_in_the_encoding_that_is_declared_for_its_file(tmp_path: Path, by: str, place: str):
+    (tmp_path / "a.txt").write_bytes("ł\n".encode("cp1250"))
+    query = SearchQuery(str(tmp_path / place), "^ł$", context=0)
+    assert (await Ripgrep().search(query)).matches == ()
+    if by != "settings":
+        (tmp_path / by).write_text(DECLARING[by])
+    search = Ripgrep(encodings={"*.txt": "cp1250"} if by == "settings" else {})
+    assert (await search.search(query)).matches == (Match(str(tmp_path / "a.txt"), 1, "ł"),)
+
+
+async def test_matches_in_overlong_lines_are_counted_once_each_whatever_their_encoding(tmp_path: Path):
+    long = "x" * (1 << 20)
+    (tmp_path / "a").write_bytes(f"hit {long}\n".encode())
+    (tmp_path / "b").write_bytes(f"hié {long}\nhit {long}\n".encode("cp1252"))
+    (tmp_path / "c").write_text("hit\n")
+    found = await Ripgrep().search(SearchQuery(str(tmp_path), "hi[té]", context=0))
+    assert [match.path for match in found.matches] == [str(tmp_path / "c")]
+    assert sorted(found.left_out.long) == [str(tmp_path / name) for name in "abb"]

@@ -170,14 +170,16 @@ async def test_every_search_finds_what_ripgrep_finds_and_counts_what_it_left_out
         wanted = search_plainly(tree, regex, searched, copies)
         found = {(os.path.relpath(one.path, tree.root), one.line) for one in result.matches}
         assert found == wanted, what
+        left = result.left_out
+        secrets = {f"{folder}{name}" for name in left.secrets}
+        assert secrets == {name for name, kind in chosen.items() if kind == "secret"}, what
         if found:
             continue
-        left = result.left_out
         kinds = list(chosen.values())
         counts = (left.ignored, left.undecodable, left.large, left.more)
         assert counts == (kinds.count("ignored"), kinds.count("binary"), 0, False), what
         huge = [kind for kind in kinds if kind == "huge"]
-        assert left.long == (len(huge) if regex in ("absent", "(?i)absent") else 0), what
+        assert len(left.long) == (len(huge) if regex in ("absent", "(?i)absent") else 0), what
         assert [*left.secrets] == sorted(name[len(folder) :] for name, kind in chosen.items() if kind == "secret"), what
         there = [kind for _, kind in tree.choose(folder, "") if kind not in ("ignored", "hidden")]
         fitting = [kind for kind in kinds if kind not in ("ignored", "hidden")]

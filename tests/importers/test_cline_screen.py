@@ -6,7 +6,7 @@ from tests.importers.reading import calls, hold_the_laws, of, prompts, read, res
 from tests.importers.transcripts import PIXEL, STARTED, write
 
 from halocline.protocol import events as ev
-from halocline.protocol.messages import Image, Thinking, Usage
+from halocline.protocol.messages import Image, Text, Thinking, Usage
 
 PICTURE = f"data:image/png;base64,{PIXEL}"
 
@@ -97,6 +97,30 @@ def test_questions_plans_and_feedback_keep_who_said_what(tmp_path):
     assert calls(events) == [("ask_followup_question", {"question": "Which one?", "options": ["a", "b"]})]
     assert results(events) == [("completed", "b")]
     assert [e.message.text for e in of(ev.AssistantMessageCompleted, events)] == ["", "First this.", "I go on."]
+    assert not ground.lost
+
+
+def test_words_below_a_question_are_its_answer_and_the_next_ones_a_prompt(tmp_path):
+    events, ground = imported(
+        tmp_path,
+        say("task", "Ask me"),
+        request(),
+        say("text", "One thing first."),
+        ask("followup", {"question": "Which color?", "options": []}),
+        say("checkpoint_created", ""),
+        say("user_feedback", "Blue", images=[PICTURE]),
+        request(),
+        say("completion_result", "It is blue."),
+        say("user_feedback", "Thanks."),
+        request(),
+        ask("followup", {"question": "More?"}),
+    )
+    assert prompts(events) == ["Ask me", "Thanks."]
+    assert [status for status, _ in results(events)] == ["completed", "cancelled"]
+    assert results(events)[0] == ("completed", "Blue")
+    first = of(ev.ToolCallEnded, events)[0].result
+    assert [type(part) for part in first.content] == [Text, Image]
+    assert [e.message.text for e in of(ev.AssistantMessageCompleted, events)][:2] == ["One thing first.", "It is blue."]
     assert not ground.lost
 
 

@@ -62,8 +62,9 @@ async def test_search_finds_nothing_in_hidden_and_secret_files_and_as_much_as_wa
     assert await search.files(workspace, 10) == (["a.txt", "b.txt", "credentials"], False)
 
 
-async def test_secrets_are_left_out_by_name_whether_they_match_or_not(workspace: Path, scope: ReadScope):
-    found = await Ripgrep().only(scope).search(SearchQuery(str(workspace), "nothing like this"))
+@pytest.mark.parametrize("regex", ["nothing like this", "hit", "hi."])
+async def test_secrets_are_left_out_by_name_whether_they_match_or_not(workspace: Path, scope: ReadScope, regex: str):
+    found = await Ripgrep().only(scope).search(SearchQuery(str(workspace), regex))
     assert found.left_out.secrets == ("credentials",)
 
 

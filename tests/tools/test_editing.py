@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -76,6 +77,55 @@ async def test_blocks_are_applied_and_their_lines_reported(call, workspace: Path
     assert (output.diffs[0].added, output.diffs[0].removed) == (3, 2)
 
 
+BLOCK = "<<<<<<< SEARCH\n{line}same\n=======\nnew\n>>>>>>> REPLACE"
+PATCH = "*** Begin Patch\n*** Update File: a\n{line}\n-same\n+new\n*** End Patch"
+IN_A = {"replace_in_file": {"path": "a"}, "apply_patch": {}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("replace_in_file", {"diff": BLOCK.format(line=":start_line:6\n")}),
+        ("replace_in_file", {"diff": BLOCK.format(line=":start_line: 7 \n-------\n")}),
+        ("replace_in_file", {"diff": BLOCK.format(line=":start_line:6\n:end_line:6\n-------\n")}),
+        ("replace_in_file", {"diff": BLOCK.format(line=""), "line": 6}),
+        ("replace_in_file", {"old_text": "same\n", "new_text": "new\n", "line": 5}),
+        ("apply_patch", {"input": PATCH.format(line="@@ -6,1 +6,1 @@")}),
+        ("apply_patch", {"input": PATCH.format(line="@@ -6 +6 @@")}),
+        ("apply_patch", {"input": PATCH.format(line="@@ -6 @@")}),
+    ],
+)
+async def test_a_line_number_in_any_form_settles_which_place_is_meant(say, workspace: Path, tool, arguments):
+    (workspace / "a").write_text("same\na\nsame\nb\nc\nsame\nsame;\n")
+    report = await say(tool, **IN_A[tool], **arguments)
+    assert (workspace / "a").read_text() == "same\na\nsame\nb\nc\nnew\nsame;\n"
+    assert re.search(r"lines 6-6 \(exact; of \d places the nearest to line [567]\)", report)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("replace_in_file", {"diff": BLOCK.format(line=":start_line:2\n")}),
+        ("replace_in_file", {"diff": BLOCK.format(line=":start_line:6\n") + "\n" + BLOCK.format(line=""), "line": 6}),
+        ("replace_in_file", {"old_text": "same", "new_text": "new", "line": 2}),
+        ("apply_patch", {"input": PATCH.format(line="@@ -6,4 +6,4 @@")}),
+        ("apply_patch", {"input": PATCH.format(line="@@ -2 @@")}),
+    ],
+)
+async def test_a_line_halfway_between_two_places_or_made_up_settles_nothing(call, workspace: Path, tool, arguments):
+    (workspace / "a").write_text("same\na\nsame\n")
+    with pytest.raises(ToolFailure, match=r"2 times \(lines 1, 3\); add lines around it, or name"):
+        await call(tool, **IN_A[tool], **arguments)
+    assert (workspace / "a").read_text() == "same\na\nsame\n"
+
+
+async def test_added_lines_without_context_are_not_put_where_their_line_number_is_not(call, workspace: Path):
+    (workspace / "a").write_text("1\n2\n")
+    patch = "*** Begin Patch\n*** Update File: a\n@@ -1,0 +2,1 @@\n+new\n*** End Patch"
+    with pytest.raises(ToolFailure, match="its search part is empty"):
+        await call("apply_patch", input=patch)
+
+
 async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lines_as_they_are_now(
     workspace: Path, context: ToolContext
 ):
@@ -91,7 +141,8 @@ async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lin
         "Block 2 failed: its search text is not in the file. The nearest lines are:\n"
         "6 | last line here\n"
         "Line 6: it is `last line here`, you wrote `last line where`.\n"
-        "Block 3 failed: its search text appears 2 times (lines 4, 5); add lines around it.\n"
+        "Block 3 failed: its search text appears 2 times (lines 4, 5); add lines around it, or name its line, as in "
+        "`:start_line:5`, below the SEARCH marker.\n"
         "Send only the failed ones again, corrected."
     )
 
@@ -227,3 +278,24 @@ async def test_an_empty_old_text_in_an_empty_file_gives_exactly_the_new_text(say
     (workspace / "a").write_bytes(was)
     await say("replace_in_file", path="a", old_text="", new_text=new)
     assert (workspace / "a").read_bytes().replace(b"\r\n", b"\n") == new.encode()
+
+
+@pytest.mark.slow
+async def test_a_file_too_large_to_keep_whole_is_edited_by_parts(say, call, workspace: Path):
+    (workspace / ".editorconfig").write_text("[*.log]\ncharset = koi8-r\n")
+    before = b"".join(b"%07d \xd4\xc5\xcb\xd3\xd4 of a line\r\n" % number for number in range(900_000))
+    (workspace / "a.log").write_bytes(before)
+    report = await say("replace_in_file", path="a.log", diff=block("0700000 текст of a line", "один\nдва"))
+    assert report == "Edited a.log:\nblock 1: lines 700001-700002 (exact)"
+    patch = "*** Begin Patch\n*** Update File: a.log\n@@\n-0800000 текст of a line\n*** End Patch"
+    assert "deleted before line 800002" in await say("apply_patch", input=patch)
+    after = before.replace(b"0700000 \xd4\xc5\xcb\xd3\xd4 of a line", b"\xcf\xc4\xc9\xce\r\n\xc4\xd7\xc1")
+    after = after.replace(b"0800000 \xd4\xc5\xcb\xd3\xd4 of a line\r\n", b"")
+    assert (workspace / "a.log").read_bytes() == after
+    with pytest.raises(ToolFailure, match="only text that is exactly the same is found"):
+        await call("replace_in_file", path="a.log", diff=block("  0700003 текст of a line", "x"))
+    with pytest.raises(ToolFailure, match=r"takes at most 20,000,000\. Change it with a command"):
+        await call("write_to_file", path="a.log", content="x")
+    os.truncate(workspace / "a.log", 100_000_001)
+    with pytest.raises(ToolFailure, match=r"100,000,001 bytes, and this call takes at most 100,000,000\. Change it"):
+        await call("replace_in_file", path="a.log", diff=block("0700003", "x"))

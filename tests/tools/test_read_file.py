@@ -161,6 +161,17 @@ async def test_a_range_of_a_large_file_is_read_as_of_a_small_one(say, large: Pat
     assert lines[-1] == footer
 
 
+@pytest.mark.slow
+async def test_a_large_file_in_utf_16_is_read_and_searched(say, workspace: Path):
+    lines = [f"строка {number}" for number in range(700_000)]
+    (workspace / "large.log").write_bytes("\r\n".join(["\ufeff", *lines]).encode("utf-16-be"))
+    assert await say("read_file", path="large.log", start_line=600_002, end_line=600_002) == (
+        "600002 | строка 600000\n[lines 600002-600002 of 700001; read on with start_line=600003; encoding utf-16-be]"
+    )
+    found = await say("search_files", regex="строка 69999[78]", context=0)
+    assert found == "large.log\n699999: строка 699997\n700000: строка 699998"
+
+
 async def test_a_large_file_that_is_no_text_is_not_read(say, workspace: Path):
     (workspace / "large.bin").write_bytes(b"one\n" * 6_000_000 + b"\0")
     with pytest.raises(ToolFailure, match=r"large\.bin is too large: binary files"):

@@ -10,7 +10,7 @@ _CONTEXT = 3
 
 def make_diff(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
     """Return the diff from `before` to `after` (None: no such file), cut after about `limit` characters."""
-    old, new = _keep_ends(before or ""), _keep_ends(after or "")
+    old, new = _split_lines(before or ""), _split_lines(after or "")
     body: list[str] = []
     added = removed = 0
     for hunk in _group_hunks(list_opcodes(old, new)):
@@ -26,10 +26,10 @@ def _header_name(side: str, path: str, content: str | None) -> str:
     return "/dev/null" if content is None else f"{side}/{path}"
 
 
-def _keep_ends(text: str) -> list[str]:
-    lines = [f"{line}\n" for line in text.replace("\r\n", "\n").split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines
+def _split_lines(text: str) -> list[str]:
+    lines = text.replace("\r\n", "\n").split("\n")
+    last = lines.pop()
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
 
 
 def _group_hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
@@ -54,10 +54,10 @@ def _hunk_lines(hunk: list[Opcode], old: list[str], new: list[str]) -> Iterator[
     yield f"@@ -{_format_span(hunk[0][1], hunk[-1][2])} +{_format_span(hunk[0][3], hunk[-1][4])} @@\n"
     for tag, a, b, c, d in hunk:
         if tag == "equal":
-            yield from (f" {line}" for line in old[a:b])
+            yield from (f" {line}\n" for line in old[a:b])
         else:
-            yield from (f"-{line}" for line in old[a:b])
-            yield from (f"+{line}" for line in new[c:d])
+            yield from (f"-{line}\n" for line in old[a:b])
+            yield from (f"+{line}\n" for line in new[c:d])
 
 
 def _format_span(start: int, end: int) -> str:

@@ -18,7 +18,7 @@ class Edit(Value, frozen=True):
     """Lines to find and lines to put there, without endings. `number` counts from 1, `name` is its kind in reports.
 
     `headers` are lines before the place, outermost first. `at_end`: the place is the file's end; `everywhere`: every
-    exact place is meant.
+    exact place is meant. Of several places, the one nearest to the line `near` is meant (from 1; 0 if none was named).
     """
 
     number: int
@@ -29,6 +29,7 @@ class Edit(Value, frozen=True):
     headers: tuple[str, ...] = ()
     at_end: bool = False
     everywhere: bool = False
+    near: int = 0
 
     @property
     def is_blank(self) -> bool:

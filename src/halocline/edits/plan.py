@@ -196,5 +196,5 @@ def report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Ap
             known = applied[edit.number]
             applied[edit.number] = Applied(known.name, known.first, known.last, known.how, known.places + 1)
         else:
-            applied[edit.number] = Applied(f"{edit.name} {edit.number}", first, last, place.how)
+            applied[edit.number] = Applied(f"{edit.name} {edit.number}", first, last, f"{place.how}{place.by_line}")
     return [applied[number] for number in sorted(applied)]

@@ -8,12 +8,12 @@ import os
 import re
 import subprocess
 from base64 import b64decode
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from errno import EFBIG
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import IO, TypeAlias, TypeVar
 
 import msgspec
@@ -28,6 +28,7 @@ from halocline.files.blocking import (
 )
 from halocline.hosts.executables import find_ripgrep
 from halocline.hosts.files.local import LocalFiles
+from halocline.hosts.search_rules import find_places
 from halocline.hosts.search_source import Source, search_source
 from halocline.ports.host import LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -50,7 +51,6 @@ _BLANKS_WITHIN = compile_later(r"(?s).*[^\s(^|].*\\s[*+{?]?[^$|)].*")
 _MAY_CROSS = compile_later(r"\\[sWDP]|\[\^")
 _LINE_END = compile_later(r"(\[\^?\]?(?:\\.|[^\]\\])*\]|\\[^nr])|(?:\\r\??|\r)?(?:\\n|\n)", re.DOTALL)
 """An end of a line, as it is written in an expression; the first group is what only looks like one."""
-_MOST_PLACES = 4
 _MOST_MARKED = 20
 """Lines of one match that are shown."""
 BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
@@ -98,10 +98,20 @@ _PATH = compile_later(rb'"path":(\{"(?:text|bytes)":"(?:[^"\\]|\\.)*"\})')
 
 
 class Ripgrep:
-    """Implements `ports.host.Search`. `time_limit` is in seconds; `scope` is the argument of `only`."""
+    """Implements `ports.host.Search`. `time_limit` is in seconds; `scope` is the argument of `only`.
 
-    def __init__(self, program: str | None = None, time_limit: float = _TIME_LIMIT, scope: Scope | None = None) -> None:
+    `encodings` are those of the settings.
+    """
+
+    def __init__(
+        self,
+        program: str | None = None,
+        time_limit: float = _TIME_LIMIT,
+        scope: Scope | None = None,
+        encodings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._program = program
+        self._encodings = encodings
         self._time_limit = time_limit
         self._scope = scope
 
@@ -112,7 +122,7 @@ class Ripgrep:
         return self._program
 
     def only(self, scope: Scope) -> "Ripgrep":
-        return Ripgrep(self._program, self._time_limit, scope)
+        return Ripgrep(self._program, self._time_limit, scope, self._encodings)
 
     async def search(self, query: SearchQuery) -> SearchResult:
         found = await self._matches(query)
@@ -120,7 +130,7 @@ class Ripgrep:
             found = await self._add_decoded(query, found)
         # Counting costs as much as a search, so it is done only where what is left out may be what was wanted.
         if found.matches and not query.glob:
-            return found
+            return replace(found, left_out=found.left_out + await self._find_secrets(Path(query.path)))
         return replace(found, left_out=found.left_out + await self.count_left_out(Path(query.path), query.glob))
 
     async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
@@ -140,8 +150,14 @@ class Ripgrep:
             others = len(unfitting)
         # The walk was ripgrep's own, and a folder may have led elsewhere: name only what is there.
         present = partial(LocalFiles(scope=self._scope).present, path)
-        places = tuple(await present(_find_places(ignored, names)))
+        places = tuple(await present(find_places(ignored, names)))
         return LeftOut(tuple(await present(secrets)), len(ignored), places, unfitting=others, more=cut or more)
+
+    async def _find_secrets(self, path: Path) -> LeftOut:
+        if self._scope is None or not await asyncio.to_thread(path.is_dir):
+            return LeftOut()
+        (_, secrets), cut = await self._names(path, "", _COUNTING)
+        return LeftOut(tuple(await LocalFiles(scope=self._scope).present(path, secrets)), more=cut)
 
     async def _matches(self, query: SearchQuery) -> SearchResult:
         """Search line by line, and over lines where an expression may match their ends."""
@@ -164,7 +180,7 @@ class Ripgrep:
         from tempfile import TemporaryDirectory  # no start loads it, and few projects have such files
 
         with TemporaryDirectory() as folder:
-            decode = partial(_decode_files, folder=folder)
+            decode = partial(_decode_files, folder=folder, encodings=self._encodings)
             places, left_out = await self._run(query.path, _NOT_UTF8, decode, query.glob)
             found = replace(found, left_out=found.left_out + left_out)
             if not places:
@@ -173,7 +189,10 @@ class Ripgrep:
             decoded = await plain._matches(replace(query, path=folder, glob=""))
         others = tuple(one for one in found.matches if one.path not in places.values())
         known = tuple(replace(one, path=places[one.path]) for one in decoded.matches)
-        return _merge_results(replace(found, matches=others), replace(decoded, matches=known))
+        long = [one for one in found.left_out.long if one not in places.values()]
+        long += [places[one] for one in decoded.left_out.long]
+        left_out = replace(found.left_out, long=tuple(long))
+        return _merge_results(replace(found, matches=others, left_out=left_out), replace(decoded, matches=known))
 
     async def _names(
         self, path: Path, glob: str, patience: float, *, all: bool = False
@@ -268,7 +287,8 @@ def _build_result(stream: IO[bytes], source: Source, query: SearchQuery, over_li
             cut = True
             break
         found.append(match)
-    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=len(source.shown(_list_names(long)))))
+    names = (source.path_of(f"./{name}") for name in source.shown(_list_names(long)))
+    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=tuple(names)))
 
 
 def _list_names(records: Iterable[bytes]) -> list[str]:
@@ -288,7 +308,7 @@ def _keep_near(found: Iterable[Match], context: int) -> tuple[Match, ...]:
 def _merge_results(one: SearchResult, other: SearchResult) -> SearchResult:
     lines = {(each.path, each.line): each for each in (*other.matches, *one.matches) if not each.is_match}
     lines |= {(each.path, each.line): each for each in (*other.matches, *one.matches) if each.is_match}
-    left_out = replace(one.left_out, long=max(one.left_out.long, other.left_out.long))
+    left_out = replace(one.left_out, long=max(one.left_out.long, other.left_out.long, key=len))
     return SearchResult(tuple(lines[at] for at in sorted(lines)), one.cut or other.cut, left_out)
 
 
@@ -333,20 +353,23 @@ def _read_records(stream: IO[bytes], long: list[bytes]) -> Iterator[bytes]:
         whole = line.endswith(b"\n")
 
 
-def _decode_files(stream: IO[bytes], source: Source, folder: str) -> tuple[dict[str, str], LeftOut]:
+def _decode_files(
+    stream: IO[bytes], source: Source, folder: str, encodings: Mapping[str, str]
+) -> tuple[dict[str, str], LeftOut]:
     """Write the texts of the files named as UTF-8 below a folder, and return whose they are."""
     places: dict[str, str] = {}
     undecodable, large, room = 0, 0, _BYTES_DECODED
     for name in _read_names(stream, source):
+        if room <= 0 or len(places) >= _MOST_DECODED:
+            large += 1
+            continue
         try:
-            text = source.decode(name) if room > 0 and len(places) < _MOST_DECODED else ""
+            text = source.decode(name, encodings)
         except OSError as error:
             large += error.errno == EFBIG
             continue
         if text is None:
             undecodable += 1
-        elif not text:
-            large += 1
         else:
             place = f"{folder}/{len(places):05}"
             with open(place, "w", encoding="utf-8", errors="replace", newline="") as file:
@@ -354,18 +377,6 @@ def _decode_files(stream: IO[bytes], source: Source, folder: str) -> tuple[dict[
             places[place] = source.path_of(f"./{name}")
             room -= len(text)
     return places, LeftOut(undecodable=undecodable, large=large)
-
-
-def _find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
-    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
-    counts = Counter(_outermost(name, shown) for name in ignored)
-    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
-
-
-def _outermost(name: str, shown: set[str]) -> str:
-    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
-    return next((f"{folder}/" for folder in folders if folder not in shown), name)
 
 
 def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...]]:

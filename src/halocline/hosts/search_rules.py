@@ -5,9 +5,10 @@ What must stay true: a pattern only narrows. It never shows what an ignore file 
 
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from halocline.files.blocking import list_above
@@ -24,6 +25,7 @@ _OUTSIDE_BRACES = r"(?![^{]*\})"
 _FOLDERS = compile_later(r"(?!^\*\*/)[*?\[{!]|(^|/)[^./]*/?$")
 """Patterns that are not the name of one file."""
 _BRACES = compile_later(r"\{([^{}]*)\}")
+_MOST_PLACES = 4
 _NEVER = "--glob=!.{git,hg,svn,jj,bzr}"
 
 
@@ -66,6 +68,18 @@ def build_rules(place: str, root: str, glob: str, *, all: bool = False) -> Rules
     named = {part for one in patterns for part in one.split("/")}
     installed = [line for line in _read_lines(str(_UNSEARCHED)) if line.rstrip("/") not in named]
     return Rules(patterns, (*installed, *_list_above(place, root)))
+
+
+def find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
+    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    counts = Counter(_outermost(name, shown) for name in ignored)
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
+
+
+def _outermost(name: str, shown: set[str]) -> str:
+    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
+    return next((f"{folder}/" for folder in folders if folder not in shown), name)
 
 
 def _below(pattern: str) -> str:

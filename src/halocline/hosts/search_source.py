@@ -9,21 +9,25 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from errno import EFBIG
 from functools import partial
+from io import BufferedReader, FileIO, TextIOWrapper
+from itertools import islice
 
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.files.opening import NOT_REGULAR, open_below, open_resolved
 from halocline.files.regular import read_from
+from halocline.hosts.files.declared_encodings import find_declared
 from halocline.hosts.search_rules import Rules, build_rules
 from halocline.ports.host import Scope
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import ToolFailure
 
 _LARGEST_ENCODED = 20_000_000
-"""Largest file in bytes that is decoded to check a line; UTF-8 files are checked at the line's offset."""
+"""Largest file in bytes that is decoded to be searched."""
 _BEGINNING = 1 << 13
 """Bytes in which a file that is not text shows it, usually."""
 _PIPE = 1 << 14
@@ -44,7 +48,7 @@ class Source:
         self._prefix = f"{path.rstrip('/')}/"
         self._name = ""
         self._file: int | None = None
-        self._lines: list[str] | None = None
+        self._lines: _MarkedLines | None = None
 
     def set_rules(self, glob: str, *, all: bool) -> Rules:
         """Return the rules for what is searched, which names are checked against from now on."""
@@ -117,16 +121,13 @@ class Source:
         return self._scope is not None and bool(self._scope.refusal(os.path.join(self._place, name), found))
 
     def _holds_decoded(self, file: int, number: int, line: bytes) -> bool:
-        """The same for a file in another encoding, whose lines the program converts to UTF-8."""
-        if self._lines is None:
-            try:
-                self._lines = _decoded_lines(file)
-            except BinaryContent:
-                self._lines = []
+        """The same for a file with a mark, whose lines the program converts to UTF-8."""
+        if self._lines is None or self._lines.passed >= number:
+            self._lines = _MarkedLines(file)
         wanted = [one.rstrip("\r") for one in line.decode("utf-8", "replace").removesuffix("\n").split("\n")]
-        return self._lines[number - 1 : number - 1 + len(wanted)] == wanted
+        return self._lines.take(number, len(wanted)) == wanted
 
-    def decode(self, name: str) -> str | None:
+    def decode(self, name: str, encodings: Mapping[str, str]) -> str | None:
         """The text of a file that may be read, with LF line ends; None if it is not text.
 
         Raises:
@@ -137,10 +138,13 @@ class Source:
             raise PermissionError(name)
         try:
             os.lseek(fd, 0, os.SEEK_SET)
-            decode_text(read_from(fd, _BEGINNING))
+            declared = find_declared(os.path.join(self._place, name) if self.is_folder else self._place, encodings)
+            if not declared:
+                decode_text(read_from(fd, _BEGINNING))
             if os.fstat(fd).st_size > _LARGEST_ENCODED:
                 raise OSError(EFBIG, name)
-            return "\n".join(_decoded_lines(fd))
+            os.lseek(fd, 0, os.SEEK_SET)
+            return decode_text(read_from(fd, _LARGEST_ENCODED), declared).text.replace("\r\n", "\n")
         except BinaryContent:
             return None
         finally:
@@ -192,7 +196,18 @@ def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
         yield source
 
 
-def _decoded_lines(file: int) -> list[str]:
-    os.lseek(file, 0, os.SEEK_SET)
-    text = decode_text(read_from(file, _LARGEST_ENCODED)).text
-    return [line.rstrip("\r") for line in text.split("\n")]
+class _MarkedLines:
+    """The lines of a file that begins with a mark, as they come; files of any size."""
+
+    def __init__(self, file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
+        encoding = "utf-16" if os.pread(file, 2, 0) in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+        data = BufferedReader(FileIO(file, closefd=False))
+        self._text = TextIOWrapper(data, encoding, errors="replace", newline="\n")
+        self.passed = 0
+
+    def take(self, number: int, count: int) -> list[str]:
+        """Return some lines from a number on, which must be after those that were taken."""
+        found = islice(self._text, number - 1 - self.passed, number - 1 - self.passed + count)
+        self.passed = number - 1 + count
+        return [line.rstrip("\r\n") for line in found]

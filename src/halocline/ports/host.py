@@ -13,6 +13,8 @@ from halocline.protocol.events import SandboxChecked, ShellMoved
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.values import Value
 
+LARGEST_EDIT = 100_000_000  # bytes of a file
+
 
 class FileInfo(Value, frozen=True):
     """Facts about a path. `size` is in bytes; `is_file` is true only for regular files."""
@@ -262,7 +264,8 @@ class LeftOut(Value, frozen=True):
     """Files that a search or a list did not look at, and why. Names are relative to the folder.
 
     `secrets` may hold secrets; `ignored` counts what ignore files leave out, and installed code, mostly in `places`.
-    `undecodable` are not text, `large` too large to decode, `long` are matches in overlong lines.
+    `undecodable` are not text, `large` too large or too many to decode, `long` has the file of each match in an
+    overlong line.
     `unfitting` counts the files that there are if none fits the patterns. `more`: there may be more of each.
     """
 
@@ -271,7 +274,7 @@ class LeftOut(Value, frozen=True):
     places: tuple[str, ...] = ()
     undecodable: int = 0
     large: int = 0
-    long: int = 0
+    long: tuple[str, ...] = ()
     unfitting: int = 0
     more: bool = False
 
@@ -281,7 +284,7 @@ class LeftOut(Value, frozen=True):
 
 
 class SearchResult(Value, frozen=True):
-    """Matches of a search. `left_out` is complete if there are no matches."""
+    """Matches of a search. `left_out` has all secrets, and is complete if there are no matches."""
 
     matches: tuple[Match, ...]
     cut: bool = False

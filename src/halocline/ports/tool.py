@@ -6,7 +6,7 @@ also has `preview`, which returns the diff to approve. Tools never approve, coun
 """
 
 import os.path
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -238,7 +238,8 @@ class Tool(Value, Generic[InputT], frozen=True):
     A tool of kind EDIT changes files only through `host.files`, where each change waits until it is safe; any other
     tool that edits waits before it runs. `instead` handles an input clearly meant for another tool: it returns that
     tool's name and arguments. It also gets the shell's current folder, empty for the workspace. `keeps_in` is a folder
-    of Halocline's own that the tool may write to, besides the paths that were judged.
+    of Halocline's own that the tool may write to, besides the paths that were judged. `keep` returns the arguments for
+    only some of the changes that `preview` shows, by their places.
     """
 
     spec: ToolSpec
@@ -250,6 +251,7 @@ class Tool(Value, Generic[InputT], frozen=True):
     preview: Callable[[InputT, ToolContext], Awaitable[tuple[Diff, ...]]] | None = None
     instead: Callable[[InputT, str], tuple[str, JsonObject] | None] | None = None
     keeps_in: Path | None = None
+    keep: Callable[[InputT, Collection[int]], JsonObject] | None = None
 
     @property
     def name(self) -> str:

@@ -91,7 +91,8 @@ class ResolveApproval(Command, frozen=True):
 
     On allow_always, `scope` is how far the grant reaches, and `wider` picks the more general grant on offer. `seen`
     identifies the version of the edit that the person saw (`task.pending`). `content` goes to the model with the
-    `note`: images, and notes about them.
+    `note`: images, and notes about them. Of an edit of several files, those whose paths (as in its diffs) are `refused`
+    stay as they are, and `arguments` do not count.
     """
 
     request: str
@@ -102,6 +103,7 @@ class ResolveApproval(Command, frozen=True):
     wider: bool = False
     seen: str = ""
     content: tuple[UserPart, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class AnswerQuestion(Command, frozen=True):

@@ -1,6 +1,6 @@
 """apply_patch: one patch to several files, applied whole or not at all, in the format GPT models are trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,14 +9,18 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from halocline import edits
-from halocline.edits.text import EditError, NotEncodable, count_lines, encode_text
+from halocline.edits.text import EditError, NotEncodable, count_lines
+from halocline.ports.host import LARGEST_EDIT
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
+from halocline.protocol.values import JsonObject
 from halocline.tools.changes import (
+    LARGEST_WHOLE,
     Change,
     Original,
     commit_all,
+    make_edits,
     read_original,
     require_as_known,
     require_encodable,
@@ -103,6 +107,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return await (write_change(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
 
 
+def keep(input: Input, places: Collection[int]) -> JsonObject:
+    return {"input": edits.formats.patch.keep_files(input.input, places), "folder": input.folder}
+
+
 async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
     try:
         sections = _read_sections(input)
@@ -123,7 +131,7 @@ async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
 
 
 async def _make_change(section: "Section", ctx: ToolContext) -> Change:
-    was = await read_original(section.path, ctx)
+    was = await read_original(section.path, ctx, LARGEST_EDIT if section.edits else LARGEST_WHOLE)
     section = _restore_secrets(section, was, ctx)
     match section.action:
         case "add":
@@ -161,18 +169,18 @@ def _add_file(was: Original, section: "Section") -> Change:
 
 async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> Change:
     try:
-        file, applied = edits.plan.apply_edits(was.file, section.edits)
-        encode_text(file)
+        made, parts = make_edits(was, section.edits, edits.plan.all_or_none)
     except NotEncodable as error:
         raise ToolFailure(f"{was.name}: {error.text} {error.hint}") from None
     except EditError as error:
         raise ToolFailure(f"{was.name}:\n{error.text}\n{error.hint}") from None
     if not section.move_to:
-        return Change(was, file, "\n".join([f"Edited {was.name}:", *map(str, applied)]))
+        return Change(was, made.file, "\n".join([f"Edited {was.name}:", *map(str, made.applied)]), parts=parts)
     target = await read_original(section.move_to, ctx)
     if target.data is not None:
         raise ToolFailure(f"{was.name} cannot be moved: {target.name} already exists.")
-    return Change(target, file, "\n".join([f"Moved {was.name} to {target.name}:", *map(str, applied)]), was)
+    report = "\n".join([f"Moved {was.name} to {target.name}:", *map(str, made.applied)])
+    return Change(target, made.file, report, was, parts)
 
 
 TOOL: Tool[Input] = Tool(
@@ -183,4 +191,5 @@ TOOL: Tool[Input] = Tool(
     run=run,
     edits=True,
     preview=preview,
+    keep=keep,
 )

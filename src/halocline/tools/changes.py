@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from halocline import edits
 from halocline.edits.diff import make_diff
 from halocline.edits.text import BinaryContent, NotEncodable, TextFile, decode_text, encode_text, to_lf
 from halocline.ports.blobs import blob_reference
@@ -17,7 +19,17 @@ from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
 from halocline.tools.places import absolute_path, explaining_errors, require_workspace, shown_path
 
-LARGEST_EDIT = 20_000_000
+if TYPE_CHECKING:
+    from halocline.edits.edit import Edit
+    from halocline.edits.large_texts import Apply, Parts
+    from halocline.edits.plan import Made
+
+LARGEST_WHOLE = 20_000_000
+"""Bytes of the largest file that is replaced or deleted whole; larger ones can be edited by parts."""
+TOO_LARGE = (
+    "{name} is unchanged: it has {size:,} bytes, and this call takes at most {largest:,}. Change it with a command "
+    "instead, such as `sed -i` or `perl -pi`."
+)
 MOST_PROBLEMS = 5
 
 
@@ -33,16 +45,19 @@ class Original(Value, frozen=True):
 class Change(Value, frozen=True):
     """A planned edit. `report` is what the model reads once it is written; `file` is None for a deletion.
 
-    `moved_from` is the file that moves here.
+    `moved_from` is the file that moves here, `parts` what an edit saw of a large file before and after.
     """
 
     original: Original
     file: TextFile | None
     report: str
     moved_from: Original | None = None
+    parts: tuple[TextFile, TextFile] | None = None
 
     @property
     def diff(self) -> Diff:
+        if self.parts:
+            return make_diff(self.original.name, self.parts[0].text, self.parts[1].text)
         was = self.moved_from or self.original
         before = None if was.data is None else was.file.text
         return make_diff(self.original.name, before, None if self.file is None else self.file.text)
@@ -75,8 +90,8 @@ def summarize_edit(verb: str, path: str) -> Summary:
     return Summary(title=f"{verb} {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
 
 
-async def read_original(text: str, ctx: ToolContext) -> Original:
-    """Read the file that the model wants to edit.
+async def read_original(text: str, ctx: ToolContext, largest: int = LARGEST_WHOLE) -> Original:
+    """Read the file of at most `largest` bytes that the model wants to edit.
 
     Raises:
         ToolFailure: it is a folder, binary, too large, or cannot be read.
@@ -92,10 +107,21 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
             raise ToolFailure(
                 f"{name} is {'a folder' if info.is_dir else 'not a regular file'}, so it cannot be edited."
             )
-        if info.size > LARGEST_EDIT:
-            raise ToolFailure(f"{name} is too large to edit with this tool ({info.size:,} bytes). Use execute_command.")
-        data = await ctx.host.files.read(path, LARGEST_EDIT)
+        if info.size > largest:
+            raise ToolFailure(TOO_LARGE.format(name=name, size=info.size, largest=largest))
+        data = await ctx.host.files.read(path, largest)
     return Original(path, name, data, _decode_text(name, data, ctx.host.files.declared_encoding(path)))
+
+
+def make_edits(was: Original, found: "Sequence[Edit]", apply: "Apply") -> "tuple[Made, Parts]":
+    """Return the file as `apply` edits it, by parts if it is large, and what was looked at. Raises EditError."""
+    if len(was.file.text) > LARGEST_WHOLE:
+        made, parts = edits.large_texts.edit_by_parts(was.file, found, apply)
+    else:
+        made = apply(was.file, found)
+        parts = was.file, made.file
+    encode_text(made.file)
+    return made, parts
 
 
 def require_encodable(was: Original, file: TextFile) -> None:

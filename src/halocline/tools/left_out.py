@@ -55,6 +55,6 @@ def _list_unreadable(left: LeftOut) -> Iterator[str]:
     if left.undecodable:
         yield f"{count_files(left.undecodable)} that {'is' if left.undecodable == 1 else 'are'} not text"
     if left.large:
-        yield f"{count_files(left.large)} of another encoding, too large to decode"
+        yield f"{count_files(left.large)} of another encoding, too large or too many to decode"
     if left.long:
-        yield f"{left.long:,} match{'es' * (left.long != 1)} in lines of over 1 MB"
+        yield f"{len(left.long):,} match{'es' * (len(left.long) != 1)} in lines of over 1 MB"

@@ -126,8 +126,8 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
             part = await ctx.host.files.read_lines(path, start, last, LARGEST_FILE)
     if not part.encoding:
         raise ToolFailure(
-            f"{name} is too large: binary files, documents and UTF-16 text are read up to {LARGEST_FILE:,} bytes. "
-            "Find the part you need with search_files."
+            f"{name} is too large: binary files, documents and UTF-16 text without a mark are read up to "
+            f"{LARGEST_FILE:,} bytes. Find the part you need with search_files."
         )
     lines = lines_of(part.data.decode(part.encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n"))
     lines = ctx.secrets.redact("\n".join(lines)).split("\n")

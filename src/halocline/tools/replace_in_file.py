@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from halocline import edits
-from halocline.edits.text import EditError, encode_text
+from halocline.edits.text import EditError
+from halocline.ports.host import LARGEST_EDIT
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, ToolKind
@@ -29,13 +30,14 @@ SEARCH must match exactly one place: use whole lines, and add surrounding lines 
 order; an empty REPLACE deletes. Either all blocks apply or none."""
 
 
-_UNSAID = ("old_text", "new_text", "replace_all", "before_line")
+_UNSAID = ("old_text", "new_text", "replace_all", "before_line", "line")
 
 
 class Input(msgspec.Struct):
     """Blocks; or an old and a new text, as models trained on another agent's tool send them.
 
-    With `before_line` (1-based; 0 for the end of the file) the new text becomes new lines.
+    With `before_line` (1-based; 0 for the end of the file) the new text becomes new lines. Of several places of the old
+    text, or of the only block, the one nearest to `line` is meant.
     """
 
     path: Annotated[str, Meta(description="File to change.")]
@@ -44,6 +46,7 @@ class Input(msgspec.Struct):
     new_text: str = ""
     replace_all: bool = False
     before_line: int | None = None
+    line: int = 0
 
     def __post_init__(self) -> None:
         """Raises ValueError, which msgspec turns into its ValidationError."""
@@ -64,13 +67,12 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
-    was = await changes.read_original(input.path, ctx)
+    was = await changes.read_original(input.path, ctx, LARGEST_EDIT)
     if input.before_line is not None:
         return _insert_lines(input.before_line, changes.restore_secrets(input.new_text, was, ctx), was)
     try:
         apply = edits.plan.what_fits if ctx.task.partial_edits else edits.plan.all_or_none
-        made = apply(was.file, _parse_edits(input, was, ctx))
-        encode_text(made.file)
+        made, parts = changes.make_edits(was, _parse_edits(input, was, ctx), apply)
     except EditError as error:
         if was.data is None:
             await find_existing(input.path, ctx)
@@ -80,7 +82,8 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     done = "Created" if was.data is None else "Edited"
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"
-    return changes.Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
+    report = "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures])
+    return changes.Change(was, made.file, report, parts=None if was.data is None else parts)
 
 
 def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Change:
@@ -97,10 +100,10 @@ def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Chan
 
 def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list[Edit]":
     if input.old_text is None:
-        blocks = edits.formats.blocks.parse_blocks(changes.restore_secrets(input.diff or "", was, ctx))
+        blocks = edits.formats.blocks.parse_blocks(changes.restore_secrets(input.diff or "", was, ctx), input.line)
         return edits.formats.fences.without_stray_fences(blocks, was.file.view, input.path)
     old, new = changes.restore_secrets(input.old_text, was, ctx), changes.restore_secrets(input.new_text, was, ctx)
-    return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all)
+    return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all, near=input.line)
 
 
 TOOL = define_tool(

@@ -168,6 +168,17 @@ async def test_all_errors_of_what_was_read_are_there_when_asked_for(site):
     assert [(problem.path.name, problem.line) for problem in found] == [("b.py", 2), ("a.py", 1)]
 
 
+@pytest.mark.parametrize("by", ["settings", "editor"])
+async def test_a_file_is_read_in_its_declared_encoding(site, by):
+    site.install("versioned")
+    servers = await site.warm(site.servers(encodings={"*.py": "cp500"} if by == "settings" else {}))
+    if by == "editor":
+        site.path(".editorconfig").write_text("[*.py]\ncharset = cp500\n")
+    site.path("b.py").write_bytes("BAD".encode("cp500"))
+    found = await servers.current([site.path("b.py")])
+    assert [(problem.path.name, problem.line) for problem in found] == [("b.py", 1)]
+
+
 async def test_all_errors_include_those_of_a_file_that_was_read_just_now(site):
     site.install("versioned")
     servers = site.servers()

@@ -90,3 +90,17 @@ async def test_policy_explain_judges_a_further_folder_as_a_task_would_that_has_i
         for more in ((), ("--add-dir", str(library)))
     ]
     assert said == ["ask", "allow"]
+
+
+@pytest.mark.parametrize(("word", "told"), [("/zz", "Do the command."), ("/sk", "Do the skill."), ("/zzz", "")])
+async def test_the_first_prompt_has_the_commands_and_skills_of_every_folder(halo: Halo, library: Path, word, told):
+    (library / ".claude" / "commands").mkdir(parents=True)
+    (library / ".claude" / "commands" / "zz.md").write_text("Do the command.\n")
+    (library / ".claude" / "skills" / "sk").mkdir(parents=True)
+    (library / ".claude" / "skills" / "sk" / "SKILL.md").write_text(
+        "---\nname: sk\ndescription: A skill.\n---\nDo the skill.\n"
+    )
+    model = halo.script({**HI, "expect": told})
+    done = await halo.run("run", "-p", "-y", "-m", model, "--add-dir", str(library), word)
+    assert (done.code, done.out) == ((0, "Hello.\n") if told else (2, ""))
+    assert told or "There is no slash command /zzz. Did you mean /zz?" in " ".join(done.err.split())

@@ -6,6 +6,7 @@
     lines to put there
     +++++++ REPLACE
 
+`:start_line:12` below the first marker, perhaps with `:end_line:` and `-------` below it, names the line of the place.
 `<<<<<<< SEARCH` and `>>>>>>> REPLACE` mean the same; markers have three or more symbols and may end in `>`. Content
 that looks like a marker stays content if it has a different number of symbols than the block's first line. A block
 without its REPLACE marker may have been cut off, so its replacement may be incomplete, and nothing is done.
@@ -15,12 +16,15 @@ from bisect import bisect_right
 from enum import Enum
 from operator import attrgetter
 
+from msgspec.structs import replace
+
 from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
 _MARKER = compile_later(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
+_LINE = compile_later(r":start_line: ?(\d{1,9})[ \t]*(?:\n:end_line: ?\d+[ \t]*)?(?:\n-{3,})?(?:\n|$)")
 _NO_DIVIDER = "Block {} has no line `=======` between its SEARCH and REPLACE parts."
 _MISCOUNT = 2
 """The number of symbols by which a REPLACE marker may differ from the block's first line.
@@ -68,8 +72,8 @@ class Marker(Value, frozen=True):
         return self.kind is _Kind.END
 
 
-def parse_blocks(diff: str) -> list[Edit]:
-    """Return the blocks of a diff, in order.
+def parse_blocks(diff: str, near: int = 0) -> list[Edit]:
+    """Return the blocks of a diff, in order; the only one is meant near a line, unless it names one itself.
 
     Raises:
         MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
@@ -83,7 +87,7 @@ def parse_blocks(diff: str) -> list[Edit]:
         blocks.append(block)
     if not blocks:
         raise MalformedBlocks("The diff has no block. A block starts with the line `------- SEARCH`.")
-    return blocks
+    return blocks if len(blocks) > 1 or blocks[0].near else [replace(blocks[0], near=near)]
 
 
 def marker_in(line: str, i: int) -> Marker | None:
@@ -108,7 +112,14 @@ def _parse_block(lines: list[str], markers: list[Marker], start: Marker, number:
     inside = _until_next_start(markers, start)
     end = _find_end(inside, start, number)
     divider = _find_divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
-    return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
+    search, near = _take_line(lines[start.line + 1 : divider])
+    return Edit(number, tuple(search), tuple(lines[divider + 1 : end]), near=near), end + 1
+
+
+def _take_line(search: list[str]) -> tuple[list[str], int]:
+    """Return what is searched for without the line that it names above, and that line; 0 if it names none."""
+    found = _LINE.match("\n".join(search[:4]))
+    return (search[found[0].count("\n") or 1 :], int(found[1])) if found else (search, 0)
 
 
 def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:

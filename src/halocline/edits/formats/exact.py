@@ -10,7 +10,7 @@ class NothingToReplace(EditError):
     code = "nothing_to_replace"
 
 
-def parse_exact(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
+def parse_exact(old: str, new: str, *, everywhere: bool = False, near: int = 0) -> list[Edit]:
     """Return one edit. An old text that ends in a newline means whole lines. Raises NothingToReplace."""
     old, new = to_lf(old), to_lf(new)
     if old == new:
@@ -20,4 +20,4 @@ def parse_exact(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
         old, new = old[:-1], new[:-1]
     search = tuple(old.split("\n")) if is_given else ()
     replace = tuple(new.split("\n")) if new else ()
-    return [Edit(1, search, replace, "edit", Grain.CHARACTERS, everywhere=everywhere)]
+    return [Edit(1, search, replace, "edit", Grain.CHARACTERS, everywhere=everywhere, near=near)]

@@ -12,7 +12,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import count, pairwise
 
@@ -27,7 +27,7 @@ SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
 """The first line of a file's section: the action and the path."""
 _PATH_LINE = re.compile(r"(?m)^(\*\*\* (?:(?:Add|Update|Delete) File|Move to): *)(.*\S)")
 _MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
-_HEADER = re.compile(r"@@+(?: ?-\d+(?:,\d+)? \+\d+(?:,\d+)? @@+)?(.*)")
+_HEADER = re.compile(r"@@+(?: ?-(\d{1,9})(?:,(\d+))?( \+\d+(?:,\d+)?)? @@+)?(.*)")
 _WRAPPER = re.compile(
     r"\s*(?:```\w*|%%bash.*|#!.*|(?:bash|sh) -\w*c.*|.*\bapply_patch\b.*|.*<<-? ?['\"]?\w+['\"]?.*)?\s*"
 )
@@ -80,13 +80,23 @@ def parse_patch(text: str) -> list[Section]:
     Raises:
         MalformedPatch: an envelope line is missing, a line belongs nowhere, or a file appears twice.
     """
-    sections = [_parse_section(*part) for part in _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))]
+    sections = [_parse_section(*part) for part in _list_files(text)]
     if not sections:
         raise MalformedPatch("The patch changes no file.")
     paths = [path for section in sections for path in section.paths]
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes to a file in one section.")
     return sections
+
+
+def keep_files(text: str, places: Collection[int]) -> str:
+    """Return the patch with only the files at these places of it, as they are written."""
+    kept = [[first, *rest] for place, (first, rest) in enumerate(_list_files(text)) if place in places]
+    return "\n".join([_BEGIN, *(line for part in kept for _, line in part), _END])
+
+
+def _list_files(text: str) -> Iterator[tuple[Numbered, list[Numbered]]]:
+    return _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))
 
 
 def map_paths(text: str, change: Callable[[str], str]) -> str:
@@ -190,36 +200,44 @@ def parse_hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Itera
     """
     headers: list[str] = []
     body: list[Numbered] = []
+    near: re.Match[str] | None = None
     for number, text in lines:
         if text.rstrip() == _EOF:
-            yield _make_hunk(headers, body, only_moves, at_end=True)
-            headers, body = [], []
+            yield _make_hunk(headers, body, near, only_moves, at_end=True)
+            headers, body, near = [], [], None
         elif found := _HEADER.fullmatch(text):
             if body and any(line for _, line in body):
-                yield _make_hunk(headers, body, only_moves)
-                headers = []
+                yield _make_hunk(headers, body, near, only_moves)
+                headers, near = [], None
             body = []
-            header = found[1].removeprefix(" ").rstrip().removesuffix("@@").rstrip()
+            near = found if found[1] else near
+            header = found[4].removeprefix(" ").rstrip().removesuffix("@@").rstrip()
             headers += [header] if header else []
         elif text[:1] in ("", " ", "+", "-", "\\"):
             body.append((number, text))
         else:
             raise MalformedPatch(f"Line {number} of the patch starts with neither a space, `-` nor `+`: {text[:80]!r}.")
     if any(line for _, line in body):
-        yield _make_hunk(headers, body, only_moves)
+        yield _make_hunk(headers, body, near, only_moves)
     elif headers:
         raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, without a changed line.")
 
 
-def _make_hunk(headers: list[str], body: list[Numbered], only_moves: bool, *, at_end: bool = False) -> Edit:
-    """Build one hunk. Added lines without context and header belong at the file's end."""
+def _make_hunk(
+    headers: list[str], body: list[Numbered], near: re.Match[str] | None, only_moves: bool, *, at_end: bool = False
+) -> Edit:
+    """Build one hunk. Added lines without context, header and line number belong at the file's end."""
     lines = [text for _, text in _without_blank_end(body) if not text.startswith("\\")]
     search = tuple(line[1:] for line in lines if not line.startswith("+"))
     replacement = tuple(line[1:] for line in lines if not line.startswith("-"))
     if search == replacement and not only_moves:
         where = f"line {body[0][0]}" if body else _EOF
         raise MalformedPatch(f"The hunk at {where} of the patch changes nothing: it has no `-` and no `+` line.")
-    return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end or not (search or headers))
+    line = int(near[1]) if near else 0
+    at_end = at_end or not (search or headers or line)
+    # A number whose count of lines is wrong was made up.
+    is_true = near is not None and (near[3] is None or int(near[2] or 1) == len(search))
+    return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end, near=line if is_true else 0)
 
 
 def _without_blank_end(lines: list[Numbered]) -> list[Numbered]:

@@ -1,7 +1,7 @@
 """Locate each edit, or say why its place is uncertain. An edit is never applied where it might not be meant.
 
-Of several places, the only one inside the block named by the edit's headers wins, then, among exact ones, the only one
-after the previous edit. Otherwise the error lists them.
+Of several places, the only one inside the block named by the edit's headers wins, then the one nearest to the line that
+the edit names, then, among exact ones, the only one after the previous edit. Otherwise the error lists them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +18,11 @@ from halocline.edits.text import common_length
 from halocline.protocol.values import Value
 
 _LISTED = 10
+_NAMING_A_LINE = {
+    Grain.LINES: ", or name its class or function after `@@`, or its line, as in `@@ -{line} @@`",
+    Grain.WORDS: ", or name its line, as in `:start_line:{line}`, below the SEARCH marker",
+    Grain.CHARACTERS: ", or name its line with the argument `line`",
+}
 
 
 class Splice(Value, frozen=True):
@@ -29,13 +34,14 @@ class Splice(Value, frozen=True):
 
 
 class Placement(Value, frozen=True):
-    """An edit's place in the view, how it was found, and what changes there."""
+    """An edit's place in the view, how it was found, and what changes there; `by_line` if its line chose the place."""
 
     edit: Edit
     start: int
     end: int
     how: How
     splices: tuple[Splice, ...]
+    by_line: str = ""
 
 
 class Miss(Value, frozen=True):
@@ -71,8 +77,8 @@ class Locator:
         for strategy in STRATEGIES:
             if found := strategy.find(self.lines, edit, everything):
                 found = sorted([*found, *self._rivals(edit, found)], key=lambda one: one.start)
-                chosen = self._choose(edit, strategy, found)
-                yield from (_make_place(self.lines, edit, strategy, one) for one in chosen)
+                chosen, by_line = self._choose(edit, strategy, found)
+                yield from (_make_place(self.lines, edit, strategy, one, by_line) for one in chosen)
                 if not chosen:
                     yield Miss(edit, _describe_ambiguous(self.lines, edit, found))
                 return
@@ -84,19 +90,34 @@ class Locator:
             return []
         return [one for one in indented(self.lines, edit, (0, self.lines.count)) if one not in found]
 
-    def _choose(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+    def _choose(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> tuple[list[Found], str]:
+        """Return the places that are meant, and a remark if the edit's line chose one."""
         if edit.everywhere:
-            return self._everywhere(edit, strategy, found)
+            return self._everywhere(edit, strategy, found), ""
         if len(found) == 1:
-            return found
-        for narrowed in (
-            self._under_headers(edit, strategy),
-            self._at_end(edit, found),
-            self._ahead(edit, strategy, found),
+            return found, ""
+        for narrowed, remark in (
+            (self._under_headers(edit, strategy), ""),
+            (
+                self._nearest(edit, strategy, found),
+                f"; of {_count_places(found)} places the nearest to line {edit.near}",
+            ),
+            (self._at_end(edit, found), ""),
+            (self._ahead(edit, strategy, found), ""),
         ):
             if len(narrowed) == 1:
-                return narrowed
-        return []
+                return narrowed, remark
+        return [], ""
+
+    def _nearest(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+        """Return the places nearest to the edit's line; of very many, only one at that line."""
+        if not edit.near:
+            return []
+        if len(found) >= MOST:
+            there = strategy.find(self.lines, edit, (edit.near - 1, edit.near - 1 + len(edit.search)))
+            return [one for one in there if self.lines.number(one.start) == edit.near]
+        distances = [abs(self.lines.number(one.start) - edit.near) for one in found]
+        return [one for one, distance in zip(found, distances, strict=True) if distance == min(distances)]
 
     def _everywhere(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
         if strategy.how is How.EXACT and edit.grain is Grain.CHARACTERS:
@@ -154,7 +175,7 @@ def _place_insert(lines: Lines, edit: Edit) -> Place:
     return Placement(edit, splice.start, splice.end, How.INSERTED, (splice,))
 
 
-def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found) -> Place:
+def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found, by_line: str) -> Place:
     starts, mapping, replace = lines.starts, found.lines, edit.replace
     if not mapping:
         starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
@@ -170,7 +191,7 @@ def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found)
     splices = [_make_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
     if len(splices) < len(spans):
         return Miss(edit, "similar lines were found, but not next to the lines it changes", found.lines)
-    return Placement(edit, found.start, found.end, strategy.how, tuple(splices))
+    return Placement(edit, found.start, found.end, strategy.how, tuple(splices), by_line)
 
 
 def _has_exact_changes(lines: Lines, edit: Edit, found: Found) -> bool:
@@ -222,10 +243,14 @@ def _make_splice(view: str, starts: Sequence[int], first: int, end: int, new: Se
 
 
 def _describe_ambiguous(lines: Lines, edit: Edit, found: Sequence[Found]) -> str:
-    where = ", ".join(str(lines.number(one.start)) for one in found[:_LISTED]) + ", …" * (len(found) > _LISTED)
-    count = "many" if len(found) >= MOST else len(found)
-    more = ", or name its class or function after `@@`" if edit.grain is Grain.LINES else ""
-    return f"its search text appears {count} times (lines {where}); add lines around it{more}"
+    numbers = [str(lines.number(one.start)) for one in found[:_LISTED]]
+    where = ", ".join(numbers) + ", …" * (len(found) > _LISTED)
+    more = _NAMING_A_LINE[edit.grain].format(line=numbers[-1])
+    return f"its search text appears {_count_places(found)} times (lines {where}); add lines around it{more}"
+
+
+def _count_places(found: Sequence[Found]) -> str:
+    return "many" if len(found) >= MOST else str(len(found))
 
 
 def _describe_absent(lines: Lines, edit: Edit) -> str:

@@ -2,11 +2,18 @@
 
 import codecs
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import BinaryIO
 
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.host import LineRange
 
+_WIDE = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 PIECE = 1 << 20
 """Bytes scanned at a time."""
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
@@ -15,11 +22,39 @@ ENCODINGS = ("utf-8", "cp1252", "latin-1")
 
 def read_lines(file: BinaryIO, first: int, last: int, limit: int, declared: str = "") -> LineRange:
     """Read the lines from `first` to `last` (from 1), clamped to the file, at most `limit` bytes."""
+    if encoding := _find_wide(file):
+        return _read_wide(file, first, last, limit, encoding)
     starts, total, encoding = _look_through(file, declared)
     first = min(max(first, 1), max(total, 1))
     if not encoding:
         return LineRange(b"", first, total, encoding)
     return LineRange(_cut_lines(file, starts, first, last, limit), first, total, encoding)
+
+
+def _find_wide(file: BinaryIO) -> str:
+    """Return the encoding that a mark says, if its characters have several bytes, and skip the mark; else nothing."""
+    file.seek(0)
+    beginning = file.read(4)
+    mark, encoding = next(((mark, name) for mark, name in _WIDE if beginning.startswith(mark)), (b"", ""))
+    file.seek(len(mark))
+    return encoding
+
+
+def _read_wide(file: BinaryIO, first: int, last: int, limit: int, encoding: str) -> LineRange:
+    text = TextIOWrapper(file, encoding, newline="\n")
+    taken: list[bytes] = []
+    total, end = 0, b""
+    try:
+        for total, line in enumerate(text, 1):
+            end = line.encode(encoding)[: max(limit, 0)]
+            if first <= total <= last:
+                taken.append(end)
+                limit -= len(end)
+    except UnicodeError:
+        return LineRange(b"", first, 0, "")
+    finally:
+        text.detach()
+    return LineRange(b"".join(taken) if first <= total else end, min(max(first, 1), max(total, 1)), total, encoding)
 
 
 def _look_through(file: BinaryIO, declared: str) -> tuple[list[int], int, str]:

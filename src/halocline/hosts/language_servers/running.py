@@ -10,6 +10,7 @@ from halocline.edits.text import BinaryContent, decode_text
 from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
 from halocline.git.diffs import changed_files
+from halocline.hosts.files.declared_encodings import find_declared
 from halocline.hosts.language_servers.connection import ServerGone
 from halocline.hosts.language_servers.document import LARGEST
 from halocline.hosts.language_servers.finding import Finder, Found
@@ -27,8 +28,16 @@ _GIT_PATIENCE = 3.0
 class RunningServers:
     """`patience` is in seconds: a server that is silent for longer counts as hung and is killed."""
 
-    def __init__(self, finder: Finder, environment: Mapping[str, str], hidden: frozenset[str], patience: float) -> None:
+    def __init__(
+        self,
+        finder: Finder,
+        environment: Mapping[str, str],
+        hidden: frozenset[str],
+        patience: float,
+        encodings: Mapping[str, str],
+    ) -> None:
         self._finder = finder
+        self._encodings = encodings
         self._given = environment, hidden
         self._patience = patience
         self._servers: dict[tuple[str, Path], Server] = {}
@@ -61,7 +70,7 @@ class RunningServers:
 
     async def learn(self, server: Server, path: Path) -> None:
         """Send the server the file as it is on disk, unless an edit came first."""
-        text = await asyncio.to_thread(_text_of, path)
+        text = await asyncio.to_thread(_text_of, path, self._encodings)
         with suppress(ServerGone, TimeoutError):
             async with asyncio.timeout(self._patience):
                 await server.when_ready()
@@ -89,7 +98,7 @@ class RunningServers:
             async with server.turn:
                 documents = []
                 for path in dict.fromkeys((*paths, *server.documents)):
-                    if (text := await asyncio.to_thread(_text_of, path)) is not None:
+                    if (text := await asyncio.to_thread(_text_of, path, self._encodings)) is not None:
                         documents.append(server.open(path, text))
                         server.doubt(documents[-1])
                 await asyncio.gather(*map(server.answer, documents))
@@ -107,10 +116,10 @@ class RunningServers:
             await processes.close()
 
 
-def _text_of(path: Path) -> str | None:
+def _text_of(path: Path, encodings: Mapping[str, str]) -> str | None:
     """The text of a file as edits see it; None if it is not text or too long."""
-    with suppress(OSError, BinaryContent), open_resolved(path) as (fd, _, found):
+    with suppress(OSError, BinaryContent), open_resolved(path) as (fd, place, found):
         require_regular(found, path)
         if found.st_size <= LARGEST:
-            return decode_text(read_from(fd, LARGEST)).text
+            return decode_text(read_from(fd, LARGEST), find_declared(place, encodings)).text
     return None

@@ -9,6 +9,7 @@ import os
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from halocline.hosts.language_servers.document import LARGEST
@@ -33,7 +34,7 @@ class LanguageServers:
     """Implements `ports.diagnostics.Diagnostics` for one workspace.
 
     `wait` is in seconds. Servers do not get the environment variables named in `hidden`, nor those that look like
-    secrets. `project_programs` allows programs in the workspace to be started.
+    secrets. `project_programs` allows programs in the workspace to be started. `encodings` are those of the settings.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class LanguageServers:
         hidden: frozenset[str] = frozenset(),
         environment: Mapping[str, str] = os.environ,
         patience: float = PATIENCE,
+        encodings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._workspace = workspace
         self._wait = wait
         self._project_programs = project_programs
         self._patience = patience
         self._given = environment, hidden
+        self._encodings = encodings
         self._found: dict[tuple[str, Path], Found | None] = {}
         self._running: RunningServers | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -147,7 +150,7 @@ class LanguageServers:
         if self._running is None:
             from halocline.hosts.language_servers.running import RunningServers  # most tasks start no server
 
-            self._running = RunningServers(self._finder, *self._given, self._patience)
+            self._running = RunningServers(self._finder, *self._given, self._patience, self._encodings)
         return self._running
 
     async def _learn_soon(self) -> None:

@@ -21,6 +21,7 @@ _DECORATION = frozenset(
     }
 )
 """Rows that say nothing of the conversation."""
+_QUESTION = "ask_followup_question"
 _FAILURES = ("diff_error", "clineignore_error", "command_permission_denied")
 """Rows that are the result of the last call."""
 
@@ -75,9 +76,14 @@ class _Messages:
         self._reply, self._results, self._facts = [], [], {}
 
     def tell(self, row: JsonObject) -> Iterator[JsonObject]:
-        """Yield what the person wrote, after the messages before it."""
-        yield from self.end()
+        """Yield what the person wrote, after the messages before it; if a question waits, it is the answer."""
         content = [_make_text(as_text(row.get("text"))), *_read_images(row)]
+        last = self._reply[-1] if self._reply else {}
+        answered = any(one["tool_use_id"] == last.get("id") for one in self._results)
+        if last.get("name") == _QUESTION and not answered:
+            self.answer(*content)
+            return
+        yield from self.end()
         yield {"role": "user", "content": content, "ts": row.get("ts")}
 
     def say(self, kind: str, text: str) -> None:
@@ -143,7 +149,7 @@ def _add_plan(messages: _Messages, text: str) -> None:
 def _add_question(messages: _Messages, text: str) -> None:
     asked = read_json(text)
     question = as_text(asked.get("question")) or text
-    messages.call("ask_followup_question", {"question": question, "options": _read_texts(asked.get("options"))})
+    messages.call(_QUESTION, {"question": question, "options": _read_texts(asked.get("options"))})
     if chosen := as_text(asked.get("selected")):
         messages.answer(_make_text(chosen))
 

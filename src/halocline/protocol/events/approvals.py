@@ -37,6 +37,8 @@ class ApprovalRequested(Durable, frozen=True):
 class ApprovalResolved(Durable, frozen=True):
     """An approval was decided. `arguments` replace those of the call; `scope` is how far `grant` reaches.
 
+    `refused` are files of an edit that stay as they are; the rest of it is allowed.
+
     The model reads `note` and `content` (images, and notes about them) with the result of the call.
 
     `by` is user, `nobody` (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived`
@@ -53,6 +55,7 @@ class ApprovalResolved(Durable, frozen=True):
     arguments: JsonObject | None = None
     scope: Scope = Scope.TASK
     content: tuple[UserPart, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class RulesChanged(Durable, frozen=True):

@@ -246,7 +246,7 @@ class Assembly(FolderAccess):
         return ToolHost(
             files=files,
             shell=shell,
-            search=build_search_later(lambda: hosts.ripgrep.Ripgrep()),
+            search=build_search_later(lambda: hosts.ripgrep.Ripgrep(encodings=self.settings.encodings)),
             web=build_later(lambda: hosts.web.fetch.LocalWeb(self._find_network)),
             blobs=self.blobs,
             code=code,

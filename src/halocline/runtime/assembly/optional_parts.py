@@ -41,7 +41,12 @@ def build_diagnostics(
     if not chosen.enabled:
         return NoDiagnostics()
     servers = LanguageServers(
-        workspace, chosen.wait, project_programs=chosen.project_binaries, hidden=hidden, environment=env
+        workspace,
+        chosen.wait,
+        project_programs=chosen.project_binaries,
+        hidden=hidden,
+        environment=env,
+        encodings=settings.encodings,
     )
     return editor.build_diagnostics(servers, chosen.wait) if editor else servers
 

@@ -165,5 +165,6 @@ def _decision_command(event: ev.ApprovalResolved, state: State) -> cmd.ResolveAp
         client=event.client,
         scope=event.scope,
         content=event.content,
+        refused=event.refused,
         wider=event.grant is not None and asked is not None and event.grant == asked.wider,
     )

@@ -9,6 +9,9 @@ from halocline.surfaces.sanitize import reveal
 
 _NAMES = {Choice.ALLOW_ONCE: "Allow", Choice.REJECT_ONCE: "Reject", Choice.REJECT_ALWAYS: "Reject, also from now on"}
 _ORDER = [Choice.ALLOW_ONCE, Choice.REJECT_ONCE, Choice.REJECT_ALWAYS, Choice.ALLOW_ALWAYS]
+BY_FILE = "by_file"
+"""The option to decide on each file of an edit."""
+FILE_OPTIONS = {Choice.ALLOW_ONCE: "Change this file", Choice.REJECT_ONCE: "Leave this file as it is"}
 TYPED = "type"
 """The option of a question that lets the person type an answer: the next prompt."""
 
@@ -28,7 +31,13 @@ def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
             ]
         elif choice in _NAMES:
             found.append(_make_option(choice.value, _NAMES[choice], choice))
-    return found
+    by_file = [_make_option(BY_FILE, "Decide file by file", Choice.ALLOW_ONCE)] if len(event.diffs) > 1 else []
+    return found + by_file
+
+
+def list_file_options() -> list[schema.PermissionOption]:
+    """Return the options for one file of an edit."""
+    return [_make_option(choice.value, name, choice) for choice, name in FILE_OPTIONS.items()]
 
 
 def explain_always(event: ev.ApprovalRequested) -> str:

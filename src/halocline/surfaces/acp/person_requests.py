@@ -6,8 +6,10 @@ from collections.abc import Callable, Coroutine
 
 from acp import RequestError, schema
 from acp.interfaces import Client as Editor
+from msgspec.structs import replace
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import Choice
 from halocline.protocol.state.pending import PendingState
 from halocline.surfaces.acp import permissions
 from halocline.surfaces.acp.content import make_message, make_text
@@ -95,8 +97,22 @@ class PersonRequests:
         option = await self._request(self._describe(event), permissions.list_options(event))
         if option is None:
             self._cancel()
+        elif option == permissions.BY_FILE:
+            await self._decide_files(event)
         else:
             self._send(permissions.make_decision(event.task, event, option))
+
+    async def _decide_files(self, event: ev.ApprovalRequested) -> None:
+        """Ask for a decision on each file of an edit; what is not clearly allowed is refused."""
+        refused: list[str] = []
+        for diff in event.diffs:
+            one = self._describe(replace(event, title=f"{event.title}: {diff.path}", diffs=(diff,)))
+            if (option := await self._request(one, permissions.list_file_options())) is None:
+                self._cancel()
+                return
+            refused += [] if option == Choice.ALLOW_ONCE else [diff.path]
+        chosen = cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
+        self._send(replace(chosen, refused=tuple(refused)))
 
     async def _answer(self, event: ev.QuestionAsked) -> None:
         """Offer the answers of a question; without any, or to type one, the turn of the protocol ends with it."""

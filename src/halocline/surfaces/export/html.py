@@ -11,7 +11,7 @@ from halocline.protocol.events.rewind import brief_target
 from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
 from halocline.surfaces import figures
 from halocline.surfaces.rows import kinds as r
-from halocline.surfaces.rows.words import describe_decision
+from halocline.surfaces.rows.words import describe_change, describe_decision
 
 SHORT = 12
 """Characters shown of a checkpoint's name."""
@@ -169,7 +169,7 @@ def _call_facts(row: r.CallRow) -> list[str]:
     facts += [f"{lane.name}: {figures.describe_lane(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
         facts.append(describe_decision(row.approval))
-        facts += ["edited before the decision"] if row.approval.edited else []
+        facts += filter(None, [describe_change(row.approval)])
         facts += [f"note: {row.approval.note}"] if row.approval.note else []
     return facts
 

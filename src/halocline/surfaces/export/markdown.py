@@ -7,7 +7,7 @@ from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.todo_markdown import BOXES
 from halocline.surfaces import figures
 from halocline.surfaces.rows import kinds as r
-from halocline.surfaces.rows.words import describe_decision
+from halocline.surfaces.rows.words import describe_change, describe_decision
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
@@ -94,7 +94,7 @@ def _export_outcome(row: r.CallRow) -> str:
         facts.append(figures.format_duration(row.seconds))
     if row.approval and row.approval.decision:
         facts.append(describe_decision(row.approval))
-        facts += ["edited before the decision"] if row.approval.edited else []
+        facts += filter(None, [describe_change(row.approval)])
         facts += [f"note: {_one_line(row.approval.note)}"] if row.approval.note else []
     return f"*{' · '.join(facts)}*"
 

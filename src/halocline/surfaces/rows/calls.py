@@ -88,7 +88,7 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
         if e.arguments is None:
             return replace(row, approval=decided)
         title = e.arguments.get("command") if row.kind is ToolKind.EXECUTE else row.title
-        decided = replace(decided, edited=True)
+        decided = replace(decided, edited=True, refused=e.refused)
         return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
 
     return change_call(t, e.call, decide)

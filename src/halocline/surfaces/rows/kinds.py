@@ -67,7 +67,10 @@ class ReplyRow(Tagged, frozen=True):
 
 
 class Approval(Value, frozen=True):
-    """The approval of a call; `decision` is None until it is made. If it is `edited`, so are title and arguments."""
+    """The approval of a call; `decision` is None until it is made. If it is `edited`, so are title and arguments.
+
+    `refused` are files of an edit that the person left out of it.
+    """
 
     request: str
     reason: str
@@ -84,6 +87,7 @@ class Approval(Value, frozen=True):
     client: str = ""
     at: float = 0.0
     edited: bool = False
+    refused: tuple[str, ...] = ()
     wider: Grant | None = None
     grade: Grade = Grade.ORDINARY
 

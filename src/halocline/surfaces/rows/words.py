@@ -218,6 +218,13 @@ def describe_effort(effort: Effort | None, budget: int | None) -> str:
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
 
 
+def describe_change(approval: Approval) -> str:
+    """Say how a person changed a call before it ran; empty if no one did."""
+    if approval.refused:
+        return f"without {' and '.join(approval.refused)}"
+    return "edited before the decision" if approval.edited else ""
+
+
 def describe_decision(approval: Approval) -> str:
     """The decision about a call, and who made it."""
     if approval.by == "message":

@@ -17,7 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.file_names import make_printable
-from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope, ToolKind
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
@@ -56,6 +56,7 @@ NOT_ALONE = (
 SKIPPED = "Skipped because the user declined an earlier call in this message."
 LONGEST_CHANGE = 8_000
 """Characters of a changed edit that the model is told."""
+IN_PART = "The user refused the changes to {files}, which stay as they are, and allowed the rest. What ran: {title}"
 OVERTAKEN = "Declined: the user sent a new message, which follows. This was not run and nothing changed."
 
 
@@ -214,6 +215,7 @@ class Admission:
         if answer is None:
             refused = NOBODY.format(reason=decision.reason, rule=decision.rule)
             raise NotAdmitted(refused + await self._suggest_paths(run))
+        answer = _without_refused(run, diffs, answer)
         self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
         if answer.decision.refuses:
             reason = f' They said: "{answer.note}"' if answer.note else ""
@@ -264,7 +266,19 @@ class Admission:
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"
-        if diffs := await self._preview(edited):
+        if answer.refused:
+            changed = IN_PART.format(files=" and ".join(answer.refused), title=edited.summary.title)
+        elif diffs := await self._preview(edited):
             shown = "\n".join(diff.text for diff in diffs)[:LONGEST_CHANGE]
             changed += f"\nThe change as it was made:\n{self._host.secrets.redact(shown)}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
+
+
+def _without_refused(run: Run, diffs: tuple[Diff, ...], answer: ResolveApproval) -> ResolveApproval:
+    """Return the answer with the arguments for what is allowed; a rejection if that is nothing, or cannot be told."""
+    if not answer.refused or answer.decision.refuses:
+        return answer
+    kept = [place for place, diff in enumerate(diffs) if diff.path not in answer.refused]
+    if not kept or run.tool.keep is None or len(diffs) - len(kept) < len(set(answer.refused)):
+        return replace(answer, decision=Choice.REJECT_ONCE)
+    return replace(answer, decision=Choice.ALLOW_ONCE, arguments=run.tool.keep(run.input, kept))

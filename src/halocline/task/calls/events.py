@@ -170,6 +170,7 @@ def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: Gr
         scope=answer.scope if grant else Scope.TASK,
         arguments=None if answer.decision.refuses else answer.arguments,
         content=answer.content,
+        refused=() if answer.decision.refuses else answer.refused,
     )
 
 

@@ -15,7 +15,7 @@ from halocline.edits.diff import make_diff
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.diagnostics import Diagnostics, EditedText
-from halocline.ports.host import Files, Shell, ShellCommand
+from halocline.ports.host import LARGEST_EDIT, Files, Shell, ShellCommand
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent, FileChanged, ShellMoved
 from halocline.protocol.kinds import Diff
@@ -27,7 +27,6 @@ LIMIT = 10.0
 """Timeout of a formatter in seconds."""
 _LONGEST_DIFF = 4_000
 _LONGEST_OUTPUT = 1_000
-_LARGEST = 20_000_000
 SOMEBODY = "a formatter or another program"
 
 
@@ -92,7 +91,7 @@ class Follower(Value, frozen=True):
         if was.after is None:
             return was
         with suppress(OSError):
-            data = await self.files.read(self._path(was), _LARGEST)
+            data = await self.files.read(self._path(was), 2 * LARGEST_EDIT)
             with suppress(BinaryContent):
                 decode_text(data, self.files.declared_encoding(self._path(was)))
                 return FileChanged(path=was.path, before=was.before, after=self.blobs.put(data), cause=was.cause)

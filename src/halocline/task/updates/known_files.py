@@ -15,7 +15,7 @@ from halocline.files.stamp import is_settled
 from halocline.policy.paths import Classifier
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import blob_reference
-from halocline.ports.host import Files, Mark
+from halocline.ports.host import LARGEST_EDIT, Files, Mark
 from halocline.protocol.events.context_updates import ChangedFile
 from halocline.protocol.permission_rules import Place
 from halocline.protocol.state.file_knowledge import KnownFile
@@ -23,7 +23,6 @@ from halocline.protocol.state.persistent import list_pairs
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
-LARGEST = 20_000_000
 NEWEST, IN_TURNS = 32, 32
 """Number of the most recently known files, and of the others in rotation, checked before each request."""
 
@@ -107,7 +106,7 @@ class KnownFiles:
         if mark is not None:
             files = self._files.only(_write_nothing, _scope_of(kinds, name))
             with suppress(OSError):
-                content = blob_reference(await files.read(Path(state.workspace, name), LARGEST + 1))
+                content = blob_reference(await files.read(Path(state.workspace, name), 2 * LARGEST_EDIT))
         self._marks[name] = _Look(mark, content, is_settled=mark is None or _is_settled(mark, self._clock()))
         return content
 

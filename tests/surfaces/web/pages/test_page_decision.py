@@ -408,6 +408,31 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     assert "rule never" in await card.inner_text()
 
 
+PATCH = (
+    "*** Begin Patch\n*** Update File: a.txt\n*** Move to: d.txt\n@@\n-one\n+ONE\n*** Add File: b.txt\n+two\n"
+    "*** Delete File: c.txt\n*** End Patch"
+)
+
+
+async def test_a_file_of_a_patch_is_left_out_by_its_switch_and_the_rest_is_made(server, opened):
+    (server.halo.folder / "a.txt").write_text("one\n")
+    (server.halo.folder / "c.txt").write_text("three\n")
+    told = "refused the changes to b.txt, which stay as they are"
+    server.model({"call": [call("apply_patch", input=PATCH)]}, {"text": "Done it.", "expect": told})
+    await server.start()
+    screen = await opened()
+    await screen.say("Do it.")
+    await screen.page.locator("[data-decides] :is(.primary, .approves):enabled").wait_for()
+    await screen.page.get_by_role("group", name="Changes of b.txt").get_by_text("File included").click()
+    await screen.page.get_by_text("File excluded").wait_for()
+    await screen.page.wait_for_timeout(SILENCE)
+    await screen.page.locator("[data-decides]").get_by_role("button", name="Approve 2 of 3 changes").click()
+    await screen.sees("Done it.")
+    texts = {path.name: path.read_text() for path in server.halo.folder.glob("*.txt")}
+    assert texts == {"d.txt": "ONE\n"}
+    assert "without b.txt" in await screen.page.locator(".card.call").first.inner_text()
+
+
 @pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 844), (1100, 500)])
 async def test_an_edit_is_approved_by_a_key_only_once_its_end_was_in_view(server, opened, width, height):
     lines = "".join(f"line {number}\n" for number in range(1, 601))

@@ -58,8 +58,6 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
         markdown, collapse = client.shows_foreign
         view.show_foreign(markdown=markdown, collapse=collapse)
-        if not (stays or resumes) and prompt.lstrip().startswith("/"):
-            client.words(workspace).check(prompt, public.SlashPlace.TERMINAL if view.asks else public.SlashPlace.RUN)
         if not arguments.trust:
             task_opening.settle_folders(client, arguments, workspace, attended=view.asks)
         if stays and resumes and (busy := _to_join(client, arguments, workspace)):

@@ -17,6 +17,7 @@ from halocline.surfaces.figures import name_grade
 Asked = ApprovalRequested | QuestionAsked
 
 QUESTION = "question"
+_FILE = "file_"
 LONGEST = 6_000
 NO_ANSWER = "The user gave no answer."
 _CHOICES = {Choice.ALLOW_ONCE: "Yes, once", Choice.ALLOW_ALWAYS: "Yes, always in this task", Choice.REJECT_ONCE: "No"}
@@ -38,6 +39,8 @@ def form_of(asked: Asked) -> types.ElicitRequestFormParams:
         order = sorted(_CHOICES, key=Choice.REJECT_ONCE.__ne__) if asked.grade.is_grave else _CHOICES
         titled = [(choice, _CHOICES[choice]) for choice in order if always or choice is not Choice.ALLOW_ALWAYS]
         fields = {"decision": _choice_schema("Allow it?", titled), "note": _text_schema("Note to the agent")}
+        paths = [diff.path for diff in asked.diffs] if len(asked.diffs) > 1 else []
+        fields |= {f"{_FILE}{at}": _switch_schema(f"Change {path}") for at, path in enumerate(paths)}
         return _build_form(text, fields, ["decision"])
     if not asked.options:
         return _build_form(asked.question, {"answer": _text_schema("Your answer")}, ["answer"])
@@ -60,6 +63,7 @@ def answer_to(asked: Asked, given: types.ElicitResult | None) -> cmd.ResolveAppr
         request=asked.request,
         decision=allowed or Choice.REJECT_ONCE,
         note=str(content.get("note") or ""),
+        refused=tuple(diff.path for at, diff in enumerate(asked.diffs) if content.get(f"{_FILE}{at}") is False),
     )
 
 
@@ -72,6 +76,10 @@ def _build_form(text: str, fields: dict[str, Any], required: list[str]) -> types
 def _choice_schema(title: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
     titled = [{"const": str(value), "title": text} for value, text in options]
     return {"type": "string", "title": title, "oneOf": titled}
+
+
+def _switch_schema(title: str) -> dict[str, Any]:
+    return {"type": "boolean", "title": title, "default": True}
 
 
 def _text_schema(title: str) -> dict[str, Any]:

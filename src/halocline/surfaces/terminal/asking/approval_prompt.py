@@ -19,7 +19,7 @@ from halocline.surfaces.terminal.drawing.approval_card import is_cut
 
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
-ALLOWING = ("y", "a", "s", "h", "e")
+ALLOWING = ("y", "a", "s", "f", "h", "e")
 """Keys that allow a call, or lead to that."""
 CHANGING = ("h", "e")
 """Keys that change an edit before it is allowed."""
@@ -61,6 +61,9 @@ class Asker:
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)
                 del options["d"]
+            elif key == "f":
+                if decision := await self._changes.take_files(event):
+                    return _with_message(message, decision)
             elif edit and key in CHANGING:
                 if decision := await self._changes.ask(key, edit):
                     return _with_message(message, decision)
@@ -166,6 +169,8 @@ def _list_options(event: ApprovalRequested, row: CallRow, edit: WaitingEdit | No
     options["t"] = "add a message to your decision"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"
+    if 1 < len(event.diffs) <= len(HUNK_KEYS):
+        options["f"] = f"choose among its {len(event.diffs)} files"
     if edit and 1 < len(edit.hunks) <= len(HUNK_KEYS):
         options["h"] = f"choose among its {len(edit.hunks)} changes"
     if edit:

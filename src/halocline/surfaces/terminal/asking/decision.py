@@ -12,7 +12,7 @@ class Decision(NamedTuple):
     """`arguments` replaces the call's arguments; `stop` asks to end the turn as well.
 
     `note` and `content` (images, pasted text) are sent to the model with it. `scope` and `wider` are the extent of a
-    permission.
+    permission, `refused` the files of an edit that stay as they are.
     """
 
     choice: Choice
@@ -22,6 +22,7 @@ class Decision(NamedTuple):
     scope: Scope = Scope.TASK
     wider: bool = False
     content: tuple[UserPart, ...] = ()
+    refused: tuple[str, ...] = ()
 
     def resolve(self, task: str, request: str) -> ResolveApproval:
         """The command that answers the request."""
@@ -34,4 +35,5 @@ class Decision(NamedTuple):
             scope=self.scope,
             wider=self.wider,
             content=self.content,
+            refused=self.refused,
         )

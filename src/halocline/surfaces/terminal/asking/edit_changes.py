@@ -81,19 +81,36 @@ class EditChanges:
             self._screen.say(f"{error.text} {error.hint}")
             return None
 
+    async def take_files(self, event: ApprovalRequested) -> Decision | None:
+        """Let the person switch each file on and off; None when the person went back."""
+        parts = [f"{diff.path} (+{diff.added} −{diff.removed})" for diff in event.diffs]
+        if (taken := await self._choose_parts("file", parts)) is None:
+            return None
+        if not taken:
+            return Decision(Choice.REJECT_ONCE)
+        refused = tuple(diff.path for at, diff in enumerate(event.diffs) if at not in taken)
+        return Decision(Choice.ALLOW_ONCE, refused=refused)
+
     async def _take_some(self, edit: WaitingEdit) -> Decision | None:
         """Let the person switch each hunk on and off."""
-        hunks, taken, key = edit.hunks, set(range(len(edit.hunks))), ""
+        if (taken := await self._choose_parts("change", list(map(_describe_hunk, edit.hunks)))) is None:
+            return None
+        note = _describe_rejected([hunk for at, hunk in enumerate(edit.hunks) if at not in taken])
+        return await edit.approve(edit.take(taken), note) if taken else Decision(Choice.REJECT_ONCE, note)
+
+    async def _choose_parts(self, what: str, parts: Sequence[str]) -> set[int] | None:
+        """Return the places of the parts that are allowed; None when the person went back."""
+        taken, key = set(range(len(parts))), ""
         while True:
-            options = {HUNK_KEYS[at]: _describe_hunk(hunk, is_taken=at in taken) for at, hunk in enumerate(hunks)}
-            count = f"{len(taken)} of {format_plural(len(hunks), 'change')}"
-            options |= {"y": f"allow {count}" if taken else "reject all changes", ESCAPE: "back"}
-            key = await self._menu.choose("Which changes?", options, selected=key)
-            if key == ESCAPE:
-                return None
-            if key == "y":
-                note = _describe_rejected([hunk for at, hunk in enumerate(hunks) if at not in taken])
-                return await edit.approve(edit.take(taken), note) if taken else Decision(Choice.REJECT_ONCE, note)
+            marks = ("[x]" if at in taken else "[ ]" for at in range(len(parts)))
+            options = dict(
+                zip(HUNK_KEYS, (f"{mark} {part}" for mark, part in zip(marks, parts, strict=True)), strict=False)
+            )
+            count = f"{len(taken)} of {format_plural(len(parts), what)}"
+            options |= {"y": f"allow {count}" if taken else f"reject all {what}s", ESCAPE: "back"}
+            key = await self._menu.choose(f"Which {what}s?", options, selected=key)
+            if key in (ESCAPE, "y"):
+                return taken if key == "y" else None
             taken ^= {HUNK_KEYS.index(key)}
 
     async def _rewrite(self, edit: WaitingEdit) -> Decision | None:
@@ -127,11 +144,10 @@ def _read_text(file: Path) -> str:
         raise UsageError(f"Cannot read what the editor saved: {error}.", "The edit is as it was proposed.") from error
 
 
-def _describe_hunk(hunk: "ProposedHunk", *, is_taken: bool) -> str:
+def _describe_hunk(hunk: "ProposedHunk") -> str:
     lines = sorted(hunk.lines, key=lambda line: line[0] != "+")  # the new text says more than the old
     first = next((f"{line[0]} {line[1:].strip()}" for line in lines if line[1:].strip()), "")[:LONGEST_LINE]
-    mark = "[x]" if is_taken else "[ ]"
-    return f"{mark} {hunk.path}, line {hunk.line} (+{hunk.added} −{hunk.removed})  {first}".rstrip()
+    return f"{hunk.path}, line {hunk.line} (+{hunk.added} −{hunk.removed})  {first}".rstrip()
 
 
 def _describe_rejected(hunks: "Sequence[ProposedHunk]") -> str:

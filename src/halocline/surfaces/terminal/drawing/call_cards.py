@@ -117,7 +117,8 @@ def call_head(row: r.CallRow) -> RenderableType:
         return marked(Text.assemble(wrapped(title, "title"), ("  you", "quiet"), overflow="fold"), "$", "accent")
     head = draw_headline(title, row.diffs)
     if row.approval and row.approval.edited:
-        head = Text.assemble(head, ("  edited by you", "quiet"), overflow="fold")
+        refused = " and ".join(map(clean, row.approval.refused))
+        head = Text.assemble(head, (f"  without {refused}" if refused else "  edited by you", "quiet"), overflow="fold")
     return marked(head, MARKS.get(row.kind, "•"), "accent")
 
 

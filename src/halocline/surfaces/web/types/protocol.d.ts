@@ -151,6 +151,7 @@ export interface Approval {
   client?: string
   at?: number
   edited?: boolean
+  refused?: Array<string>
   wider?: Grant | null
   grade?: "ordinary" | "outside" | "secret" | "final"
 }
@@ -1251,6 +1252,7 @@ export interface ResolveApproval {
   wider?: boolean
   seen?: string
   content?: Array<Text | Note | Image>
+  refused?: Array<string>
   task: string
   client?: string
 }

@@ -32,6 +32,7 @@ export async function approveCall(task, row, { note = '', content = [] } = {}) {
     await sendDecision(task, row.approval.request, 'allow_once', {
       ...more,
       ...(effect.arguments && { arguments: effect.arguments }),
+      ...(effect.refused && { refused: effect.refused }),
     })
   return true
 }

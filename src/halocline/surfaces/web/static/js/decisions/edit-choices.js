@@ -26,6 +26,24 @@ export function toggleHunk(choices, key) {
   choices.value = { ...choices.value, rejected }
 }
 
+/** The places of a file's changes; one place for a file without any, which is only moved. */
+const partsOf = (diff, file) => {
+  const hunks = hunksOf(diff.text)
+  return (hunks.length ? hunks : [null]).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) }))
+}
+
+export const isLeftOut = (choices, diff, file) => partsOf(diff, file).every(({ key }) => choices.value.rejected[key])
+
+/** Leave out all changes of a file, or take all again. */
+export function toggleFile(choices, diff, file) {
+  const rejected = { ...choices.value.rejected }
+  const out = !isLeftOut(choices, diff, file)
+  for (const { key } of partsOf(diff, file))
+    if (out) rejected[key] = true
+    else delete rejected[key]
+  choices.value = { ...choices.value, rejected }
+}
+
 export function rewriteHunk(choices, key, text) {
   const texts = { ...choices.value.texts }
   if (text == null) delete texts[key]
@@ -52,21 +70,24 @@ export function removeComment(choices, one) {
 /** Tools whose edits can be accepted in part. */
 export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
 
-/** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, accepted, total, note}. Pure. */
+/** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, refused?, accepted, total,
+    note}. Whole files that are left out are `refused`, which is always exact. Pure. */
 export function judgeChoices(row, diffs, { rejected, texts, comments: kept, draft: one }) {
   const comments = one?.text.trim() ? [...kept, trimText(one)] : kept
-  const all = diffs.flatMap((diff, file) =>
-    hunksOf(diff.text).map((hunk, at) => ({ diff, hunk, key: keyOf(file, at) })),
-  )
+  const all = diffs.flatMap(partsOf)
   const refused = all.filter(({ key }) => rejected[key])
   const other = all.filter(
-    ({ key, hunk }) => !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'),
+    ({ key, hunk }) => hunk && !rejected[key] && texts[key] != null && texts[key] !== side(hunk, 'new').join('\n'),
   )
   const note = noteOf(refused, comments)
-  /** @type {{ verdict?: string, accepted: number, total: number, note: string, arguments?: Record<string, any> }} */
+  /** @type {{ verdict?: string, accepted: number, total: number, note: string, arguments?: Record<string, any>,
+      refused?: string[] }} */
   const count = { accepted: all.length - refused.length, total: all.length, note }
   if (!refused.length && !other.length) return { verdict: 'as it is', ...count }
   if (refused.length === all.length) return { verdict: 'rejected', ...count }
+  const whole = diffs.filter((diff, file) => partsOf(diff, file).every(({ key }) => rejected[key]))
+  if (!other.length && refused.every(({ diff }) => whole.includes(diff)))
+    return { verdict: 'changed', refused: whole.map((diff) => diff.path), ...count, note: noteOf([], comments) }
   const given = adaptArguments(row, diffs, { rejected, texts })
   if (given) return { verdict: 'changed', arguments: given, ...count }
   return {
@@ -90,7 +111,9 @@ function quoteHunk(hunk) {
 
 function noteOf(refused, comments, other = []) {
   return [
-    ...refused.map(({ diff, hunk }) => `Rejected in ${diff.path}, line ${firstChange(hunk)}:\n${quoteHunk(hunk)}`),
+    ...refused.map(({ diff, hunk }) =>
+      hunk ? `Rejected in ${diff.path}, line ${firstChange(hunk)}:\n${quoteHunk(hunk)}` : `Rejected: ${diff.path}`,
+    ),
     ...other.map(
       ({ diff, hunk, text }) => `In ${diff.path}, instead of the change at line ${firstChange(hunk)}:\n${text}`,
     ),

@@ -6,10 +6,12 @@ import {
   choicesOf,
   DIVISIBLE,
   draftComment,
+  isLeftOut,
   keepDraft,
   keyOf,
   removeComment,
   rewriteHunk,
+  toggleFile,
   toggleHunk,
 } from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
@@ -116,6 +118,19 @@ function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
     }
     <button class="hunk-tool" onClick=${onComment} title="Comment on this change (c)">Comment</button>
   </span>`
+}
+
+/** Includes or excludes all changes of a file. */
+function FileTools({ choices, diff, file }) {
+  const out = isLeftOut(choices, diff, file)
+  return html`<button
+    class=${classes('hunk-tool', !out && 'on')}
+    aria-pressed=${!out}
+    onClick=${() => toggleFile(choices, diff, file)}
+    title="Include or exclude all changes of this file"
+  >
+    ${out ? 'File excluded' : '✓ File included'}
+  </button>`
 }
 
 /** Under a hunk: its new text, comments, and the form that is open there. */
@@ -234,6 +249,7 @@ export function Approvable({ row, around }) {
         each=${describeHunk(diff, file)}
         around=${around?.(diff)}
         named=${diffs.length > 1}
+        tools=${diffs.length > 1 && html`<${FileTools} choices=${choices} diff=${diff} file=${file} />`}
         most=${revealed.value === request ? Infinity : undefined}
         tail=${html`<${End} of=${endOf(request, file)} />`}
       />`,

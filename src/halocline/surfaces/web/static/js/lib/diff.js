@@ -141,7 +141,15 @@ function takeLines(hunks, room) {
  *   around?: import('./diff-around.js').Source
  * }} of
  */
-export function DiffText({ diff, each = () => ({}), named = false, most = LONG, tail = null, around = null }) {
+export function DiffText({
+  diff,
+  each = () => ({}),
+  named = false,
+  most = LONG,
+  tail = null,
+  tools = null,
+  around = null,
+}) {
   const [all, setAll] = useState(false)
   const hunks = useMemo(() => hunksOf(diff.text), [diff.text])
   const total = hunks.reduce((n, hunk) => n + hunk.lines.length, 0)
@@ -156,6 +164,7 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG, 
         <span class="cut">${shown(diff.path)}</span>
         ${fate(diff) && html`<span class="badge">${fate(diff)}</span>`}
         <${Stat} added=${diff.added} removed=${diff.removed} />
+        ${tools}
       </div>`
     }
     ${drawn.map(

@@ -60,6 +60,9 @@ function Status({ row, cutOff }) {
   </span>`
 }
 
+/** What a person left out of an edit before it ran; empty if nothing. */
+const nameLeftOut = (approval) => (approval.refused?.length ? `without ${shown(approval.refused.join(' and '))}` : '')
+
 function Decided({ approval, status }) {
   if (!approval?.decision || approval.by === 'nobody') return null
   if (approval.by === 'message') return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
@@ -69,7 +72,7 @@ function Decided({ approval, status }) {
   const whom = other && ` ${shown(other)}, ${clock(approval.at)}`
   return html`<div class="decided soft tiny">
     ${yes ? 'Approved' : 'Rejected'}
-    ${always ? ' always' : ''}${whom}${approval.edited ? ', edited first' : ''}${yes && status === 'rejected' ? '; then denied by a rule' : ''}
+    ${always ? ' always' : ''}${whom}${approval.edited ? `, ${nameLeftOut(approval) || 'edited first'}` : ''}${yes && status === 'rejected' ? '; then denied by a rule' : ''}
     ${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}
   </div>`
 }
@@ -200,7 +203,7 @@ export function CallCard({ row, task }) {
       </span>
       <${Title} row=${row} />
       ${row.own && html`<span class="badge">you</span>`}
-      ${row.approval?.edited && html`<span class="badge">edited by you</span>`}
+      ${row.approval?.edited && html`<span class="badge">${nameLeftOut(row.approval) || 'edited by you'}</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
       ${
