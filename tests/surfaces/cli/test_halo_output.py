@@ -51,6 +51,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "steps": 1,
         "exit_code": 0,
         "limit": "",
+        "failed": [],
         "error": "",
         "hint": "",
         "structured_output": None,
