@@ -1,4 +1,4 @@
-"""Ten small tasks by a real small model: `python -m benchmarks.small_model [--pi FOLDER] [--rounds N] [--only WORDS]`.
+"""Ten small tasks by a real small model: `python -m benchmarks.small_model [--forms NAMES] [--pi FOLDER] [--rounds N]`.
 
 The model and its server are those of `make real-model`. FOLDER is where npm installed pi: `npm install --prefix FOLDER
 @mariozechner/pi-coding-agent`. All contestants use the same server, one after the other, each in a folder and a home of
@@ -88,6 +88,18 @@ def halo(*flags: str, name: str = "halo", settings: str = "") -> Contestant:
 
 def _answer_of_halo(printed: str) -> str:
     return str(json.loads(printed.splitlines()[-1]).get("text", "")) if printed.strip() else ""
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        halo(),
+        halo(name="full", settings='prompt = "full"\n'),
+        halo(name="compact", settings='prompt = "compact"\n'),
+        halo("--text-tools", name="compact text", settings='prompt = "compact"\n'),
+    )
+}
+"""Halocline as it chooses by itself, and with a prompt, tools and a form of calls that the settings choose."""
 
 
 def pi(folder: Path) -> Contestant:
@@ -203,13 +215,12 @@ def main() -> int:
     parser.add_argument("--pi", type=Path)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", default="", help="words of the names of tasks, with commas between")
-    parser.add_argument("--text-tools", action="store_true", help="also with calls in the text protocol")
+    parser.add_argument("--forms", default="halo", help=f"with commas between: {', '.join(FORMS)}")
     parser.add_argument("--logs", type=Path, help="a folder for what each run printed")
     given = parser.parse_args()
     if not shutil.which("bwrap"):
         parser.error("bubblewrap is needed: a model of this size may do anything")
-    contestants = [halo(), *([halo("--text-tools", name="halo, text")] if given.text_tools else [])]
-    contestants += [pi(given.pi)] if given.pi else []
+    contestants = [FORMS[name] for name in given.forms.split(",")] + ([pi(given.pi)] if given.pi else [])
     tasks = [task for task in TASKS if any(word.strip() in task.name for word in given.only.split(","))]
     runs = asyncio.run(compare(contestants, tasks, given.rounds))
     if given.logs:
