@@ -25,12 +25,12 @@ from tests.real_server.llama_server import Relay, llama_server, relay
 from benchmarks.small_tasks import TASKS, Outcome, SmallTask
 
 CONTEXT = 16_384
-MOST_STEPS, MOST_SECONDS = 12, 240.0
+MOST_STEPS, MOST_SECONDS = 8, 900.0
 HALO = str(Path(sys.executable).with_name("halo"))
 _TIMINGS = re.compile(rb'"timings":(\{[^{}]*\})')
 _SETTINGS = """\
 sandbox = "off"
-max_tokens = 1200
+max_tokens = 400
 [extra_body."llamacpp/*"]
 timings_per_token = true
 """
@@ -113,7 +113,7 @@ def pi(folder: Path) -> Contestant:
             "baseUrl": f"{url}/v1",
             "api": "openai-completions",
             "apiKey": "none",
-            "models": [{"id": NAME, "contextWindow": CONTEXT, "maxTokens": 1200}],
+            "models": [{"id": NAME, "contextWindow": CONTEXT, "maxTokens": 400}],
         }
         (settings / "models.json").write_text(json.dumps({"providers": {"local": provider}}))
         return [str(program), "-p", prompt, "--provider", "local", "--model", NAME, "--offline"]
@@ -145,8 +145,14 @@ async def play(contestant: Contestant, task: SmallTask, between: Relay, place: P
 
 async def _run_confined(words: Sequence[str], home: Path, folder: Path, place: Path) -> str:
     """Run a command that can write nowhere but in `place`; return what it printed."""
-    walls = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", place, place)
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "HALOCLINE_HOME": str(home), "LANG": "C.UTF-8"}
+    walls = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", place, place)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "HALOCLINE_HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TMPDIR": str(place),
+    }
     process = await asyncio.create_subprocess_exec(
         *("nice", "bwrap", *walls, "--unshare-pid", "--die-with-parent", *words),
         cwd=folder,
@@ -170,19 +176,26 @@ def _count(replies: Sequence[bytes | bytearray]) -> Iterator[Reply]:
             yield Reply(timings.get("prompt_n", 0), timings.get("cache_n", 0), timings.get("predicted_n", 0))
 
 
-async def compare(contestants: Sequence[Contestant], tasks: Sequence[SmallTask], rounds: int) -> list[Run]:
-    """Let all do all tasks; the first round takes the likeliest word each time, later ones draw with their seed."""
+async def compare(
+    contestants: Sequence[Contestant], tasks: Sequence[SmallTask], rounds: int = 1, logs: Path | None = None
+) -> list[Run]:
+    """Let all do all tasks; the first round takes the likeliest word each time, later ones draw with their seed.
+
+    What each run printed is kept in the folder `logs`.
+    """
     runs = []
-    place = Path(tempfile.mkdtemp(prefix="halocline-small-", dir=os.environ.get("XDG_CACHE_HOME") or Path.home()))
+    place = Path(tempfile.mkdtemp(prefix="halocline-small-"))
     try:
         for number in range(rounds):
             drawn = ("--temp", "0.7", "--seed", str(number)) if number else ("--temp", "0")
-            flags = ("--alias", NAME, "-t", str(os.cpu_count() or 1), "-c", str(CONTEXT), "--jinja", *drawn)
+            flags = ("--alias", NAME, "-c", str(CONTEXT), "--jinja", *drawn)
             async with llama_server(MODEL, *flags) as server, relay(server.url) as between:
                 for contestant in contestants:
                     for task in tasks:
                         runs.append(await play(contestant, task, between, place / "run"))
                         _show(runs[-1])
+                        if logs:
+                            (logs / f"{len(runs):02} {contestant.name}, {task.name}.log").write_text(runs[-1].log)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     return runs
@@ -222,11 +235,9 @@ def main() -> int:
         parser.error("bubblewrap is needed: a model of this size may do anything")
     contestants = [FORMS[name] for name in given.forms.split(",")] + ([pi(given.pi)] if given.pi else [])
     tasks = [task for task in TASKS if any(word.strip() in task.name for word in given.only.split(","))]
-    runs = asyncio.run(compare(contestants, tasks, given.rounds))
     if given.logs:
         given.logs.mkdir(parents=True, exist_ok=True)
-        for number, run in enumerate(runs):
-            (given.logs / f"{number:02} {run.contestant} {run.task}.log").write_text(run.log)
+    runs = asyncio.run(compare(contestants, tasks, given.rounds, given.logs))
     names = [contestant.name for contestant in contestants]
     print(f"\n| task | {' | '.join(names)} |", f"| --- |{' ---: |' * len(names)}", sep="\n")
     for title, values in _rows(runs, names):

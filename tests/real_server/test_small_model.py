@@ -32,7 +32,7 @@ def runs() -> list[Run]:
         pytest.skip(fetch_model.MISSING)
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
-    return asyncio.run(compare([FORMS["halo"]], TASKS, rounds=1))
+    return asyncio.run(compare([FORMS["halo"]], TASKS))
 
 
 @pytest.fixture(scope="module")
