@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix vscode real-model crash-matrix differential clean
+.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix vscode real-model small-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -123,9 +123,15 @@ docs: setup  ## regenerate the reference pages from the registries
 bench: setup  ## measure what we claim about speed (see benchmarks/README.md)
 	@$(BIN)/python -m benchmarks.run
 
-real-model: setup  ## judge the client by a real llama.cpp server (built from source the first time: ten minutes)
-	@$(BIN)/python -m tests.real_server.set_up
+real-model: setup $(VENV)/.bubblewrap  ## judge the client by a real llama.cpp server, with random weights and with a small real model (ten minutes and 1.1 GB at first)
+	@nice $(BIN)/python -m tests.real_server.set_up
+	@$(BIN)/python -m tests.real_server.fetch_model
 	@$(BIN)/python -m pytest tests/real_server
+
+small-model: setup $(VENV)/.bubblewrap  ## ten small tasks by that real model, as a table: make small-model PI=FOLDER with pi beside it (half an hour)
+	@nice $(BIN)/python -m tests.real_server.set_up
+	@$(BIN)/python -m tests.real_server.fetch_model
+	@nice $(BIN)/python -m benchmarks.small_model $(if $(PI),--pi $(PI))
 
 crash-matrix: setup  ## kill a task 600 times, at every write and at random, lose the power on a real disk, take out each sync: nothing is lost unseen (half an hour)
 	@$(BIN)/python -m pytest -m long tests/crashes tests/checkpoints

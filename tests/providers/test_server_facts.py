@@ -16,7 +16,7 @@ OLLAMA_PS = {"models": [{"name": "gemma4:latest", "model": "gemma4:latest", "siz
 OLLAMA_SHOW = {
     "parameters": 'num_ctx                        8192\nstop                           "<end>"',
     "details": {"family": "gemma3"},
-    "model_info": {"general.architecture": "gemma3", "gemma3.context_length": 131072},
+    "model_info": {"general.parameter_count": 4300000000, "gemma3.context_length": 131072},
     "capabilities": ["completion", "vision"],
 }
 STUDIO = {
@@ -24,6 +24,7 @@ STUDIO = {
         {
             "type": "llm",
             "key": "google/gemma-4-26b",
+            "params_string": "26B",
             "loaded_instances": [{"id": "google/gemma-4-26b", "config": {"context_length": 16384, "parallel": 4}}],
             "max_context_length": 262144,
             "capabilities": {"vision": True, "trained_for_tool_use": True},
@@ -90,7 +91,7 @@ async def said(sizes: str, model: str, given: dict, local: bool = True) -> Model
 @pytest.mark.parametrize("model", ["gemma4", "gemma4:latest"])
 async def test_ollama_says_what_it_set_aside_for_a_loaded_model(model: str) -> None:
     info = await said("ollama", model, {"/api/ps": OLLAMA_PS, "/api/show": OLLAMA_SHOW})
-    assert info == ModelInfo(window=4096, tools=False, images=True, thinking=False)
+    assert info == ModelInfo(window=4096, tools=False, images=True, thinking=False, size=4.3)
 
 
 async def test_ollama_falls_back_on_the_model_file_and_then_on_the_model() -> None:
@@ -101,7 +102,7 @@ async def test_ollama_falls_back_on_the_model_file_and_then_on_the_model() -> No
 
 async def test_lm_studio_says_how_a_model_is_loaded_or_how_large_it_may_be() -> None:
     info = await said("lmstudio", "google/gemma-4-26b", {"/api/v1/models": STUDIO})
-    assert info == ModelInfo(window=16384, tools=True, images=True)
+    assert info == ModelInfo(window=16384, tools=True, images=True, size=26)
     assert (await said("lmstudio", "idle", {"/api/v1/models": STUDIO})).window == 32768
 
 
@@ -111,8 +112,9 @@ async def test_an_older_lm_studio_is_understood_too() -> None:
 
 
 async def test_llama_cpp_says_how_much_one_slot_holds() -> None:
-    info = await said("llamacpp", "a/b", {"/props?model=a%2Fb": PROPS})
-    assert info == ModelInfo(window=12032, images=False)
+    rows = {"data": [{"id": "a/b", "meta": {"n_ctx_train": 32768, "n_params": 1543714304, "size": 1111376896}}]}
+    info = await said("llamacpp", "a/b", {"/props?model=a%2Fb": PROPS, "/v1/models": rows})
+    assert info == ModelInfo(window=12032, images=False, size=1.543714304)
 
 
 async def test_vllm_says_it_in_its_list_of_models() -> None:

@@ -30,7 +30,7 @@ STOPS_SOON = liking((END_OF_REPLY, 3))
 NEVER_STOPS = ("--ignore-eos",)
 
 _LISTENS = re.compile(rb"listening on (http://\S+)")
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 @dataclass(slots=True)

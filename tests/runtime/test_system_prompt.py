@@ -2,8 +2,10 @@
 
 import pytest
 
+from halocline.context.system_prompt.model_families import size_of
 from halocline.protocol.errors import SettingsError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.models import ModelInfo
 from halocline.runtime.models.vendors import find_model_facts
 from halocline.runtime.prompts.system_prompt import is_compact, read_prompt_options
 from halocline.store.paths import Home
@@ -27,10 +29,51 @@ SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_7
         (["openai/large"], {"prompt": "compact"}, True),
         (["scripted/x.toml"], {}, False),
         (["no-such-provider/x"], {}, False),
+        (["llamacpp/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"], {}, True),
+        (["ollama/qwen3:8b"], {}, True),
+        (["ollama/qwen3:14b"], {}, False),
+        (["groq/llama-3.3-70b-versatile"], {}, False),
+        (["ollama/qwen3:8b"], {"prompt": "full"}, False),
     ],
 )
 def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(models, settings, compact):
     assert is_compact(models, Settings(prices=SMALL, **settings), CATALOGUE) is compact
+
+
+@pytest.mark.parametrize(
+    ("told", "compact"),
+    [
+        (ModelInfo(size=1.5), True),
+        (ModelInfo(size=32.0), False),
+        (ModelInfo(window=16_384), True),
+        (ModelInfo(window=131_072, size=1.5), True),
+        (ModelInfo(window=131_072), False),
+        (ModelInfo(), False),
+    ],
+)
+def test_what_its_server_told_of_a_local_model_counts(told, compact):
+    catalogue = Catalogue()
+    catalogue.told["llamacpp/mine"] = told
+    assert is_compact(["llamacpp/mine"], Settings(), catalogue) is compact
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("ollama/qwen2.5-coder:1.5b", 1.5),
+        ("lmstudio/google/gemma-3-4b-it", 4),
+        ("ollama/gemma3:270m", 0.27),
+        ("ollama/gemma3n:e4b", 4),
+        ("vllm/Qwen/Qwen3-30B-A3B-Instruct", 30),
+        ("mistral/open-mixtral-8x7b", 56),
+        ("llamacpp/llama-3.2-3b-4bit", 3),
+        ("openai/gpt-5.1", None),
+        ("anthropic/claude-sonnet-4-5", None),
+        ("ollama/phi4-mini", None),
+    ],
+)
+def test_a_models_name_says_how_large_it_is(name, size):
+    assert size_of(name) == size
 
 
 def test_the_catalogue_knows_the_window():

@@ -78,6 +78,11 @@ def test_the_end_of_a_turn_is_one_line_of_facts() -> None:
     assert describe_ending(row) == "done · 7 steps · 12.3k tokens · $0.04 · 21 s"
 
 
+def test_an_end_over_a_failure_says_so() -> None:
+    row = TurnEndRow(StopReason.END_TURN, steps=2, failed=("the last edit", "the last command (exit 1)"))
+    assert describe_ending(row).startswith("done, but the last edit and the last command (exit 1) failed · 2 steps")
+
+
 def test_a_limit_is_named_in_the_words_it_was_reported_with() -> None:
     row = TurnEndRow(StopReason.MAX_TURN_REQUESTS, "steps", "The limit of 3 steps is reached.", steps=3)
     assert describe_ending(row).startswith("stopped: The limit of 3 steps is reached · 3 steps")

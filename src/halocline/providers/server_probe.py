@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from halocline.context.system_prompt.model_families import size_of
 from halocline.net.http import fetch_json
 from halocline.protocol.errors import ModelError
 from halocline.protocol.values import Value
@@ -21,7 +22,7 @@ from halocline.providers.endpoint import Endpoint
 LOCAL_SECONDS = 0.4
 """Seconds to wait for a server on this machine; `REMOTE_SECONDS` for all others."""
 REMOTE_SECONDS = 5.0
-MILLION = 1_000_000
+MILLION, BILLION = 1_000_000, 1_000_000_000
 
 T = TypeVar("T")
 
@@ -123,8 +124,9 @@ def _ollama_described(answer: Any, model: str) -> ModelInfo | None:
     shown = read_ollama_show(answer)
     if shown is None:
         return None
-    able = shown.capabilities
+    able, count = shown.capabilities, shown.model_info.get("general.parameter_count")
     return ModelInfo(
+        size=count / BILLION if isinstance(count, int) else None,
         window=shown.own_window or shown.trained_window,
         tools=None if able is None else "tools" in able,
         images=None if able is None else "vision" in able,
@@ -149,6 +151,7 @@ class _Abilities(Value, frozen=True):
 class _StudioModel(Value, frozen=True):
     key: str = ""
     max_context_length: int | None = None
+    params_string: str | None = None
     loaded_instances: tuple[_Instance, ...] = ()
     capabilities: _Abilities = _Abilities()
 
@@ -164,7 +167,8 @@ def _read_lm_studio(answer: Any, model: str) -> ModelInfo | None:
         if model in (row.key, *loaded):
             window = loaded.get(model) or next(iter(loaded.values()), None) or row.max_context_length
             able = row.capabilities
-            return ModelInfo(window=window, tools=able.trained_for_tool_use, images=able.vision)
+            size = size_of(row.params_string or "")
+            return ModelInfo(window=window, tools=able.trained_for_tool_use, images=able.vision, size=size)
     return None
 
 
@@ -185,6 +189,7 @@ def _read_llamacpp(answer: Any, model: str) -> ModelInfo | None:
 
 class _Meta(Value, frozen=True):
     n_ctx: int | None = None
+    n_params: int | None = None
 
 
 class _Top(Value, frozen=True):
@@ -233,6 +238,7 @@ def _read_model_list(answer: Any, model: str) -> ModelInfo | None:
         max_output=row.max_completion_tokens or (row.top_provider.max_completion_tokens if row.top_provider else None),
         prices=_per_million(_decode_answer(row.pricing, _Pricing)),
         tools=None if able is None else "tools" in able,
+        size=row.meta.n_params / BILLION if row.meta and row.meta.n_params else None,
     )
 
 

@@ -137,13 +137,19 @@ def describe_ending(row: TurnEndRow) -> str:
     is_reported = row.usage.total or not row.steps
     cost = row.cost if is_reported else None
     why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
+    failed = f", but {' and '.join(row.failed)} failed" if row.failed else ""
     facts = [
-        f"stopped: {why}" if why else _ENDINGS[row.reason],
+        f"stopped: {why}" if why else _ENDINGS[row.reason] + failed,
         format_plural(row.steps, "step"),
         *([format_tokens(row.usage, cost), format_money(cost)] if is_reported or row.reason in _UNREPORTED else []),
         format_duration(row.seconds),
     ]
     return " · ".join(facts)
+
+
+def describe_failed(failed: tuple[str, ...]) -> str:
+    """Say what failed last before a turn ended; empty if nothing did."""
+    return f"The task ended, but {' and '.join(failed)} failed." if failed else ""
 
 
 def job_ending(row: JobEndRow) -> str:

@@ -1,21 +1,58 @@
-"""Checks what a model gives as the end of a turn: its work, if the settings say so, and its answer. Pure."""
+"""Checks what a model gives as the end of a turn: its work, and its answer. Pure.
+
+A report that the task is done is checked against what happened: if the newest edit or command of the turn failed, the
+model is told once. A second report ends the turn, whose end says what failed.
+"""
 
 from halocline.context import notes
-from halocline.protocol.events import AnswerAccepted, AnswerRefused, CompletionQuestioned, CompletionRequired
+from halocline.ports.tool import Toolset
+from halocline.protocol.command_ends import command_failure
+from halocline.protocol.events import AnswerAccepted, AnswerRefused, CompletionQuestioned, CompletionRequired, TurnEnded
+from halocline.protocol.kinds import COMMAND_TOOL, CallStatus, ToolKind
 from halocline.protocol.messages import StopReason
+from halocline.protocol.state.final_answer import FINISHES
 from halocline.protocol.state.state import State
 from halocline.task.structured_answer import judge_answer
 
 EndCheck = CompletionRequired | CompletionQuestioned | AnswerAccepted | AnswerRefused
 
 
-def check_end(state: State) -> tuple[EndCheck, ...]:
+def check_end(state: State, toolset: Toolset) -> tuple[EndCheck, ...]:
     """Return the events before the turn can end. If they give the model something to read, it continues."""
     if _lacks_completion(state):
         return (CompletionRequired(content=(notes.completion.ask_for_completion(),)),)
-    if _is_to_be_checked(state):
-        return (CompletionQuestioned(content=(notes.double_check.ask_for_check(),)),)
+    failed = find_failures(state, toolset) if _is_reported_done(state) else ()
+    doubts = [notes.double_check.ask_to_mend(failed)] if failed else []
+    doubts += [notes.double_check.ask_for_check()] if _is_to_be_checked(state) else []
+    if doubts:
+        return (CompletionQuestioned(content=(*doubts,)),)
     return judge_answer(state)
+
+
+def end_by_model(state: State, toolset: Toolset) -> TurnEnded:
+    """Return the end of a turn that the model ended, with what failed last."""
+    reply = state.last_message
+    failed = find_failures(state, toolset) if reply.stop_reason is StopReason.END_TURN else ()
+    return TurnEnded(reason=reply.stop_reason, text=reply.refusal, failed=failed)
+
+
+def find_failures(state: State, toolset: Toolset) -> tuple[str, ...]:
+    """Return what failed last in the turn: its newest edit, its newest command. What was not allowed did not fail."""
+    ends = state.turn.ended if state.turn else {}
+    tools = {name: tool for name in ends if (tool := toolset.find(name, state))}
+    edits = [end for name, end in ends.items() if name in tools and tools[name].kind is ToolKind.EDIT]
+    newest = max(edits, key=lambda end: end.seq, default=None)
+    failed = ["the last edit"] if newest and newest.status is CallStatus.FAILED else []
+    if command := ends.get(COMMAND_TOOL):
+        how = "not run" if command.status is CallStatus.FAILED else command_failure(command.result.text)
+        failed += [f"the last command ({how})"] if how else []
+    return tuple(failed)
+
+
+def _is_reported_done(state: State) -> bool:
+    """True for the first report of the turn that the task is done."""
+    turn = state.turn
+    return turn is not None and turn.is_over and not turn.questioned and FINISHES in turn.ended
 
 
 def _lacks_completion(state: State) -> bool:

@@ -15,7 +15,7 @@ from halocline.protocol.state.state import loose_ends
 from halocline.task import calls
 from halocline.task.compactor import Compactor
 from halocline.task.context_updates import collect_updates
-from halocline.task.end_checks import check_end
+from halocline.task.end_checks import check_end, end_by_model
 from halocline.task.inbox import InboxRequest, Prompt, Wake
 from halocline.task.parts import TaskParts
 from halocline.task.turn_ends import end_of, hooks_after
@@ -93,9 +93,9 @@ class Task:
             if await self.inbox.queue.deliver_steering():
                 continue
             if self.state.turn_is_over or not message.tool_calls:
-                self.emit(*check_end(self.state))
+                self.emit(*check_end(self.state, self.toolset))
                 if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
-                    return TurnEnded(reason=message.stop_reason, text=message.refusal)
+                    return end_by_model(self.state, self.toolset)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
     async def ask(self) -> AssistantMessage:

@@ -9,11 +9,13 @@ from tests.surfaces.acp.editor import Editor, begin, connect, flags, load, promp
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.script import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller
 from halocline.runtime.task_options import Choices
 from halocline.surfaces.acp.replay import list_standing
+from halocline.surfaces.acp.updates import Updates
 from halocline.testing.model_server import ModelServer
 
 TODOS = Call("update_todos", {"todos": [{"text": "Look", "status": "completed"}]})
@@ -60,6 +62,12 @@ async def test_a_loaded_session_shows_the_conversation_without_what_was_rewound(
         async with connect(third, tmp_path, *flags(server)) as connection:
             await load(connection, folder, task)
     assert (prompts_of(third), third.said) == (["first", "third"], "One.Three.")
+
+
+def test_an_end_over_a_failure_is_told_as_a_message() -> None:
+    end = ev.TurnEnded(reason=StopReason.END_TURN, failed=("the last edit",))
+    (update,) = Updates("/w", lambda image: b"").of(end, prompted=True)
+    assert update.content.text.strip() == "The task ended, but the last edit failed."
 
 
 def test_a_rewind_to_a_point_that_was_rewound_brings_it_back() -> None:

@@ -51,6 +51,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "steps": 1,
         "exit_code": 0,
         "limit": "",
+        "failed": [],
         "error": "",
         "hint": "",
         "structured_output": None,
@@ -181,6 +182,13 @@ async def test_what_needed_an_approval_is_said_with_what_to_do(halo: Halo) -> No
     assert done.out == "Hello.\n"
     assert "needed approval" in done.err
     assert "--approval-mode" in done.err
+
+
+async def test_a_task_that_ends_over_a_failed_command_says_so(halo: Halo) -> None:
+    model = halo.script({"call": [shell("exit 3")]}, HI)
+    done = await halo.run("-p", "-y", "-m", model, "hi")
+    assert (done.code, done.out) == (0, "Hello.\n")
+    assert "The task ended, but the last command (exit 3) failed." in done.err
 
 
 async def test_each_refused_call_is_named_with_its_rule_and_reason(halo: Halo) -> None:

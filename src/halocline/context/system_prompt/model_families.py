@@ -1,4 +1,4 @@
-"""Model families: their extra instructions, and the edit format they were trained on."""
+"""Model families: their extra instructions, and the edit format they were trained on; sizes of models."""
 
 import re
 
@@ -19,3 +19,16 @@ FAMILIES = {
 def family_of(model: str) -> str:
     """Return the family of a model (`provider/model`); empty if it needs no extra instructions."""
     return next((name for name, pattern in FAMILIES.items() if re.match(pattern, model.lower())), "")
+
+
+_SIZE = re.compile(r"(?<![\d.])(?:(\d+)x)?(\d+(?:\.\d+)?)(b|m)(?![a-z\d])")
+
+
+def size_of(model: str) -> float | None:
+    """Return the parameters that a model's name says, in thousand millions; None if it says none.
+
+    Of a mixture (`8x7b`, `30b-a3b`) all count, not those at work.
+    """
+    found = _SIZE.findall(model.rpartition("/")[2].lower())
+    sizes = (int(times or 1) * float(number) / (1 if unit == "b" else 1000) for times, number, unit in found)
+    return max(sizes, default=None)

@@ -73,11 +73,15 @@ class SteeringReceived(Durable, frozen=True):
 
 
 class TurnEnded(Durable, frozen=True):
-    """The turn ended. If a limit ended it, `limit` names it; `text` is for people."""
+    """The turn ended. If a limit ended it, `limit` names it; `text` is for people.
+
+    `failed` says what failed last in a turn that the model ended: `the last edit`, `the last command (exit 1)`.
+    """
 
     reason: StopReason
     limit: str = ""
     text: str = ""
+    failed: tuple[str, ...] = ()
 
 
 class HandedOver(Durable, frozen=True):

@@ -3,7 +3,9 @@
 from halocline.protocol.messages import AssistantMessage, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 
-REPORTS = ("attempt_completion", "plan_mode_respond")
+FINISHES = "attempt_completion"
+"""The tool that reports that the task is done."""
+REPORTS = (FINISHES, "plan_mode_respond")
 """Tools whose result is the answer when it ends a turn."""
 
 

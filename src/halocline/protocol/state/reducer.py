@@ -22,7 +22,7 @@ from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.state.plan import TodoAge
 from halocline.protocol.state.rewind import remember_point, restore_state
 from halocline.protocol.state.state import State
-from halocline.protocol.state.turn import AnswerState, TurnState, go_on, note_action
+from halocline.protocol.state.turn import AnswerState, TurnState, end_call, go_on, note_action
 
 Reducer = Callable[[State, Any], State]
 
@@ -149,7 +149,7 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     pending = state.pending
     after = replace(
         state,
-        turn=replace(state.turn, is_over=True) if state.turn and e.ends_turn else state.turn,
+        turn=end_call(state.turn, e),
         messages=grow_series(state.messages, e.result),
         budget=state.budget.after_call(pending.find_call(e.call), e, declined=pending.declined),
         pending=pending.after_call_end(e.call),

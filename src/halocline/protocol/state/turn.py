@@ -1,9 +1,11 @@
 """The running turn, and the structured answer of the latest one."""
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from halocline.protocol.events.questions import AnswerRefused
-from halocline.protocol.events.tool_calls import FileChanged, ToolCallStarted
+from halocline.protocol.events.tool_calls import FileChanged, ToolCallEnded, ToolCallStarted
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.values import JsonObject, Value
 
@@ -12,6 +14,7 @@ class TurnState(Value, frozen=True):
     """The running turn. `seq` is the number of its first event, `first_message` the index of its prompt.
 
     `acted`: a file changed in it, or a command ran; `questioned`: the model was asked to check its work.
+    `ended` has the newest end of each tool's calls.
     """
 
     started_at: float
@@ -21,6 +24,7 @@ class TurnState(Value, frozen=True):
     first_message: int = 0
     acted: bool = False
     questioned: bool = False
+    ended: Mapping[str, ToolCallEnded] = {}
 
 
 class AnswerState(Value, frozen=True):
@@ -43,3 +47,9 @@ def note_action(turn: TurnState | None, event: FileChanged | ToolCallStarted) ->
     """Return the turn after a file changed, or a call started: a command may change anything."""
     acts = isinstance(event, FileChanged) or event.kind is ToolKind.EXECUTE
     return replace(turn, acted=True) if turn and acts and not turn.acted else turn
+
+
+def end_call(turn: TurnState | None, event: ToolCallEnded) -> TurnState | None:
+    """Return the turn after the end of a call."""
+    ended = turn and {**turn.ended, event.name: event}
+    return turn and replace(turn, is_over=turn.is_over or event.ends_turn, ended=ended)

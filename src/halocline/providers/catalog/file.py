@@ -102,6 +102,8 @@ class Catalogue:
         self._paths = paths
         self._editor = editor
         self._open: list[CatalogueFile] | None = None
+        self.told: dict[str, ModelInfo] = {}
+        """What local servers told of their models before a task with them began; by `provider/model`."""
 
     @property
     def files(self) -> list[CatalogueFile]:

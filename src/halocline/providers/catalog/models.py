@@ -34,6 +34,7 @@ class ModelInfo(Value, frozen=True):
     """One model. `tiers` are in ascending order. `reasoning_field` is where the server wants its reasoning back.
 
     `tools`, `images` and `thinking` are its abilities; None is unknown. `leaving`: its vendor will withdraw it.
+    `size` is in thousand millions of parameters.
     """
 
     title: str = ""
@@ -46,6 +47,7 @@ class ModelInfo(Value, frozen=True):
     thinking: bool | None = None
     reasoning_field: str = ""
     leaving: bool = False
+    size: float | None = None
 
 
 UNKNOWN = ModelInfo()

@@ -76,6 +76,8 @@ async def open_model(
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
         return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
+    if vendor.is_free and wants_to_know(at):
+        catalogue.told[at.name] = await ask_info(at)
     if settings.max_cost is not None:
         at = await with_a_price(at, settings.max_cost)
     heard = replace(at, network=replace(at.network, on_sent=on_sent))

@@ -95,7 +95,9 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = None
     prompt: Annotated[
         Literal["auto", "full", "compact"],
-        Says(description="System prompt: full, compact (with fewer tools), or auto (compact for windows up to 32K)."),
+        Says(
+            description="System prompt: full, compact (fewer tools), or auto (compact up to a 32K window or 9B size)."
+        ),
     ] = "auto"
     system_prompt_file: Annotated[
         str,

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.command_ends import command_answer, command_failure
 from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.kinds import CallStatus, ToolKind
+from halocline.protocol.kinds import COMMAND_TOOL, CallStatus, ToolKind
 from halocline.protocol.messages import Image, ToolCall
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.rows import words as row_words
@@ -140,8 +141,8 @@ def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
-            failure=row_words.command_failure(row_words.tool_output(e.result)) if e.name == row_words.COMMANDS else "",
-            answer=row_words.command_answer(row_words.tool_output(e.result)) if e.name == row_words.COMMANDS else "",
+            failure=command_failure(row_words.tool_output(e.result)) if e.name == COMMAND_TOOL else "",
+            answer=command_answer(row_words.tool_output(e.result)) if e.name == COMMAND_TOOL else "",
             console=row_words.console_lines(e.result) if e.name == "browser_action" else (),
         )
 
@@ -150,22 +151,20 @@ def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
 
 def start_own_command(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
     arguments: JsonObject = {"command": e.command}
-    row = CallRow(
-        e.run, row_words.COMMANDS, e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at, seq=e.seq
-    )
+    row = CallRow(e.run, COMMAND_TOOL, e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at, seq=e.seq)
     return add_rows(t, replace(row, own=True))
 
 
 def end_own_command(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     def end(row: CallRow) -> CallRow:
-        answer = row_words.command_answer(f"[{e.said}")
+        answer = command_answer(f"[{e.said}")
         is_well = e.exit_code == 0 or answer or (e.exit_code is None and e.job)
         ended = CallStatus.COMPLETED if is_well else CallStatus.FAILED
         return replace(
             row,
             status=CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
-            failure=row_words.command_failure(f"[{e.said}"),
+            failure=command_failure(f"[{e.said}"),
             answer=answer,
             job=e.job,
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),

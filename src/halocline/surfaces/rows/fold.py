@@ -83,6 +83,7 @@ def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
         at=e.at,
         files=len(turn.files),
         repeats=bool(e.text) and turn.error == e.text,
+        failed=e.failed,
     )
     acted = e.reason is StopReason.END_TURN and t.mode is Mode.ACT
     left = row_words.unfinished_notices(t.todos) if turn.planned and acted else ()

@@ -277,7 +277,7 @@ class ErrorRow(Tagged, frozen=True):
 class TurnEndRow(Tagged, frozen=True):
     """The end of a turn. `cost` is in US dollars, None when a price was unknown; `seconds` is its duration.
 
-    It wrote `files` files. `repeats`: its text is that of an error above.
+    It wrote `files` files. `repeats`: its text is that of an error above. `failed` is what failed last before it.
     """
 
     reason: StopReason
@@ -290,6 +290,7 @@ class TurnEndRow(Tagged, frozen=True):
     at: float = 0.0
     files: int = 0
     repeats: bool = False
+    failed: tuple[str, ...] = ()
 
 
 Said = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | QuestionRow | TodosRow | NoticeRow | ErrorRow

@@ -162,25 +162,6 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = (
     (re.compile("not_found|invalid|no_tools|picture"), "model"),
 )
 
-COMMANDS = "execute_command"
-_ANSWER = re.compile(r"\[exit code 1: ([^,\]]+)")
-_FAILURE = re.compile(r"\[(?:exit code (-?[1-9]\d*)\b(?!: )|killed by (\w+)|(stopped): it was still running)")
-
-
-def command_failure(output: str) -> str:
-    """`exit 3`, `SIGKILL`, `timed out`: how a command failed, by the last line of its result; empty if it did not."""
-    found = _FAILURE.match(output.rstrip().rpartition("\n")[2])
-    if found is None:
-        return ""
-    code, name, stopped = found.groups()
-    return f"exit {code}" if code else name or ("timed out" if stopped else "")
-
-
-def command_answer(output: str) -> str:
-    """`nothing was found`: the meaning of exit code 1 that is not a failure, by the last line of a result."""
-    found = _ANSWER.match(output.rstrip().rpartition("\n")[2])
-    return found[1] if found else ""
-
 
 def unfinished_notices(todos: tuple[Todo, ...]) -> tuple[NoticeRow, ...]:
     """A notice when the agent ends its turn with open items on its list."""

@@ -20,6 +20,7 @@ from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.state.final_answer import FINISHES
 from halocline.protocol.state.state import State
 from halocline.task.calls.ask_person import Asking
 from halocline.task.calls.cut_calls import answer_cut_call
@@ -48,7 +49,6 @@ NOBODY = (
 DECLINED = "The user declined this call. It was not run and nothing changed."
 CHANGED = "Not done: a file changed after the user saw this edit, and was left as it is. Read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
-FINISHES = "attempt_completion"
 NOT_ALONE = (
     "The task is not finished yet: {tool} stood beside other calls, whose results you had not read. Read them now; "
     "if they are as you expected, call {tool} again, alone."

@@ -43,6 +43,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     duration: float
     exit_code: int
     limit: str = ""
+    failed: tuple[str, ...] = ()
     error: str = ""
     hint: str = ""
     structured_output: JsonObject | None = None
@@ -64,6 +65,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             duration=round(seconds, 3),
             exit_code=int(of_state(state)),
             limit=end.limit if end else "",
+            failed=end.failed if end else (),
             error=raised.text if raised else end.text if end else "",
             hint=raised.hint if raised else "",
             structured_output=state.answer.accepted,
@@ -165,6 +167,10 @@ class Answer(Silent):
             print_message("Interrupted.", f"To continue: halo -r {state.task}")
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
+        elif end and end.failed:
+            from halocline.surfaces.figures import describe_failed
+
+            print_message(describe_failed(end.failed))
         elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 

@@ -134,7 +134,7 @@ def error_card(row: r.ErrorRow) -> RenderableType:
 
 def end_card(row: r.TurnEndRow) -> RenderableType:
     match row.reason:
-        case StopReason.END_TURN:
+        case StopReason.END_TURN if not row.failed:
             mark, style = "✓", "good"
         case StopReason.ERROR | StopReason.REFUSAL:
             mark, style = "✗", "bad"

@@ -1794,6 +1794,7 @@ export interface TurnEndRow {
   at?: number
   files?: number
   repeats?: boolean
+  failed?: Array<string>
 }
 
 /** A turn from event `seq` to `end` (0: it runs). `finished` when it ended with a completion. */

@@ -87,11 +87,11 @@ export function TurnEnd({ row, task }) {
   ]
     .filter(Boolean)
     .join(' · ')
-  const good = row.reason === 'end_turn'
+  const good = row.reason === 'end_turn' && !row.failed?.length
   const said = row.repeats ? '' : row.text // shown by the error's card above
   return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
     <span>
-      ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
+      ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}${row.failed?.length ? `, but ${row.failed.join(' and ')} failed` : ''}
       ${said ? ` · ${shown(said)}` : ''} · ${took}
       ${row.at && html`${' · '}<${Time} at=${row.at} />`}
     </span>
