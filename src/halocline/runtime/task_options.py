@@ -14,6 +14,7 @@ from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
     from halocline.runtime.parts.editor_parts import EditorParts
+    from halocline.runtime.parts.program_parts import ProgramParts
 
 
 _NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools"})
@@ -60,7 +61,7 @@ class TaskOptions(Value, frozen=True):
     `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
     while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
     more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `editor` is what the
-    editor that opens the task brings.
+    editor that opens the task brings, `program` what the program brings.
     """
 
     model: str | None = None
@@ -74,3 +75,4 @@ class TaskOptions(Value, frozen=True):
     effort: Effort | None = None
     thinking_budget: int | None = None
     editor: "EditorParts | None" = None
+    program: "ProgramParts | None" = None

@@ -18,12 +18,12 @@ _INTEGER, _NUMBER = re.compile(r"-?\d{1,15}"), re.compile(r"-?\d{1,15}(\.\d{1,15
 
 def fit_arguments(arguments: JsonObject, tool: McpTool) -> JsonObject:
     """Return the arguments as they are sent; the same object if there is nothing to do."""
-    fitted = _fit_value(arguments, tool.schema)
+    fitted = fit_value(arguments, tool.schema)
     named = _rename_back(fitted, tool.renamed) if tool.renamed else fitted
     return arguments if named == arguments and repr(named) == repr(arguments) else named
 
 
-def _fit_value(value: Any, schema: Any) -> Any:
+def fit_value(value: Any, schema: Any) -> Any:
     """Fit a value to the first of the schema's choices that has a meaning for it."""
     if not isinstance(schema, dict):
         return value
@@ -35,12 +35,12 @@ def _fit_value(value: Any, schema: Any) -> Any:
         case dict():
             fields, needed = schema.get("properties", {}), schema.get("required", ())
             return {
-                key: _fit_value(one, fields.get(key))
+                key: fit_value(one, fields.get(key))
                 for key, one in value.items()
                 if one is not None or key in needed or _takes_null(fields.get(key, {}))
             }
         case list():
-            return [_fit_value(one, schema.get("items")) for one in value]
+            return [fit_value(one, schema.get("items")) for one in value]
     return value
 
 

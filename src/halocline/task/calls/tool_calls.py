@@ -29,7 +29,7 @@ from halocline.protocol.state.state import State
 from halocline.protocol.terminal_text import plain_output
 from halocline.task.calls.admission import OVERTAKEN, Admission, NotAdmitted
 from halocline.task.calls.ask_person import Asking
-from halocline.task.calls.events import Run, call_started, redact_output
+from halocline.task.calls.events import Run, call_started, name_cause, redact_output
 from halocline.task.calls.held_files import Admit
 from halocline.task.calls.pending_approvals import Pending
 from halocline.task.calls.tool_context import ToolContexts
@@ -95,10 +95,10 @@ class ToolCalls:
         self._emit(call_started(run, self._state().host.sandbox))
         attention, hooks = self._host.sources.changes, self._host.hooks
         may_change = run.tool.kind is ToolKind.EXECUTE and run.changes_files
-        if not attention or not (may_change or (run.tool.edits and hooks)):
+        if not attention or not (may_change or run.summary.custom or (run.tool.edits and hooks)):
             await self._perform(run)
             return
-        async with attention.watching(self._state, run.summary.command or f"a hook on {run.call.name}"):
+        async with attention.watching(self._state, name_cause(run)):
             await self._perform(run)
 
     async def _perform(self, run: Run) -> None:
@@ -134,7 +134,8 @@ class ToolCalls:
         An edit reads and plans meanwhile: only its writes wait, and these check their places themselves. Others wait as
         a whole, and what was judged before a wait is judged again.
         """
-        is_edit, waited = run.tool.kind is ToolKind.EDIT, run.approved or (run.tool.edits and self._host.hooks)
+        is_edit = run.tool.kind is ToolKind.EDIT and not run.summary.custom
+        waited = run.approved or (run.tool.edits and self._host.hooks)
         if not run.changes_files:
             if waited:
                 self._require_same_places(run)
