@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from halocline._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from halocline.ports.model import Model as Model, Request as Request
+    from halocline.protocol import commands as commands, events as events
     from halocline.protocol.errors import (
         HaloclineError as HaloclineError,
         ModelError as ModelError,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from halocline.sdk.tools import Tool as Tool, Url as Url, tool as tool
 
 _PLACES = {
+    "ports.model": "Model Request",
+    "protocol": "commands events",
     "protocol.errors": "HaloclineError ModelError SettingsError TaskBusy TaskNotFound ToolFailure UsageError",
     "protocol.kinds": "ApprovalMode Choice Diff Mode",
     "protocol.messages": "Effort StopReason Usage",
@@ -52,7 +56,8 @@ if not TYPE_CHECKING:  # so that type checkers report names that are not there
         """Load a public name. Raises AttributeError if there is none."""
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        place = import_module(f"{__name__}.{_MODULES[name]}")
+        found = getattr(place, name, None) or import_module(f"{place.__name__}.{name}")
         globals()[name] = found
         return found
 

@@ -136,6 +136,7 @@ class ModelError(HaloclineError):
 
     @property
     def retryable(self) -> bool:
+        """True if the same request may succeed later."""
         return self.kind in RETRYABLE
 
     @property

@@ -15,16 +15,19 @@ from halocline.store.settings.settings import Settings
 if TYPE_CHECKING:
     from halocline.runtime.parts.editor_parts import EditorParts
     from halocline.runtime.parts.program_parts import ProgramParts
+else:  # so that the signature of the options can be read, though nothing is loaded
+    EditorParts = ProgramParts = object
 
 
-_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools"})
+_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools", "custom_tools"})
 """Options that no setting corresponds to."""
 
 
 class Choices(Value, frozen=True):
     """Options of this run that override the settings; None keeps the setting. `unattended`: no one watches the run.
 
-    `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`).
+    `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`), which may name `custom_tools`, the
+    program's own.
     """
 
     profile: str | None = None
@@ -48,6 +51,7 @@ class Choices(Value, frozen=True):
     unattended: bool | None = None
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] | None = None
+    custom_tools: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""

@@ -5,11 +5,13 @@ What must stay true: every path and command that a tool uses through this passes
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.policy.read_scope import ELSEWHERE
 from halocline.ports import tool as port
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
@@ -20,6 +22,12 @@ from halocline.tools.places import absolute_path, explaining_errors
 
 LARGEST = 20_000_000
 """Bytes of a file that is read whole."""
+OUT_OF_REACH = (
+    "{path} is out of reach of this call. A tool reads the workspace, or the files that its arguments of type Path "
+    "name, and writes only those."
+)
+LEADS_ELSEWHERE = "it now leads elsewhere than when it was checked"
+"""Said of a file that a call may not write."""
 TIME_LIMIT = 120.0
 """Seconds until a command is stopped."""
 
@@ -61,12 +69,13 @@ class ToolContext:
 
     async def read_text(self, path: Path | str) -> str:
         """Return the text of a file, whatever its encoding. Raises ToolFailure, also for hidden and secret files."""
-        return (await changes.read_original(str(path), self._call)).file.view
+        with naming_what_is_open(path):
+            return (await changes.read_original(str(path), self._call)).file.view
 
     async def read_bytes(self, path: Path | str) -> bytes:
         """Return the content of a file of at most 20 MB. Raises ToolFailure."""
         place = absolute_path(str(path), self._call)
-        with explaining_errors(place, self._call):
+        with naming_what_is_open(path), explaining_errors(place, self._call):
             return await self._call.host.files.read(place, LARGEST)
 
     async def write_text(self, path: Path | str, text: str) -> None:
@@ -74,16 +83,16 @@ class ToolContext:
 
         Raises ToolFailure.
         """
-        was = await changes.read_original(str(path), self._call)
-        change = changes.Change(was, was.file.with_view(text), "")
-        done = await changes.commit_all([change], self._call)
+        with naming_what_is_open(path):
+            was = await changes.read_original(str(path), self._call)
+            done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
         self.events += done.events
         self.diffs += done.diffs
 
     async def list_folder(self, path: Path | str = ".") -> list[str]:
         """Return the names in a folder, sorted; those of folders end in `/`. Raises ToolFailure."""
         place = absolute_path(str(path), self._call)
-        with explaining_errors(place, self._call):
+        with naming_what_is_open(path), explaining_errors(place, self._call):
             return [f"{name}/" if is_folder else name for name, is_folder in await self._call.host.files.list(place)]
 
     async def run(self, command: str, *, timeout: float = TIME_LIMIT) -> CommandResult:
@@ -108,6 +117,17 @@ class ToolContext:
     def log(self, text: str) -> None:
         """Write a line to the logger `halocline.tools`, for the author of the tool."""
         logging.getLogger("halocline.tools").info("%s: %s", self._name, text)
+
+
+@contextmanager
+def naming_what_is_open(path: Path | str) -> Iterator[None]:
+    """Say of a file that the call was not judged for how it can be: nothing was moved in between."""
+    try:
+        yield
+    except ToolFailure as failure:
+        if ELSEWHERE not in failure.text and LEADS_ELSEWHERE not in failure.text:
+            raise
+        raise ToolFailure(OUT_OF_REACH.format(path=path)) from failure
 
 
 def describe_written(context: ToolContext, failure: ToolFailure) -> str:

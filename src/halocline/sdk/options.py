@@ -15,7 +15,7 @@ from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.sdk.decisions import OnApproval, OnQuestion
 from halocline.sdk.hooks import Hooks, read_hooks
 from halocline.sdk.program import ProgramTools
-from halocline.sdk.tools import Tool
+from halocline.sdk.tools import Tool, name_tool
 from halocline.tools.toolset import every_tool
 
 E = TypeVar("E", Mode, ApprovalMode, Effort)
@@ -83,6 +83,7 @@ def read_choices(options: Options) -> Choices:
     for name in ("allowed_tools", "disallowed_tools"):
         if name in options:
             given[name] = tuple(options[name])
+    given["custom_tools"] = tuple(map(name_tool, options.get("tools", ())))
     return Choices(**given, unattended=True)
 
 
@@ -99,9 +100,9 @@ def read_options(options: Options) -> TaskOptions:
     attended = any(options.get(name) for name in ("on_approval", "on_question"))
     return TaskOptions(
         model=name_model(options.get("model")),
-        mode=_read_word(Mode, "mode", options.get("mode")),
-        approval_mode=_read_word(ApprovalMode, "approval_mode", options.get("approval_mode")),
-        effort=_read_word(Effort, "effort", options.get("effort")),
+        mode=read_word(Mode, "mode", options.get("mode")),
+        approval_mode=read_word(ApprovalMode, "approval_mode", options.get("approval_mode")),
+        effort=read_word(Effort, "effort", options.get("effort")),
         attended=attended,
         asks_again=attended,
         trusted=options.get("trusted", False),
@@ -124,7 +125,8 @@ def name_model(model: str | Model | None) -> str | None:
     return model if isinstance(model, str) or model is None else model.name
 
 
-def _read_word(kind: type[E], name: str, given: E | str | None) -> E | None:
+def read_word(kind: type[E], name: str, given: E | str | None) -> E | None:
+    """Return the value that a word stands for. Raises UsageError with the words that there are."""
     if given is None:
         return None
     try:

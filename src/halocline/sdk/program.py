@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -57,7 +58,8 @@ def read_arguments(tool: Tool[..., Any], arguments: JsonObject, ctx: port.ToolCo
         value = convert_value(arguments, build_input(tool.function, tool.name), ctx.workspace)
     except (ValueError, TypeError) as error:
         raise ToolFailure(f"Invalid arguments for {tool.name}: {error}. Nothing was run; correct them.") from error
-    return {name: getattr(value, name) for name in read_parameters(tool.function, tool.name)}
+    given = {name: getattr(value, name) for name in read_parameters(tool.function, tool.name)}
+    return {name: ctx.workspace / one if isinstance(one, PurePath) else one for name, one in given.items()}
 
 
 async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:

@@ -16,7 +16,7 @@ from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
 from halocline.sdk.decisions import decide, settle
-from halocline.sdk.options import Options, name_model, read_options
+from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, read_result, wanted_schema
 from halocline.surfaces.export.task import Form, export_task
 
@@ -91,6 +91,11 @@ class Task:
         """Yield the events after number `after`, then new ones as they happen, until the task closes."""
         return self._client.events(self.id, after)
 
+    @property
+    def past(self) -> list[ev.DurableEvent]:
+        """All events of the task that the log keeps."""
+        return self._client.past(self.id)
+
     def send_command(self, command: cmd.AnyCommand) -> bool:
         """Send any command of the protocol. Return False if it came too late. Raises UsageError."""
         return self._client.send(command)
@@ -103,7 +108,7 @@ class Task:
 
     def switch_mode(self, mode: Mode | str) -> None:
         """Switch to `plan` or `act` mode. Raises UsageError."""
-        self._client.send(cmd.SetMode(task=self.id, mode=Mode(mode)))
+        self._client.send(cmd.SetMode(task=self.id, mode=read_word(Mode, "mode", mode) or Mode.ACT))
 
     async def fork(self, *, at: int = 0, folder: Path | str | None = None) -> "Task":
         """Open a copy of the task as it was after event `at`; 0 is now.
@@ -152,10 +157,9 @@ class Task:
         try:
             found = await self._client.time.compare(self.workspace, f"{self.id}@{since}")
         except HaloclineError:
-            past = self._client.past(self.id)
             return tuple(
                 diff
-                for event in past
+                for event in self.past
                 if isinstance(event, ev.ToolCallEnded) and event.seq > since
                 for diff in event.diffs
             )
@@ -168,7 +172,7 @@ class Task:
         """
         if form not in [*Form]:
             raise UsageError(f"{form!r} is no form of an export.", f"Choose one of {', '.join(Form)}.")
-        return export_task(self._client.past(self.id), Form(form), self._client.build_redactor())
+        return export_task(self.past, Form(form), self._client.build_redactor())
 
     async def close(self) -> None:
         """Close the task once its turn has ended. Raises the error that broke it, if one did."""

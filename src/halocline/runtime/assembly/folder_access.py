@@ -73,7 +73,7 @@ class FolderAccess(ModelAccess):
         access = super().of(choices, env, layers=layers)
         if choices.allowed_tools or choices.disallowed_tools:
             patterns = (choices.allowed_tools or (), choices.disallowed_tools or ())
-            access.given_rules = rules.tool_patterns.read_patterns(*patterns)
+            access.given_rules = rules.tool_patterns.read_patterns(*patterns, choices.custom_tools or ())
         return access
 
     def in_folder(self, workspace: Path, roots: tuple[str, ...] = (), *, trusted: bool = False) -> Self:
