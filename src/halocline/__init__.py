@@ -4,11 +4,9 @@ Each name is loaded when it is first used, so that `import halocline` costs noth
 other modules may change.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 from halocline._version import __version__ as __version__
 
+TYPE_CHECKING = False  # what type checkers take for true, without the import of typing
 if TYPE_CHECKING:
     from halocline.ports.model import Model as Model, Request as Request
     from halocline.protocol import commands as commands, events as events
@@ -56,6 +54,8 @@ if not TYPE_CHECKING:  # so that type checkers report names that are not there
         """Load a public name. Raises AttributeError if there is none."""
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
         place = import_module(f"{__name__}.{_MODULES[name]}")
         found = getattr(place, name, None) or import_module(f"{place.__name__}.{name}")
         globals()[name] = found

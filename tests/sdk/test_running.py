@@ -305,3 +305,59 @@ async def test_text_that_begins_with_a_slash_is_text(scripted, workspace):
         "/etc/hosts is read by whom?", folder=workspace, model=scripted(Turn("ok", expect="/etc"))
     )
     assert done.text == "ok"
+
+
+async def test_prompts_that_wait_for_each_other_have_results_of_their_own(scripted, workspace):
+    model = scripted(Turn("first", delay=0.1, cost=1.0), Turn("second", cost=2.0))
+    async with halocline.open(folder=workspace, model=model) as task:
+        first, second = await asyncio.gather(task.run("one"), task.run("two"))
+    assert [(one.text, one.cost, one.steps) for one in (first, second)] == [("first", 1.0, 1), ("second", 2.0, 1)]
+
+
+async def test_a_prompt_that_waits_behind_an_interrupted_turn_is_answered(scripted, workspace):
+    async with halocline.open(folder=workspace, model=scripted(Turn("slow", chunk=1, pace=30), "after")) as task:
+        first, second = asyncio.create_task(task.run("one")), asyncio.create_task(task.run("two"))
+        async for event in task.events():
+            if isinstance(event, ev.TextDelta):
+                break
+        task.interrupt()
+        assert (await first).ended is StopReason.CANCELLED
+        assert (await second).text == "after"
+
+
+async def test_several_programs_run_in_one_process(scripted, workspace):
+    done = await asyncio.gather(*(halocline.run("go", folder=workspace, model=scripted(str(n))) for n in range(5)))
+    assert [one.text for one in done] == list("01234")
+
+
+async def test_a_run_that_is_cancelled_leaves_a_task_that_can_be_resumed(scripted, workspace, halocline_home):
+    running = asyncio.create_task(halocline.run("go", folder=workspace, model=scripted(Turn("slow", delay=60))))
+    while not list(halocline_home.glob("tasks/*/events.jsonl")):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (task,) = (halocline_home / "tasks").iterdir()
+    async with halocline.open(resume=task.name, model=scripted("again")) as opened:
+        assert opened.state.turn is None
+
+
+async def test_a_limit_with_a_callback_for_approvals_alone_ends_the_run(scripted, workspace):
+    read = Turn(calls=(Call("list_files", {"path": "."}),))
+    model = scripted(read, read, "done")
+    done = await halocline.run("go", folder=workspace, model=model, max_steps=1, on_approval=lambda asked: "allow")
+    assert done.limit == "steps"
+
+
+async def test_an_error_shows_its_hint_in_a_traceback(workspace):
+    with pytest.raises(halocline.UsageError) as caught:
+        await halocline.run("go", folder=workspace, model="nowhere/x")
+    assert caught.value.__notes__ == [caught.value.hint]
+
+
+@pytest.mark.process
+async def test_a_command_runs_in_a_notebook_too(scripted, workspace):
+    run = Turn(calls=(Call("execute_command", {"command": "echo $((6 * 7))"}),))
+    done = halocline.run_sync("go", folder=workspace, model=scripted(run, "done"), approval_mode="yolo")
+    assert "42" in calls_of(done)[0].text

@@ -22,6 +22,8 @@ class HaloclineError(Exception):
         super().__init__(text)
         self.text = text
         self.hint = hint
+        if hint:
+            self.add_note(hint)  # programs show it below the traceback
 
 
 class NotWhole(HaloclineError):

@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
         effort: how much the model thinks: `none`, `minimal`, `low`, `medium`, `high` and so on.
         max_steps: requests to the model in one turn.
         max_cost: US dollars in the task.
-        time_limit: seconds of one turn.
+        time_limit: seconds of one turn; with callbacks, it is looked at between two steps.
         api_key: for the model; not logged.
         base_url: the address of the model's server.
         profile: a profile of the settings.

@@ -84,6 +84,8 @@ def describe_value(value: object) -> str:
         return DONE
     if isinstance(value, str):
         return value
+    if isinstance(value, bytes | bytearray):
+        raise ToolFailure("The tool ran, but returned bytes, which no model reads.")
     try:
         return msgspec.json.encode(to_json(value)).decode()
     except (TypeError, ValueError, NotImplementedError) as error:

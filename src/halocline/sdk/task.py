@@ -14,10 +14,11 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.sdk.decisions import decide, settle
 from halocline.sdk.options import Options, name_model, read_options, read_word
-from halocline.sdk.result import Result, read_result, wanted_schema
+from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema
 from halocline.surfaces.export.task import Form, export_task
 
 T = TypeVar("T")
@@ -90,6 +91,11 @@ class Task:
     def events(self, after: int = 0) -> AsyncIterator[ev.Event]:
         """Yield the events after number `after`, then new ones as they happen, until the task closes."""
         return self._client.events(self.id, after)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notices about its start: what of the settings is not in force, a model that is unknown; usually none."""
+        return self._client.remarks(self.id)
 
     @property
     def past(self) -> list[ev.DurableEvent]:
@@ -185,27 +191,40 @@ class Task:
     async def _submit(self, prompt: str, kind: Any, turn: str) -> None:
         schema = None if kind is None else wanted_schema(kind)
         content = (Text(prompt),)
-        command = cmd.SubmitPrompt(task=self.id, content=content, output_schema=schema, verbatim=True, turn=turn)
-        await self._client.pass_on(command)
+        await self._client.pass_on(
+            cmd.SubmitPrompt(
+                task=self.id, content=content, output_schema=schema, verbatim=True, turn=turn, after_stop=True
+            )
+        )
 
     async def _follow(self, prompt: str, kind: Any) -> AsyncGenerator[ev.Event]:
         """Send a prompt and yield the events of its turn. Raises what a callback raised meanwhile."""
-        before, turn = self.state, uuid4().hex
+        state, turn = self.state, uuid4().hex
         await self._submit(prompt, kind, turn)
-        events: list[ev.DurableEvent] = []
-        async for event in self.events(before.seq):
-            if not events and not (isinstance(event, ev.TurnStarted) and event.name == turn):
+        before, events = state, list[ev.DurableEvent]()
+        async for event in self.events(state.seq):
+            if events or (isinstance(event, ev.TurnStarted) and event.name == turn):
+                events += [] if isinstance(event, ev.Transient) else [event]
+            state = state if isinstance(event, ev.Transient) else reduce_event(state, event)
+            if not events:
+                before = state  # other turns may come first, and the task itself may be further
                 continue
-            if not isinstance(event, ev.Transient):
-                events.append(event)
             yield event
             if isinstance(event, ev.TurnEnded):
                 break
+        self._raise_failure(events)
+        changes = await self.changes(before.seq) if _may_have_changed(events) else ()
+        self.result = read_result(before, state, kind, events, changes, self.workspace)
+
+    def _raise_failure(self, events: Sequence[ev.DurableEvent]) -> None:
+        """Raise what a callback raised in the turn, or that the turn has no end."""
         failed, self._failed = self._failed, None
         if failed:
             raise failed
-        changes = await self.changes(before.seq) if _may_have_changed(events) else ()
-        self.result = read_result(before, self.state, kind, events, changes, self.workspace)
+        if not events or not isinstance(events[-1], ev.TurnEnded):
+            raise TaskFailed(
+                f"The task {self.id} was closed before it answered.", "Resume it: halocline.open(resume=…)"
+            )
 
     async def _answer(self) -> None:
         """Answer what the task asks, until it closes. A callback's error ends the turn, and the run raises it."""
