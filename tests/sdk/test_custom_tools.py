@@ -125,6 +125,17 @@ def test_an_unknown_effect_and_a_wrong_name_are_refused():
         halocline.tool(name="two words", description="x")(no_docstring)
 
 
+def test_a_method_of_an_object_is_a_tool_and_a_builtin_function_is_none():
+    class Shop:
+        def price(self, fruit: str) -> float:
+            """Return a price."""
+            return 1.5
+
+    assert list(halocline.tool(Shop().price).definition.schema["properties"]) == ["fruit"]
+    with pytest.raises(halocline.UsageError, match=r"cannot be read|has no type"):
+        halocline.tool(name="make", description="x")(dict)
+
+
 async def test_two_tools_of_one_name_and_the_name_of_a_built_in_tool_are_refused(scripted, workspace):
     def read_file(x: int) -> int:
         """Do."""
@@ -213,12 +224,17 @@ async def hangs() -> None:
     await asyncio.sleep(60)
 
 
+async def times_out() -> None:
+    raise TimeoutError("the server is slow")
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
         (raises, "ValueError: no such city"),
         (fails, "The city is not in the list. Call list_cities first."),
         (hangs, "took longer than 0.05 s"),
+        (times_out, "TimeoutError: the server is slow"),
     ],
 )
 async def test_an_error_is_a_failure_that_the_model_understands(scripted, workspace, function, said, caplog):
@@ -226,7 +242,7 @@ async def test_an_error_is_a_failure_that_the_model_understands(scripted, worksp
     with caplog.at_level(logging.WARNING):
         _, call = await run_tool(scripted, workspace, tool)
     assert (call.status, said in call.text) == (CallStatus.FAILED, True)
-    assert ("Traceback" in caplog.text) == (function is raises)
+    assert ("Traceback" in caplog.text) == (function in (raises, times_out))
 
 
 JUDGED = [

@@ -39,6 +39,18 @@ class Nested(pydantic.BaseModel):
     inner: list[Model]
 
 
+@dataclasses.dataclass
+class Mixed:
+    nested: Nested
+    point: Point
+    tree: "Tree"
+
+
+@dataclasses.dataclass
+class Tree:
+    children: list["Tree"] = dataclasses.field(default_factory=list)
+
+
 @pytest.mark.parametrize(
     ("kind", "answer", "value"),
     [
@@ -47,6 +59,12 @@ class Nested(pydantic.BaseModel):
         pytest.param(Packed, '{"x": 1}', Packed(1), id="Struct"),
         pytest.param(Model, '{"x": 1}', Model(x=1), id="pydantic"),
         pytest.param(Nested, '{"inner": [{"x": 1}]}', Nested(inner=[Model(x=1)]), id="nested pydantic"),
+        pytest.param(
+            Mixed,
+            '{"nested": {"inner": [{"x": 1}]}, "point": {"x": 2}, "tree": {"children": [{}]}}',
+            Mixed(Nested(inner=[Model(x=1)]), Point(2), Tree([Tree()])),
+            id="mixed",
+        ),
         pytest.param(list[str], '{"value": ["a"]}', ["a"], id="list"),
         pytest.param(int, '{"value": 3}', 3, id="int"),
         pytest.param(list[Point], '{"value": [{"x": 1}]}', [Point(1)], id="list of dataclasses"),

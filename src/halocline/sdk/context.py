@@ -5,6 +5,7 @@ What must stay true: every path and command that a tool uses through this passes
 
 import asyncio
 import logging
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,7 +49,7 @@ class ToolContext:
     def __init__(self, name: str, call: port.ToolContext) -> None:
         self._name = name
         self._call = call
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self.events: list[DurableEvent] = []
         self.diffs: list[Diff] = []
 
@@ -112,7 +113,10 @@ class ToolContext:
 
     def progress(self, text: str) -> None:
         """Show how far the call is, to people; the model does not read it. Works in every thread."""
-        self._loop.call_soon_threadsafe(self._call.report, f"{text}\n")
+        if threading.get_ident() == self._thread:
+            self._call.report(f"{text}\n")
+        else:
+            self._loop.call_soon_threadsafe(self._call.report, f"{text}\n")
 
     def log(self, text: str) -> None:
         """Write a line to the logger `halocline.tools`, for the author of the tool."""

@@ -17,6 +17,7 @@ from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
 from halocline.sdk.values import convert_value, to_json
+from halocline.tools.custom_tool import NOT_HERE
 
 DONE = "Done."
 """What the model reads of a tool that returns nothing."""
@@ -38,7 +39,8 @@ class ProgramTools:
         self.definitions = tuple(tool.definition for tool in tools)
 
     async def call(self, tool: CustomTool, arguments: JsonObject, ctx: port.ToolContext) -> port.ToolOutput:
-        found = self._tools[tool.name]
+        if (found := self._tools.get(tool.name)) is None:
+            raise ToolFailure(NOT_HERE.format(name=tool.name))
         given = read_arguments(found, arguments, ctx)
         context = ToolContext(tool.name, ctx)
         if name := find_context(found.function):
@@ -65,15 +67,15 @@ def read_arguments(tool: Tool[..., Any], arguments: JsonObject, ctx: port.ToolCo
 async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
     """Call the function, a sync one in a thread. Raises ToolFailure for all that it raises."""
     try:
-        async with asyncio.timeout(tool.timeout):
+        async with asyncio.timeout(tool.timeout) as limit:
             if inspect.iscoroutinefunction(tool.function):
                 return await tool.function(**given)
             return await asyncio.to_thread(tool.function, **given)
     except (ToolFailure, port.Overtaken):
         raise
-    except TimeoutError as error:
-        raise ToolFailure(f"{tool.name} took longer than {tool.timeout or 0:g} s and was ended.") from error
     except Exception as error:
+        if limit.expired():
+            raise ToolFailure(f"{tool.name} took longer than {tool.timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", tool.name, exc_info=error)
         raise ToolFailure(f"{tool.name} failed: {type(error).__name__}: {error}") from error
 

@@ -116,12 +116,15 @@ def read_parameters(function: Callable[..., object], name: str) -> dict[str, Any
     """Return the type of each argument that the model gives. Raises UsageError."""
     try:
         hints = get_type_hints(function, include_extras=True)
+        signature = inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"The types of the tool {name} cannot be read: {error}.", "Write a function.") from error
     except NameError as error:
         raise UsageError(
             f"A type in the tool {name} is not known: {error}.", "Import it outside of functions."
         ) from error
     found: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise UsageError(
                 f"The argument {parameter.name} of the tool {name} has no name for the model.",

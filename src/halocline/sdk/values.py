@@ -15,7 +15,7 @@ from halocline.protocol.values import JsonObject
 def build_schema(kind: Any) -> JsonObject:
     """Return the JSON Schema of a type. Raises UsageError if it has none."""
     if _is_model(kind):
-        return _read_model_schema(kind)
+        return _lift_definitions(_read_model_schema(kind))
     try:
         (top,), definitions = msgspec.json.schema_components([kind], schema_hook=_schema_of_other)
     except (TypeError, NotImplementedError) as error:
@@ -25,7 +25,25 @@ def build_schema(kind: Any) -> JsonObject:
         ) from error
     if set(top) == {"$ref"}:
         top = definitions.pop(top["$ref"].rpartition("/")[2]) if not _is_referred(top["$ref"], definitions) else top
-    return {**top, "$defs": definitions} if definitions else dict(top)
+    return _lift_definitions({**top, "$defs": definitions} if definitions else dict(top))
+
+
+def _lift_definitions(schema: JsonObject) -> JsonObject:
+    """Move the definitions of parts to the root, where references look for them."""
+    found: JsonObject = {}
+
+    def lift(part: Any) -> Any:
+        match part:
+            case dict():
+                for name, definition in part.get("$defs", {}).items():
+                    found[name] = lift(definition)
+                return {key: lift(one) for key, one in part.items() if key != "$defs"}
+            case list():
+                return [lift(one) for one in part]
+        return part
+
+    lifted: JsonObject = lift(schema)
+    return {**lifted, "$defs": found} if found else lifted
 
 
 def convert_value(value: Any, kind: Any, folder: Path = Path()) -> Any:

@@ -54,11 +54,11 @@ class ProgramHooks:
             return await self._others.run(hook, given, timeout, hear)
         began, function = time.monotonic(), self._functions[hook.name]
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(timeout) as limit:
                 answer = await function(json_input.decode(given))
-        except TimeoutError:
-            return HookEnd(timed_out=True, trouble=f"it took longer than {timeout:g} s")
         except Exception as error:
+            if limit.expired():
+                return HookEnd(timed_out=True, trouble=f"it took longer than {timeout:g} s")
             return HookEnd(trouble=f"it raised {type(error).__name__}: {error}")
         output = msgspec.json.encode(answer).decode() if answer else ""
         return HookEnd(0, output, seconds=round(time.monotonic() - began, 3))
