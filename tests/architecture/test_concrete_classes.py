@@ -32,6 +32,8 @@ NAMED = {
     "services.policy": "mcp",
     "services.replay": "hosts",
     "services.tasks": "store",
+    "testing": "providers",
+    "testing.fixtures": "providers",
 }
 """The rooms that name concrete classes, and of which packages. All other rooms know the ports."""
 

@@ -81,6 +81,7 @@ OPENING = {
 LISTING = {
     "hosts/files/local.py": "lists what the opener opened; tidies up what it wrote itself",
     "hosts/shell/policy_facts.py": "names for the judge; nothing of them is given to the model",
+    "task/updates/undeclared.py": "times and sizes; of the names, the model reads those that are not hidden",
     "hosts/code/tree_sitter.py": "which languages there are; nothing of the names is given to the model",
     "services/config_files.py": "names in locations of the one table, for the person who edits them",
     "context/system_prompt/environment.py": "names of the workspace's files",

@@ -21,6 +21,7 @@ NOT_TOOLS = {
         "schema",
         "places",
         "changes",
+        "custom_tool",
         "failed_edits",
         "left_out",
         "pages",

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -27,11 +27,14 @@ from halocline.runtime.task_queries import TaskQueries
 if TYPE_CHECKING:
     from halocline.context.user_files.agents import Found
     from halocline.ports.editor_models import EditorModels
+    from halocline.ports.model import Model
     from halocline.protocol.messages import UserPart
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.mentions.suggestions import Mentionable
     from halocline.store.settings.sections import TerminalSettings
+
+C = TypeVar("C", bound=cmd.Command)
 
 
 def open_client(
@@ -77,6 +80,10 @@ class Client(TaskQueries):
         """Offer the models of an editor, to all tasks of this process."""
         self._controller.assemblies.own.shared.editor_models = models
 
+    def attach_model(self, model: "Model") -> None:
+        """Offer a model of the program's own under its name, to all tasks of this process."""
+        self._controller.assemblies.own.shared.given_models[model.name] = model
+
     async def let_go(self, task: str) -> None:
         """Close an open task and its jobs. Raises the error that broke it, if there was one."""
         if broke := await self.ended(task):
@@ -95,12 +102,15 @@ class Client(TaskQueries):
         return await self._controller.join(task, options, self.name, while_asked=while_asked)
 
     def send(self, command: cmd.AnyCommand) -> bool:
-        """Send a command. Return False if it came too late: another client decided, or the request is closed."""
-        return self._controller.send(replace(command, client=self.name))
+        """Send a command. Return False if it came too late: another client decided, or the request is closed.
+
+        Raises UsageError if a field of it has a value that it cannot have.
+        """
+        return self._controller.send(self._sign(command))
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
-        return await self._controller.pass_on(replace(command, client=self.name))
+        return await self._controller.pass_on(self._sign(command))
 
     async def deliver(self, command: cmd.AnyCommand) -> None:
         """Prepare and send a command; if another process runs the task, wait until it has taken it.
@@ -112,12 +122,19 @@ class Client(TaskQueries):
             UsageError: the command was refused, or came too late.
             TaskBusy: the process that runs the task does not answer, or has ended.
         """
-        named = replace(command, client=self.name)
+        named = self._sign(command)
         prepared = await self.prepared(named) if isinstance(named, cmd.SubmitPrompt) else named
         if attached := self._controller.attached(command.task):
             await attached.deliver(prepared)
         elif not self._controller.send(prepared):
             raise UsageError("Too late: this was already decided.", "")
+
+    def _sign(self, command: C) -> C:
+        return cmd.check_command(replace(command, client=self.name))
+
+    def end_unanswered(self, task: str, request: str) -> None:
+        """End the wait for a decision or an answer as if no one could give it. Raises UsageError."""
+        self._controller.task(task).inbox.end_unanswered(request)
 
     def offer_answers(self, task: str) -> None:
         """Let requests of a task that was opened unattended wait for an answer from here. Raises UsageError."""

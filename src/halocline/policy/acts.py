@@ -84,6 +84,8 @@ def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances)
     whole = Act(kind=summary.kind, tool=summary.tool, mcp=summary.mcp, read_only=summary.read_only, agent=summary.agent)
     if summary.mcp:
         return [_of_server(whole, summary)]
+    if summary.custom:
+        return _custom_acts(whole, summary, paths)
     if summary.command:
         return _command_acts(whole, summary, paths, where)
     acts = [replace(whole, path=path, grant=path_grant(summary.kind, path)) for path in paths]
@@ -95,6 +97,17 @@ def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances)
 def path_grant(kind: ToolKind, path: Resolved) -> Grant:
     """Return what *always* covers: the whole project, or just this path elsewhere."""
     return Grant(kind, "" if path.place is Place.PROJECT else path.path)
+
+
+def _custom_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...]) -> list[Act]:
+    """Return the acts of a tool of the program: what it does as a whole, unless its files or server say that."""
+    own = replace(whole, grant=Grant(summary.kind, summary.custom))
+    if summary.kind is ToolKind.EDIT and not summary.anywhere:
+        return [replace(whole, path=path, grant=path_grant(summary.kind, path)) for path in paths]
+    reads = [Act(ToolKind.READ, whole.tool, path=path, grant=own.grant, agent=whole.agent) for path in paths]
+    if summary.kind is ToolKind.READ:
+        return reads
+    return [_server_act(whole, summary) if summary.url else own, *reads]
 
 
 def _of_server(whole: Act, summary: Summary) -> Act:

@@ -58,7 +58,8 @@ class Model(Protocol):
     def name(self) -> str:
         """`provider/model`, as users write it."""
 
-    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]: ...
+    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Answer one request, as said above. Raises ModelError."""
 
     async def close(self) -> None:
         """Close all connections."""

@@ -14,9 +14,11 @@ import msgspec
 
 from halocline.ports.blobs import Blobs
 from halocline.ports.code import Code, SyntaxRule
-from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.host import Files, Search, Shell, ShellCommand, Web
 from halocline.ports.shell_facts import Hides
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
@@ -92,6 +94,8 @@ class Summary(Value, frozen=True):
     is the server's claim, `definition` is the hash of its whole definition: a grant is valid while that is unchanged.
     `changed` means that the definition differs from the one that the person approved. `agent` is the name of the acting
     agent; the main agent has none. `detail` is what the person decides on, if that is more than the title.
+    `custom` is a tool of the program that runs the task, as a grant names it; `anywhere` means that it may change any
+    file.
     """
 
     title: str
@@ -112,11 +116,13 @@ class Summary(Value, frozen=True):
     agent: str = ""
     changed: bool = False
     detail: str = ""
+    custom: str = ""
+    anywhere: bool = False
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
         """The only paths that the call can change; None if it may change any, as a command can."""
-        return None if self.command or self.mcp else self.paths
+        return None if self.command or self.mcp or self.anywhere else self.paths
 
 
 class ToolOutput(Value, frozen=True):
@@ -149,6 +155,13 @@ class Asker(Protocol):
         """Return the answer, or None if no one can answer. Raises Overtaken, which tools do not catch."""
 
 
+class Program(Protocol):
+    """The program that a task runs in, with tools of its own."""
+
+    async def call(self, tool: CustomTool, arguments: JsonObject, ctx: "ToolContext") -> ToolOutput:
+        """Run one of its tools. Raises ToolFailure with what the model should do instead."""
+
+
 class ToolHost(Value, frozen=True):
     """The world as a task's tools reach it. What is None is not set up."""
 
@@ -164,6 +177,7 @@ class ToolHost(Value, frozen=True):
     browser: "Browser | None" = None
     mcp: "Mcp | None" = None
     subagents: "Subagents | None" = None
+    program: Program | None = None
 
 
 class SecretFilter(Value, frozen=True):
@@ -215,8 +229,17 @@ class TaskView(Value, frozen=True):
     new_task_id: Callable[[], str] = str
 
 
+async def refuse_command(command: str) -> ShellCommand:
+    """Refuse every command: so it is where none is judged while a call runs. Raises ToolFailure."""
+    raise ToolFailure(f"No command can run within this call: {command}")
+
+
 class ToolContext(Value, frozen=True):
-    """The context of a running tool. `report` shows progress to people."""
+    """The context of a running tool. `report` shows progress to people.
+
+    `admit_command` judges a command that the tool itself wants to run, and returns it as it may run; it raises
+    ToolFailure if the gate does not allow it.
+    """
 
     call: CurrentCall
     workspace: Path
@@ -226,6 +249,7 @@ class ToolContext(Value, frozen=True):
     reach: "Reach"
     report: Callable[[str], None]
     secrets: SecretFilter = SecretFilter()
+    admit_command: Callable[[str], Awaitable[ShellCommand]] = refuse_command
 
     def path(self, text: str) -> Path:
         """Return the absolute path for a path from the model. It is not checked here: the policy already did that."""

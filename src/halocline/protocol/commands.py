@@ -1,9 +1,11 @@
 """Commands: imperative values that a surface sends. The answer is events, not return values."""
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
+import msgspec
 from msgspec import Meta
 
+from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Grant, Mode, Scope
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
@@ -14,6 +16,23 @@ class Command(Tagged, frozen=True, kw_only=True):
 
     task: str
     client: str = ""
+
+
+C = TypeVar("C", bound=Command)
+
+
+def check_command(command: C) -> C:
+    """Return a command with its words as values: a program may have written `decision="allow_once"`.
+
+    Raises UsageError if a field has a value that it cannot have.
+    """
+    kind = type(command)
+    try:
+        return msgspec.convert(msgspec.to_builtins(command), kind)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(
+            f"The command {kind.__name__} is not valid: {error}.", "See the reference of commands."
+        ) from error
 
 
 class EditorState(Value, frozen=True):

@@ -24,6 +24,8 @@ class HaloclineError(Exception):
         super().__init__(text)
         self.text = text
         self.hint = hint
+        if hint:
+            self.add_note(hint)  # programs show it below the traceback
 
 
 class NotWhole(HaloclineError):
@@ -144,6 +146,7 @@ class ModelError(HaloclineError):
 
     @property
     def retryable(self) -> bool:
+        """True if the same request may succeed later."""
         return self.kind in RETRYABLE
 
     @property

@@ -38,6 +38,7 @@ from halocline.runtime.start import (
     build_task,
     close_on_failure,
     model_of,
+    offer_custom_tools,
     report_then_run,
     serve_socket,
     start_event,
@@ -91,6 +92,7 @@ class Controller:
             task.emit(started, *([rules.event] if rules.event else []))
             tools = assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
             odd = offer_tools(task, tools)
+            offer_custom_tools(task, options)
             repairs = await task.host.tools.files.mend()
         remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd)
         return self._serve(name, task, chosen, remarks, repairs)
@@ -118,6 +120,7 @@ class Controller:
             adjust_task(task, options, chosen.names, assembly)
             task.emit(*resumed.events)
             odd = offer_tools(task, assembly.offered(task.state, options.attended, task.state.prompt.tools))
+            offer_custom_tools(task, options)
         remarks = (*self.assemblies.remarks(assembly), *odd)
         served = self._serve(name, task, chosen, remarks, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at

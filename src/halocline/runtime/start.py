@@ -77,7 +77,14 @@ def start_event(
 def build_task(assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
     """Build a task with the options that it was opened with."""
     return assembly.task(
-        log, state, workspace, model, attended=options.attended, trusted=options.trusted, editor=options.editor
+        log,
+        state,
+        workspace,
+        model,
+        attended=options.attended,
+        trusted=options.trusted,
+        editor=options.editor,
+        program=options.program,
     )
 
 
@@ -105,6 +112,13 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
     if skills.offered:
         offer_tools(task, task.state.prompt.tools | {"use_skill"})
+
+
+def offer_custom_tools(task: Task, options: TaskOptions) -> None:
+    """Offer the tools of the program that opens the task; those of another one are offered no more."""
+    tools = options.program.tools if options.program else ()
+    if tools != task.state.prompt.custom_tools:
+        task.emit(ev.CustomToolsOffered(tools=tools))
 
 
 def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:

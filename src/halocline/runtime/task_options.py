@@ -14,16 +14,20 @@ from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
     from halocline.runtime.parts.editor_parts import EditorParts
+    from halocline.runtime.parts.program_parts import ProgramParts
+else:  # so that the signature of the options can be read, though nothing is loaded
+    EditorParts = ProgramParts = object
 
 
-_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools"})
+_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools", "custom_tools"})
 """Options that no setting corresponds to."""
 
 
 class Choices(Value, frozen=True):
     """Options of this run that override the settings; None keeps the setting. `unattended`: no one watches the run.
 
-    `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`).
+    `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`), which may name `custom_tools`, the
+    program's own.
     """
 
     profile: str | None = None
@@ -47,6 +51,7 @@ class Choices(Value, frozen=True):
     unattended: bool | None = None
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] | None = None
+    custom_tools: tuple[str, ...] | None = None
 
     def over(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""
@@ -60,7 +65,7 @@ class TaskOptions(Value, frozen=True):
     `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
     while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
     more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `editor` is what the
-    editor that opens the task brings.
+    editor that opens the task brings, `program` what the program brings.
     """
 
     model: str | None = None
@@ -74,3 +79,4 @@ class TaskOptions(Value, frozen=True):
     effort: Effort | None = None
     thinking_budget: int | None = None
     editor: "EditorParts | None" = None
+    program: "ProgramParts | None" = None

@@ -6,6 +6,7 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.tools import (
+        custom_tool as custom_tool,
         mcp_tool as mcp_tool,
         pages as pages,
         pictures as pictures,

@@ -18,12 +18,12 @@ _INTEGER, _NUMBER = re.compile(r"-?\d{1,15}"), re.compile(r"-?\d{1,15}(\.\d{1,15
 
 def fit_arguments(arguments: JsonObject, tool: McpTool) -> JsonObject:
     """Return the arguments as they are sent; the same object if there is nothing to do."""
-    fitted = _fit_fields(arguments, tool.schema)
+    fitted = fit_value(arguments, tool.schema)
     named = _rename_back(fitted, tool.renamed) if tool.renamed else fitted
     return arguments if named == arguments and repr(named) == repr(arguments) else named
 
 
-def _fit_value(value: Any, schema: Any) -> Any:
+def fit_value(value: Any, schema: Any) -> Any:
     """Fit a value to the first of the schema's choices that has a meaning for it."""
     if not isinstance(schema, dict):
         return value
@@ -34,7 +34,7 @@ def _fit_value(value: Any, schema: Any) -> Any:
         case dict():
             return _fit_fields(value, schema)
         case list():
-            return [_fit_value(one, schema.get("items")) for one in value]
+            return [fit_value(one, schema.get("items")) for one in value]
     return value
 
 
@@ -42,7 +42,7 @@ def _fit_fields(value: JsonObject, schema: JsonObject) -> JsonObject:
     fields, needed = schema.get("properties"), schema.get("required")
     fields, needed = fields if isinstance(fields, dict) else {}, needed if isinstance(needed, list) else ()
     return {
-        key: _fit_value(one, fields.get(key))
+        key: fit_value(one, fields.get(key))
         for key, one in value.items()
         if one is not None or key in needed or _takes_null(fields.get(key))
     }

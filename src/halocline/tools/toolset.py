@@ -129,6 +129,8 @@ class Tools:
             return None
         if tool := self._tools.get(name) or (_load_rare(name) if name in RARE else None):
             return tool.load() if isinstance(tool, Standard) else tool
+        if state and state.prompt.custom_tools and (found := tools.custom_tool.find_tool(name, state)):
+            return found
         return tools.mcp_tool.find_tool(name, state) if state and state.mcp.servers else None
 
     def translate(self, call: ToolCall, state: State) -> ToolCall | None:
@@ -147,7 +149,8 @@ class Tools:
         own = tuple(
             _spec_of(self._tools.get(name) or _load_rare(name), state) for name in names if _is_offered(name, state)
         )
-        offered = (*own, *tools.mcp_tool.list_specs(state)) if state.mcp.servers else own
+        offered = (*own, *tools.custom_tool.list_specs(state)) if state.prompt.custom_tools else own
+        offered = (*offered, *tools.mcp_tool.list_specs(state)) if state.mcp.servers else offered
         return _without_withdrawn(offered, state) if state.permissions.rules.rules else offered
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
@@ -168,7 +171,7 @@ class Tools:
             name = call.arguments.get("tool") if call.name == THROUGH else call.name
             if isinstance(name, str) and (foreign := tool_named(state.mcp.servers, name)):
                 return _Sharing(foreign.read_only, foreign.server)
-        tool = self.find(call.name)
+        tool = self.find(call.name) or (tools.custom_tool.find_tool(call.name, state) if state else None)
         with suppress(ToolFailure):  # the call is refused when its turn comes
             if tool is None and state and (meant := self.translate(call, state)):
                 return self._sharing(meant, state)

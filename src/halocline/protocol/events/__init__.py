@@ -25,6 +25,7 @@ from halocline.protocol.events.context_updates import (
     TodosReminded as TodosReminded,
     TurnResumed as TurnResumed,
 )
+from halocline.protocol.events.custom_tools import CustomToolsOffered as CustomToolsOffered
 from halocline.protocol.events.durable import Durable as Durable, Transient as Transient, Unrecognised as Unrecognised
 from halocline.protocol.events.hooks import HookProgressed as HookProgressed, HookRan as HookRan
 from halocline.protocol.events.host import (
@@ -154,6 +155,7 @@ DurableEvent = (
     | ApprovalSwitched
     | RulesChanged
     | ToolsOffered
+    | CustomToolsOffered
     | McpEvent
     | SubagentEvent
     | TaskLabelled

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from halocline.protocol.events.compaction import PicturesLeftOut
+from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.events.instructions import ActiveInstruction
 from halocline.protocol.events.settings_changes import ModelChanged
 from halocline.protocol.kinds import Mode
@@ -50,9 +51,13 @@ class ModelState(Value, frozen=True):
 
 
 class PromptState(Value, frozen=True):
-    """The system prompt, the names of the offered tools, and the rules from files that are in force."""
+    """The system prompt, the names of the offered tools, and the rules from files that are in force.
+
+    `custom_tools` are those that the program brings which runs the task.
+    """
 
     system: str = ""
     compact: bool = False
     tools: frozenset[str] = frozenset()
     instructions: tuple[ActiveInstruction, ...] = ()
+    custom_tools: tuple[CustomTool, ...] = ()

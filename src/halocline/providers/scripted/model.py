@@ -71,9 +71,11 @@ class Scripted:
 
     @property
     def name(self) -> str:
+        """The model name that a person would type."""
         return self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Play the turn that answers the request. Raises ModelError."""
         self._require_room(request)
         if request.summary:
             async for event in self._sum_up(request):

@@ -1,6 +1,6 @@
 """Assemble a task from the parts of all packages."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
     from halocline.runtime.parts.editor_parts import EditorParts
+    from halocline.runtime.parts.program_parts import ProgramHook, ProgramParts
     from halocline.store.tasks.recording import Recorder
 
 
@@ -131,19 +132,21 @@ class Assembly(FolderAccess):
         attended: bool,
         trusted: bool = False,
         editor: "EditorParts | None" = None,
+        program: "ProgramParts | None" = None,
     ) -> Task:
         """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time.
 
-        `editor` is what the editor that opens the task brings.
+        `editor` and `program` are what the one of them brings that opens the task.
         """
-        hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
+        hooks = self._hooks(workspace, state.roots, log, program.hooks if program else (), trusted=trusted)
         parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks, editor)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 
             return Task(lean_parts(parts))
         subagents = None if self.settings.subagents == "off" else LazySubagents(trusted=trusted)
-        tools = structs.replace(parts.host.tools, subagents=subagents)
+        own = program.program if program else None
+        tools = structs.replace(parts.host.tools, subagents=subagents, program=own)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
         servers = editor.servers if editor else ()
         folders = (workspace, *map(Path, state.roots))
@@ -151,12 +154,14 @@ class Assembly(FolderAccess):
             return self.mcp_of(workspace, servers, state.roots).task(parts, state.roots, trusted=trusted)
         return Task(parts)
 
-    def _hooks(self, workspace: Path, roots: tuple[str, ...], log: Log, *, trusted: bool) -> "Hooks | None":
+    def _hooks(
+        self, workspace: Path, roots: tuple[str, ...], log: Log, given: "Sequence[ProgramHook]", *, trusted: bool
+    ) -> "Hooks | None":
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
-        if not (others or any_hooks(self.home, self.settings, workspace, self.env)):
+        if not (others or given or any_hooks(self.home, self.settings, workspace, self.env)):
             return None
         live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
-        return live(log.path, hidden, self.secrets.redact, others, passed=passed, trusted=trusted)
+        return live(log.path, hidden, self.secrets.redact, others, given, passed=passed, trusted=trusted)
 
     def recorder(self, file: Path) -> "Recorder":
         """Return a recorder that writes to a new file. Raises UsageError if it exists or cannot be created."""

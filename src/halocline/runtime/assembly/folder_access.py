@@ -10,6 +10,7 @@ import msgspec
 
 from halocline import checkpoints, hosts
 from halocline.policy.grid import rules_of
+from halocline.ports.model import Model
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Rule
@@ -39,6 +40,8 @@ class SharedParts(msgspec.Struct):
     """The pool of MCP servers, once there is one."""
     editor_models: "EditorModels | None" = None
     """The models of the editor that tasks run in."""
+    given_models: dict[str, Model] = {}
+    """Models that the program brought in which the tasks run, by name."""
     warm_up: WarmUp = msgspec.field(default_factory=lambda: WarmUp(list_shared_steps()))
     """Parts that are made ready while models think."""
 
@@ -60,13 +63,17 @@ class FolderAccess(ModelAccess):
     def editor_models(self) -> "EditorModels | None":
         return self.shared.editor_models
 
+    @property
+    def given_models(self) -> Mapping[str, Model]:
+        return self.shared.given_models
+
     @classmethod
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
         """Read the home and the settings, and the rules among the choices. Raises UsageError and SettingsError."""
         access = super().of(choices, env, layers=layers)
         if choices.allowed_tools or choices.disallowed_tools:
             patterns = (choices.allowed_tools or (), choices.disallowed_tools or ())
-            access.given_rules = rules.tool_patterns.read_patterns(*patterns)
+            access.given_rules = rules.tool_patterns.read_patterns(*patterns, choices.custom_tools or ())
         return access
 
     def in_folder(self, workspace: Path, roots: tuple[str, ...] = (), *, trusted: bool = False) -> Self:

@@ -55,6 +55,11 @@ class ModelAccess:
         """The models of the editor that this runs in."""
         return None
 
+    @property
+    def given_models(self) -> Mapping[str, Model]:
+        """Models that the program brought, by name."""
+        return {}
+
     def __init__(
         self,
         home: Home,
@@ -133,6 +138,8 @@ class ModelAccess:
         return models.model_names.complete_name(name, self.settings, self._other_keys, self.catalogue)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
+        if given := self.given_models.get(named):
+            return with_retries(given, settings, lambda: self.is_watched())
         model = await open_model(
             named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
         )

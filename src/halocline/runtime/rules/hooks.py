@@ -13,6 +13,7 @@ from halocline.ports.mcp_servers import ServerOwner
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.permission_rules import Source, Verdict
+from halocline.runtime import parts
 from halocline.store.mcp.servers import Unreadable, servers_in
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions import trust
@@ -24,6 +25,7 @@ from halocline.task.hooks.hooks import LiveHooks, Rules
 if TYPE_CHECKING:
     from halocline.ports.mcp_servers import Server
     from halocline.protocol.permission_rules import Rule
+    from halocline.runtime.parts.program_parts import ProgramHook
 
 HookSetup = Hook
 """The type that surfaces list."""
@@ -140,18 +142,20 @@ class FolderHooks:
         hidden: frozenset[str],
         redact: Callable[[str], str],
         others: "Sequence[FolderHooks]" = (),
+        given: "Sequence[ProgramHook]" = (),
         *,
         passed: tuple[str, ...] = (),
         trusted: bool,
     ) -> LiveHooks | None:
         """Build the hooks that run in a task, with those of its `others`, the other folders; None if there are none.
 
-        Raises SettingsError.
+        `given` are functions of the program that opens it. Raises SettingsError.
         """
         as_now = {"": (self, trust.parts_of(self.places))}
         as_now |= {str(other.places.workspace): (other, trust.parts_of(other.places)) for other in others}
         active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
         active += [hook for folder in others for hook in folder.own(trusted=trusted) if not hook.inert]
+        active += [hook.hook for hook in given]
         if not active:
             return None
         rules = Rules(
@@ -161,4 +165,5 @@ class FolderHooks:
             changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
             redact=redact,
         )
-        return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden, passed), rules)
+        local = LocalHooks(str(self.places.workspace), hidden, passed)
+        return LiveHooks(active, parts.program_parts.ProgramHooks(given, local) if given else local, rules)

@@ -5,7 +5,7 @@ rules: a deny from anywhere wins, and nothing here reaches beyond what such a ru
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -44,17 +44,20 @@ HIDE = "List them in .haloclineignore, which commands are held to as well."
 POLICY = "Write it as a rule in policy.toml: see the guide on policy rules."
 
 
-def read_patterns(allowed: Iterable[str], disallowed: Iterable[str]) -> tuple[Rule, ...]:
-    """Return the rules for the values of the two flags. Raises UsageError for a pattern that cannot be expressed."""
+def read_patterns(allowed: Iterable[str], disallowed: Iterable[str], custom: Collection[str] = ()) -> tuple[Rule, ...]:
+    """Return the rules for the values of the two flags; `custom` are the tools of the program that runs the tasks.
+
+    Raises UsageError for a pattern that cannot be expressed.
+    """
     return (
-        *_read_flag("--disallowed-tools", disallowed, Verdict.DENY),
-        *_read_flag("--allowed-tools", allowed, Verdict.ALLOW),
+        *_read_flag("--disallowed-tools", disallowed, Verdict.DENY, custom),
+        *_read_flag("--allowed-tools", allowed, Verdict.ALLOW, custom),
     )
 
 
-def _read_flag(flag: str, values: Iterable[str], decision: Verdict) -> Iterator[Rule]:
+def _read_flag(flag: str, values: Iterable[str], decision: Verdict, custom: Collection[str]) -> Iterator[Rule]:
     for pattern in (each for value in values for each in _BETWEEN.split(value.strip()) if each):
-        rule = _read_pattern(pattern)
+        rule = _read_pattern(pattern, custom)
         if rule is None:
             raise UsageError(f"{flag}: {pattern} cannot be expressed exactly as a rule.", POLICY)
         if decision is Verdict.DENY and rule.kinds == FILES["Read"]:
@@ -62,7 +65,7 @@ def _read_flag(flag: str, values: Iterable[str], decision: Verdict) -> Iterator[
         yield replace(rule, decision=decision, name=flag.strip("-"), reason=f"{flag} names {pattern}")
 
 
-def _read_pattern(pattern: str) -> Rule | None:
+def _read_pattern(pattern: str, custom: Collection[str]) -> Rule | None:
     """Return the conditions of a pattern; None if no rule means the same. Raises UsageError for an unknown tool."""
     found = _PATTERN.fullmatch(pattern)
     if found is None:
@@ -72,7 +75,7 @@ def _read_pattern(pattern: str) -> Rule | None:
         return next(iter(rules_of(AutoApprove(project_code=True))))
     if tool.startswith("mcp__"):
         return _read_server(tool.removeprefix("mcp__")) if what is None else None
-    names = OURS.get(tool) or ((tool,) if tool in {known.name for known in every_tool()} else ())
+    names = OURS.get(tool) or ((tool,) if tool in {*custom, *(known.name for known in every_tool())} else ())
     if not names:
         raise UsageError(f"There is no tool {tool!r}.", f"Known: {', '.join(OURS)}, mcp__SERVER__TOOL, and our own.")
     if what is None or what.strip() in ("", "*"):

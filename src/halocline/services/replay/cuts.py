@@ -12,8 +12,8 @@ from halocline.protocol.values import Value
 FROM_ELSEWHERE = (
     *(ev.TaskStarted, ev.TaskAdopted, ev.RootsChanged, ev.Imported, ev.LogRepaired, ev.ModeChanged, ev.ModelChanged),
     *(ev.EffortChanged, ev.LimitsChanged, ev.GrantTakenBack, ev.PolicyChanged, ev.ApprovalSwitched, ev.RulesChanged),
-    *(ev.ToolsOffered, ev.McpOffered, ev.McpReported, ev.McpSampled, ev.SideQuestionAnswered, SubagentStarted),
-    *(SubagentEnded, ev.TaskLabelled, ev.CheckpointFailed, ev.CheckpointTaken, ev.CheckpointRestored),
+    *(ev.ToolsOffered, ev.CustomToolsOffered, ev.McpOffered, ev.McpReported, ev.McpSampled, ev.SideQuestionAnswered),
+    *(SubagentStarted, SubagentEnded, ev.TaskLabelled, ev.CheckpointFailed, ev.CheckpointTaken, ev.CheckpointRestored),
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),

@@ -35,7 +35,7 @@ class RecordedTools:
         tool = self._tools.find(name, state)
         if tool is None:
             return None
-        if self._live and name not in OF_SERVERS and tool_named(state.mcp.servers if state else (), name) is None:
+        if self._live and name not in OF_SERVERS and not _is_from_elsewhere(name, state):
             return replace(tool, run=partial(self._answers.run_in_turn, tool))
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
@@ -48,6 +48,14 @@ class RecordedTools:
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
         return self._tools.batches(calls, state)
+
+
+def _is_from_elsewhere(name: str, state: State | None) -> bool:
+    """True for a tool of a server or of the program that ran the task: neither is here."""
+    if state is None:
+        return False
+    is_custom = any(tool.name == name for tool in state.prompt.custom_tools)
+    return is_custom or tool_named(state.mcp.servers, name) is not None
 
 
 class Answers:

@@ -25,6 +25,8 @@ MARKED = (
     "you and would be used literally. Let the command read the value from its source (a variable or a file), or use "
     "replace_in_file, which keeps the secret behind a mark."
 )
+UNDECLARED = "declared to change no files"
+"""Said of a tool of the program during whose call files changed."""
 _HEARS_A_PERSON = (ToolKind.OTHER, ToolKind.THINK)
 _PASSES_ON = (ToolKind.EXECUTE, ToolKind.FETCH, ToolKind.DELETE, ToolKind.MOVE)
 
@@ -64,6 +66,13 @@ class Run(Value, frozen=True):
     def by_command(self) -> bool:
         """True if the files it writes are unknown in advance, unlike those of an edit."""
         return self.may_change is None or self.summary.may_change is None
+
+
+def name_cause(run: Run) -> str:
+    """Return what changes during a call are attributed to: a command, a tool of the program, or a hook."""
+    if not run.summary.custom:
+        return run.summary.command or f"a hook on {run.call.name}"
+    return run.call.name if run.tool.edits else f"{run.call.name} ({UNDECLARED})"
 
 
 def let_through(run: Run, decision: Decision) -> Run:

@@ -19,7 +19,7 @@ from halocline.policy.gate import find_places, find_scripts
 from halocline.ports.blobs import Blobs
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.host import Files
-from halocline.ports.tool import Overtaken, ToolOutput
+from halocline.ports.tool import Overtaken, ToolContext, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Event, FileChanged
@@ -27,9 +27,10 @@ from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.terminal_text import plain_output
+from halocline.task import updates
 from halocline.task.calls.admission import OVERTAKEN, Admission, NotAdmitted
 from halocline.task.calls.ask_person import Asking
-from halocline.task.calls.events import Run, call_started, redact_output
+from halocline.task.calls.events import Run, call_started, name_cause, redact_output
 from halocline.task.calls.held_files import Admit
 from halocline.task.calls.pending_approvals import Pending
 from halocline.task.calls.tool_context import ToolContexts
@@ -95,10 +96,10 @@ class ToolCalls:
         self._emit(call_started(run, self._state().host.sandbox))
         attention, hooks = self._host.sources.changes, self._host.hooks
         may_change = run.tool.kind is ToolKind.EXECUTE and run.changes_files
-        if not attention or not (may_change or (run.tool.edits and hooks)):
+        if not attention or not (may_change or run.summary.custom or (run.tool.edits and hooks)):
             await self._perform(run)
             return
-        async with attention.watching(self._state, run.summary.command or f"a hook on {run.call.name}"):
+        async with attention.watching(self._state, name_cause(run)):
             await self._perform(run)
 
     async def _perform(self, run: Run) -> None:
@@ -106,7 +107,7 @@ class ToolCalls:
         try:
             async with self._holding_changes(run) as admit:
                 context = self._contexts.build(run, admit)
-                output = await run.tool.run(run.input, context)
+                output = await self._run(run, context)
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
             tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
@@ -127,6 +128,13 @@ class ToolCalls:
             text = "\n".join(part.text for part in output.content if isinstance(part, Text))
             await self._end_with_hooks(run, text, began, partial(self._complete, run, output), failed=False)
 
+    async def _run(self, run: Run, context: ToolContext) -> ToolOutput:
+        """Run the tool; one that is declared to change no files is watched."""
+        start = partial(run.tool.run, run.input, context)
+        if not run.summary.custom or run.tool.edits or self._host.sources.changes is None:
+            return await start()
+        return await updates.undeclared.run_watched(run.call.name, start, self._state())
+
     @asynccontextmanager
     async def _holding_changes(self, run: Run) -> AsyncIterator[Admit | None]:
         """Let nothing change before the call is on the disk and the present files are safe.
@@ -134,7 +142,8 @@ class ToolCalls:
         An edit reads and plans meanwhile: only its writes wait, and these check their places themselves. Others wait as
         a whole, and what was judged before a wait is judged again.
         """
-        is_edit, waited = run.tool.kind is ToolKind.EDIT, run.approved or (run.tool.edits and self._host.hooks)
+        is_edit = run.tool.kind is ToolKind.EDIT and not run.summary.custom
+        waited = run.approved or (run.tool.edits and self._host.hooks)
         if not run.changes_files:
             if waited:
                 self._require_same_places(run)

@@ -7,19 +7,25 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.files.meant_paths import find_meant
-from halocline.policy.gate import PolicyContext, build_classifier, make_hider
+from halocline.policy.gate import PolicyContext, build_classifier, decide_call, make_hider
 from halocline.policy.holding import SHOWS_SECRETS
 from halocline.policy.paths import Judged
 from halocline.policy.read_scope import ReadScope
-from halocline.ports.tool import Asker, CurrentCall, TaskView, ToolContext
+from halocline.ports.host import ShellCommand
+from halocline.ports.tool import Asker, CurrentCall, Summary, TaskView, ToolContext
 from halocline.protocol import events as ev
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.kinds import COMMAND_TOOL, ToolKind
 from halocline.protocol.messages import Message
+from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
 from halocline.task.calls.events import Run
 from halocline.task.calls.held_files import Admit, HeldFiles
 from halocline.task.calls.network_access import Reach
-from halocline.task.calls.policy_input import lapsed_grants, make_policy_context, scope_of
+from halocline.task.calls.policy_input import lapsed_grants, make_policy_context, scope_of, with_shell_folder
 from halocline.task.host import TaskHost
+
+NOT_ADMITTED = "The command `{command}` was not run: {reason} (rule {rule})."
 
 
 class ToolContexts:
@@ -72,6 +78,30 @@ class ToolContexts:
             reach=Reach(run.summary, self.policy_context, host.tools.web),
             report=partial(self._progress, run.call.id),
             secrets=host.secrets,
+            admit_command=partial(self._admit_command, run),
+        )
+
+    async def _admit_command(self, run: Run, command: str) -> ShellCommand:
+        """Judge a command that a tool of the program runs within its call. Raises ToolFailure.
+
+        What would need approval is covered by that of the call if the tool may do anything.
+        """
+        found = await self._host.tools.shell.sandbox(self._state().permissions.approval_mode)
+        if found != self._state().host.sandbox:
+            self._emit(found)
+        asked = Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True, tool=COMMAND_TOOL)
+        policy = self.policy_context()
+        decision = decide_call(with_shell_folder(asked, self._state()), policy)
+        is_covered = decision.verdict is Verdict.ASK and run.tool.kind is ToolKind.EXECUTE
+        if decision.verdict is not Verdict.ALLOW and not is_covered:
+            raise ToolFailure(NOT_ADMITTED.format(command=command, reason=decision.reason, rule=decision.rule))
+        return ShellCommand(
+            decision.canonical or decision.mixed or command,
+            self._state().workspace,
+            judged=decision.canonical is not None,
+            call=run.call.id,
+            written=command,
+            hides=make_hider(policy, COMMAND_TOOL),
         )
 
     async def find_meant(self, run: Run, text: str) -> list[str]:

@@ -1,0 +1,67 @@
+"""The parts of a task that the program brings which opens it: tools and hooks that are functions of its own."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+
+import msgspec
+
+from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
+from halocline.ports.tool import Program
+from halocline.protocol import json_input
+from halocline.protocol.events.custom_tools import CustomTool
+from halocline.protocol.events.hooks import HookPoint, HookSource
+from halocline.protocol.values import JsonObject, Value
+
+PLACE = "(the program that runs this task)"
+"""Where a hook is defined that is a function."""
+HookFunction = Callable[[JsonObject], Awaitable[JsonObject]]
+"""Takes what a hook reads, and returns what it answers; empty for nothing."""
+
+
+class ProgramHook(Value, frozen=True):
+    """A function that runs as a hook. `matcher` is as in a settings file."""
+
+    name: str
+    moment: HookPoint
+    function: HookFunction
+    matcher: str = ""
+
+    @property
+    def hook(self) -> Hook:
+        """The hook as a task knows it; the program's are the user's own."""
+        return Hook(self.name, self.moment, self.moment.value, HookSource.USER, PLACE, matcher=self.matcher)
+
+
+class ProgramParts(Value, frozen=True):
+    """`tools` are offered to the model, and `program` runs them."""
+
+    tools: tuple[CustomTool, ...] = ()
+    program: Program | None = None
+    hooks: tuple[ProgramHook, ...] = ()
+
+
+class ProgramHooks:
+    """Implements `ports.hooks.HookRunner`: the program's functions run here, all other hooks as `others` runs them."""
+
+    def __init__(self, hooks: Sequence[ProgramHook], others: HookRunner) -> None:
+        self._functions = {hook.name: hook.function for hook in hooks}
+        self._others = others
+
+    async def run(self, hook: Hook, given: bytes, timeout: float, hear: Hear) -> HookEnd:
+        if hook.file != PLACE:
+            return await self._others.run(hook, given, timeout, hear)
+        began, function = time.monotonic(), self._functions[hook.name]
+        try:
+            async with asyncio.timeout(timeout) as limit:
+                answer = await function(json_input.decode(given))
+        except Exception as error:
+            if limit.expired():
+                return HookEnd(timed_out=True, trouble=f"it took longer than {timeout:g} s")
+            return HookEnd(trouble=f"it raised {type(error).__name__}: {error}")
+        output = msgspec.json.encode(answer).decode() if answer else ""
+        return HookEnd(0, output, seconds=round(time.monotonic() - began, 3))
+
+    def lent(self, files: Mapping[str, bytes], folder: str) -> AbstractAsyncContextManager[Mapping[str, str]]:
+        return self._others.lent(files, folder)

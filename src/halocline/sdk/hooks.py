@@ -1,0 +1,83 @@
+"""Functions as hooks: at the same points as the hooks of settings, with the same input and answers."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events.hooks import HookPoint
+from halocline.protocol.values import JsonObject, Value
+from halocline.runtime.parts.program_parts import HookFunction, ProgramHook
+from halocline.sdk.decisions import settle
+from halocline.sdk.values import describe_type
+
+
+class HookAnswer(Value, frozen=True):
+    """The answer of a hook. `block` and `ask` are reasons; empty for neither.
+
+    `allow` runs the call without approval, as far as in yolo mode. `arguments` replace some of the call's. `context` is
+    text for the model. `stop` ends the turn.
+    """
+
+    block: str = ""
+    ask: str = ""
+    allow: bool = False
+    arguments: JsonObject | None = None
+    context: str = ""
+    stop: bool = False
+
+    def to_wire(self) -> JsonObject:
+        """Return it as a hook prints it."""
+        verdict = "deny" if self.block else "ask" if self.ask else "allow" if self.allow else ""
+        specific = {
+            "permissionDecision": verdict,
+            "permissionDecisionReason": self.block or self.ask,
+            "additionalContext": self.context,
+            **({} if self.arguments is None else {"updatedInput": self.arguments}),
+        }
+        return {"continue": not self.stop, "hookSpecificOutput": specific}
+
+
+Answer = HookAnswer | JsonObject | str | None
+HookCallback = Callable[[JsonObject], Awaitable[Answer] | Answer]
+"""Takes what a hook reads on standard input. Text is context for the model; a dict is what a hook prints."""
+
+
+class HookMatcher(Value, frozen=True):
+    """A hook for some tools only: `matcher` has their names, or a pattern, as in settings."""
+
+    matcher: str
+    function: HookCallback
+
+
+Hooks = Mapping[str, HookCallback | HookMatcher | Sequence[HookCallback | HookMatcher]]
+
+
+def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
+    """Return the hooks. Raises UsageError if a point is unknown, or a hook is no function."""
+    found: list[ProgramHook] = []
+    for name, given in hooks.items():
+        if name not in [*HookPoint]:
+            raise UsageError(f"There is no hook {name!r}.", f"The points are: {', '.join(HookPoint)}.")
+        for one in given if isinstance(given, Sequence) else (given,):
+            function, matcher = (one.function, one.matcher) if isinstance(one, HookMatcher) else (one, "")
+            if not callable(function):
+                raise UsageError(f"The hook {name} is no function, but {describe_type(type(function))}.", "")
+            label = f"{getattr(function, '__name__', 'hook')}-{len(found) + 1}"
+            found.append(ProgramHook(label, HookPoint(name), _call_later(function), matcher))
+    return tuple(found)
+
+
+def _call_later(function: HookCallback) -> HookFunction:
+    async def run(given: JsonObject) -> JsonObject:
+        match await settle(function(given)):
+            case HookAnswer() as answer:
+                return answer.to_wire()
+            case dict() as answer:
+                return answer
+            case str() as text if text:
+                return HookAnswer(context=text).to_wire()
+            case None | "":
+                return {}
+            case other:
+                raise TypeError(f"a hook returns a HookAnswer, a dict, text or None, not {describe_type(type(other))}")
+
+    return run

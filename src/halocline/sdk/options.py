@@ -1,0 +1,145 @@
+"""The options of a run as keyword arguments, checked where they are given."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+from halocline.client import Choices, TaskOptions
+from halocline.ports.model import Model
+from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.messages import Effort
+from halocline.protocol.secrets.secret import Secret
+from halocline.runtime.parts.program_parts import ProgramParts
+from halocline.sdk.decisions import OnApproval, OnQuestion
+from halocline.sdk.hooks import Hooks, read_hooks
+from halocline.sdk.program import ProgramTools
+from halocline.sdk.tools import Tool, name_tool
+from halocline.tools.toolset import every_tool
+
+E = TypeVar("E", Mode, ApprovalMode, Effort)
+
+
+class Options(TypedDict, total=False):
+    """Options of a run; what is left out is as in the settings.
+
+    Attributes:
+        folder: to work in; the current one if left out.
+        model: `provider/model`, or a model of the program's own.
+        tools: decorated functions, besides the tools that every task has.
+        on_approval: decides about calls that need approval; without it, they are refused.
+        on_question: answers the model's questions; without it, they stay unanswered.
+        hooks: functions that run at points of the task.
+        mode: `act` or `plan`.
+        approval_mode: `ask`, `accept-edits`, `auto` or `yolo`.
+        allowed_tools: calls that need no approval, as with `--allowed-tools`.
+        disallowed_tools: calls that are refused, as with `--disallowed-tools`.
+        roots: more folders to work in.
+        system_prompt: text to add to the system prompt.
+        effort: how much the model thinks: `none`, `minimal`, `low`, `medium`, `high` and so on.
+        max_steps: requests to the model in one turn.
+        max_cost: US dollars in the task.
+        time_limit: seconds of one turn; with callbacks, it is looked at between two steps.
+        api_key: for the model; not logged.
+        base_url: the address of the model's server.
+        profile: a profile of the settings.
+        trusted: let the folder's own hooks, servers and allowing rules apply.
+    """
+
+    folder: Path | str
+    model: str | Model
+    tools: Sequence[Tool[..., Any]]
+    on_approval: OnApproval | None
+    on_question: OnQuestion | None
+    hooks: Hooks
+    mode: Mode | str
+    approval_mode: ApprovalMode | str
+    allowed_tools: Sequence[str]
+    disallowed_tools: Sequence[str]
+    roots: Sequence[Path | str]
+    system_prompt: str
+    effort: Effort | str
+    max_steps: int
+    max_cost: float
+    time_limit: float
+    api_key: str
+    base_url: str
+    profile: str
+    trusted: bool
+
+
+_OF_THE_RUN = ("max_steps", "max_cost", "time_limit", "base_url", "profile")
+
+
+def read_choices(options: Options) -> Choices:
+    """Return the options that override settings. Raises UsageError."""
+    _require_known(options)
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in _OF_THE_RUN}
+    if "api_key" in options:
+        given["api_key"] = Secret(options["api_key"])
+    if "system_prompt" in options:
+        given["append_system_prompt"] = options["system_prompt"]
+    for name in ("allowed_tools", "disallowed_tools"):
+        if name in options:
+            given[name] = tuple(options[name])
+    given["custom_tools"] = tuple(map(name_tool, options.get("tools", ())))
+    return Choices(**given, unattended=True)
+
+
+def read_folder(options: Options) -> Path:
+    """Return the folder to work in, as an absolute path. Raises UsageError if there is none."""
+    folder = Path(options.get("folder") or Path()).expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"The folder {folder} does not exist.", "Make it first, or name another: folder=…")
+    return Path(os.path.realpath(folder))
+
+
+def read_options(options: Options) -> TaskOptions:
+    """Return the options of a task. Raises UsageError."""
+    attended = any(options.get(name) for name in ("on_approval", "on_question"))
+    return TaskOptions(
+        model=name_model(options.get("model")),
+        mode=read_word(Mode, "mode", options.get("mode")),
+        approval_mode=read_word(ApprovalMode, "approval_mode", options.get("approval_mode")),
+        effort=read_word(Effort, "effort", options.get("effort")),
+        attended=attended,
+        asks_again=attended,
+        trusted=options.get("trusted", False),
+        roots=tuple(map(str, options.get("roots", ()))),
+        program=read_program(options),
+    )
+
+
+def read_program(options: Options) -> ProgramParts:
+    """Return the tools and hooks. Raises UsageError."""
+    tools = ProgramTools(options.get("tools", ()))
+    taken = {tool.name for tool in every_tool()} if tools.definitions else set()
+    if both := [tool.name for tool in tools.definitions if tool.name in taken]:
+        raise UsageError(f"There is a tool {both[0]} already.", "Give yours another name: @halocline.tool(name=…)")
+    return ProgramParts(tools.definitions, tools, read_hooks(options.get("hooks", {})))
+
+
+def name_model(model: str | Model | None) -> str | None:
+    """Return a model's name."""
+    return model if isinstance(model, str) or model is None else model.name
+
+
+def read_word(kind: type[E], name: str, given: E | str | None) -> E | None:
+    """Return the value that a word stands for. Raises UsageError with the words that there are."""
+    if given is None:
+        return None
+    try:
+        return kind(given)
+    except ValueError:
+        known = ", ".join(repr(word.value) for word in kind)
+        raise UsageError(f"{given!r} is no {name.replace('_', ' ')}.", f"Choose one of {known}.") from None
+
+
+def _require_known(options: Options) -> None:
+    """Raises UsageError for an option that does not exist: a type checker would have found it."""
+    unknown = [name for name in options if name not in Options.__annotations__]
+    if unknown:
+        raise UsageError(
+            f"There is no option {unknown[0]!r}.", f"The options are: {', '.join(Options.__annotations__)}."
+        )

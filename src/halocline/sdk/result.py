@@ -1,0 +1,170 @@
+"""The result of a run, and the typed value in it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Diff
+from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject, Value
+from halocline.sdk.values import build_schema, convert_value, describe_type
+
+T = TypeVar("T")
+NO_TOKENS = Usage()
+WRAPPED = "value"
+"""Where a value stands in the answer that is no object itself: an answer is always an object."""
+
+
+class TaskFailed(HaloclineError):
+    """A run ended with an error, or without the value that was asked for. `result` is what there is of it."""
+
+    code = "task_failed"
+
+    def __init__(self, text: str, hint: str = "", result: "Result[Any] | None" = None) -> None:
+        super().__init__(text, hint)
+        self.result = result
+
+
+class Refused(Value, frozen=True):
+    """A call that was not allowed: the tool, the title of the call, and what the model was told."""
+
+    tool: str
+    title: str
+    text: str
+
+
+class Result(Generic[T]):
+    """The outcome of a run.
+
+    Attributes:
+        text: the final answer.
+        ended: why it ended: `end_turn`, or a limit, a refusal, an interrupt, an error.
+        limit: the limit that ended it, if one did: `steps`, `cost`, `time` and so on.
+        cost: US dollars of this run; None if a price is unknown.
+        tokens: the tokens of this run.
+        steps: the model's requests in this run.
+        changes: the files that changed, each as a unified diff.
+        events: all events of this run that the log keeps.
+        task: the id of the task, by which it can be resumed.
+        error: what went wrong; None if nothing did.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: str,
+        text: str = "",
+        ended: StopReason = StopReason.ERROR,
+        limit: str = "",
+        cost: float | None = 0.0,
+        tokens: Usage = NO_TOKENS,
+        steps: int = 0,
+        changes: Sequence[Diff] = (),
+        events: Sequence[ev.DurableEvent] = (),
+        error: TaskFailed | None = None,
+        value: Any = None,
+    ) -> None:
+        self.task = task
+        self.text = text
+        self.ended = ended
+        self.limit = limit
+        self.cost = cost
+        self.tokens = tokens
+        self.steps = steps
+        self.changes = tuple(changes)
+        self.events = tuple(events)
+        self.error = error
+        self._value = value
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.task}: {self.ended.value}, {self.text[:60]!r}>"
+
+    @property
+    def value(self) -> T:
+        """The answer in the type that was asked for; None if none was. Raises TaskFailed if there is no such answer."""
+        if self.error:
+            raise self.error
+        value: T = self._value
+        return value
+
+    @property
+    def refused(self) -> tuple[Refused, ...]:
+        """The calls that were not allowed."""
+        ends = (event for event in self.events if isinstance(event, ev.ToolCallEnded))
+        return tuple(
+            Refused(end.name, end.name, "".join(getattr(part, "text", "") for part in end.result.content))
+            for end in ends
+            if end.status == "rejected"
+        )
+
+
+def wanted_schema(kind: Any) -> JsonObject:
+    """Return the schema of the answer for a type. Raises UsageError."""
+    schema = build_schema(kind)
+    if schema.get("type") == "object":
+        return schema
+    definitions = schema.pop("$defs", None)
+    whole: JsonObject = {"type": "object", "properties": {WRAPPED: schema}, "required": [WRAPPED]}
+    return whole | ({"$defs": definitions} if definitions else {})
+
+
+def read_result(
+    before: State, after: State, kind: Any, events: Sequence[ev.DurableEvent], changes: Sequence[Diff], folder: Path
+) -> Result[Any]:
+    """Build the result of the turn that these events are of."""
+    end = after.last_end
+    spent, was = after.budget, before.budget
+    result: Result[Any] = Result(
+        task=after.task,
+        text=final_text(after),
+        ended=end.reason if end else StopReason.ERROR,
+        limit=end.limit if end else "",
+        cost=None if spent.cost is None or was.cost is None else round(spent.cost - was.cost, 6),
+        tokens=_subtract(spent.usage, was.usage),
+        steps=spent.steps - was.steps,
+        changes=changes,
+        events=events,
+    )
+    result.error = _find_error(result, end.text if end else "", events)
+    if kind is not None and result.error is None:
+        _read_value(result, after, kind, folder)
+    return result
+
+
+def _find_error(result: Result[Any], text: str, events: Sequence[ev.DurableEvent]) -> TaskFailed | None:
+    if result.ended is not StopReason.ERROR:
+        return None
+    raised = next((event for event in reversed(events) if isinstance(event, ev.ErrorRaised)), None)
+    return TaskFailed(raised.text if raised else text or "The run failed.", raised.hint if raised else "", result)
+
+
+def _read_value(result: Result[Any], state: State, kind: Any, folder: Path) -> None:
+    accepted = state.answer.accepted
+    if accepted is None:
+        why = f" It ended by the limit {result.limit}." if result.limit else ""
+        hint = "See result.text for what the model said, and result.events for the problems."
+        result.error = TaskFailed(f"The model gave no {describe_type(kind)}.{why}", hint, result)
+        return
+    try:
+        is_wrapped = build_schema(kind).get("type") != "object"
+        result._value = convert_value(accepted[WRAPPED] if is_wrapped else accepted, kind, folder)
+    except (ValueError, TypeError) as error:
+        text = f"The answer fits the schema of {describe_type(kind)}, but is none: {error}"
+        result.error = TaskFailed(text, "Say in the type, or in the prompt, what is allowed.", result)
+
+
+def _subtract(now: Usage, before: Usage) -> Usage:
+    return replace(
+        now,
+        input=now.input - before.input,
+        output=now.output - before.output,
+        cache_read=now.cache_read - before.cache_read,
+        cache_write=now.cache_write - before.cache_write,
+        reasoning=now.reasoning - before.reasoning,
+    )

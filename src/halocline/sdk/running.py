@@ -1,0 +1,185 @@
+"""Running tasks from a program: one call for a result, an open task for more, many at once."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar, Unpack, overload
+
+from halocline.client import Client, open_client
+from halocline.ports.model import Model
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.values import Value
+from halocline.sdk.options import Options, read_choices, read_folder, read_options
+from halocline.sdk.result import Result, TaskFailed
+from halocline.sdk.task import Task
+
+T = TypeVar("T")
+NAME = "sdk"
+"""The client's name in commands."""
+AT_ONCE = 4
+BUDGET_USED = "Not started: the runs before it cost ${spent:.2f}, of at most ${most:.2f} for all."
+
+
+class Job(Value, frozen=True):
+    """One of many runs: its prompt, and the folder and model that differ from the options of all."""
+
+    prompt: str
+    folder: Path | str | None = None
+    model: str | Model | None = None
+
+
+@overload
+async def run(prompt: str, *, result: None = None, **options: Unpack[Options]) -> Result[None]: ...
+@overload
+async def run(prompt: str, *, result: type[T], **options: Unpack[Options]) -> Result[T]: ...
+async def run(prompt: str, *, result: Any = None, **options: Unpack[Options]) -> Result[Any]:
+    """Run one prompt to its end, in a task of its own.
+
+    Args:
+        prompt: what to do.
+        result: the type of the answer (`Result.value`): a dataclass, TypedDict, pydantic model, `list[str]` and so on.
+        options: see `Options`.
+
+    Raises:
+        TaskFailed: it ended with an error, or without a value of that type; `result` of the error has the rest.
+        UsageError: an option is wrong, or there is no model.
+        SettingsError: a settings file is invalid.
+    """
+    async with _opened(None, options) as task:
+        done: Result[Any] = await task.run(prompt, result=result)
+    if done.error:
+        raise done.error
+    return done
+
+
+@overload
+def run_sync(prompt: str, *, result: None = None, **options: Unpack[Options]) -> Result[None]: ...
+@overload
+def run_sync(prompt: str, *, result: type[T], **options: Unpack[Options]) -> Result[T]: ...
+def run_sync(prompt: str, *, result: Any = None, **options: Unpack[Options]) -> Result[Any]:
+    """Run one prompt to its end, for scripts and notebooks. Raises as `run` does.
+
+    Where an event loop runs already, as in a notebook, it runs in a thread.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run_here(prompt, result, options)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_run_here, prompt, result, options).result()
+
+
+def _run_here(prompt: str, kind: Any, options: Options) -> Result[Any]:
+    done: Result[Any] = asyncio.run(run(prompt, result=kind, **options))
+    return done
+
+
+@asynccontextmanager
+async def open(*, resume: str | None = None, **options: Unpack[Options]) -> AsyncGenerator[Task]:
+    """Open a new task, or one from before, and close it in the end; a turn that runs then is interrupted.
+
+    Args:
+        resume: the id of a task to go on with, or its beginning.
+        options: see `Options`.
+
+    Raises:
+        UsageError: an option is wrong, or there is no model.
+        TaskNotFound: there is no task to resume.
+        TaskBusy: another process runs it.
+    """
+    async with _opened(resume, options) as task:
+        yield task
+
+
+async def run_all(
+    jobs: Sequence[str | Job],
+    *,
+    at_once: int = AT_ONCE,
+    max_total_cost: float | None = None,
+    result: Any = None,
+    **options: Unpack[Options],
+) -> list[Result[Any]]:
+    """Run many prompts, each in a task of its own, and return their results in the same order.
+
+    One that fails does not stop the others: its result has the `error`.
+
+    Args:
+        jobs: the prompts; a `Job` has its own folder or model.
+        at_once: how many run at the same time.
+        max_total_cost: US dollars for all of them; when that is spent, no further one starts.
+        result: the type of each answer.
+        options: for all of them; see `Options`.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    room, spent = asyncio.Semaphore(max(1, at_once)), 0.0
+
+    async def run_one(client: Client, job: Job) -> Result[Any]:
+        nonlocal spent
+        async with room:
+            if max_total_cost is not None and spent >= max_total_cost:
+                return _failed(HaloclineError(BUDGET_USED.format(spent=spent, most=max_total_cost), "Raise the limit."))
+            try:
+                done = await _run_job(client, job, result, options)
+            except HaloclineError as error:
+                return _failed(error)
+            spent += done.cost or 0.0
+            return done
+
+    wanted = [Job(job) if isinstance(job, str) else job for job in jobs]
+    async with _client_of(options) as client, asyncio.TaskGroup() as group:
+        running = [group.create_task(run_one(client, job)) for job in wanted]
+    return [one.result() for one in running]
+
+
+async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Result[Any]:
+    own = options.copy()
+    if job.folder is not None:
+        own["folder"] = job.folder
+    if job.model is not None:
+        own["model"] = job.model
+    task = await _open_on(client, own, None)
+    try:
+        done: Result[Any] = await task.run(job.prompt, result=kind)
+        return done
+    finally:
+        await task.close()
+
+
+def _failed(error: HaloclineError) -> Result[Any]:
+    result: Result[Any] = Result(task="")
+    result.error = TaskFailed(error.text, error.hint, result)
+    return result
+
+
+@asynccontextmanager
+async def _opened(resume: str | None, options: Options) -> AsyncGenerator[Task]:
+    async with _client_of(options) as client:
+        task = await _open_on(client, options, resume)
+        try:
+            yield task
+        finally:
+            if task.state.turn:
+                task.interrupt()
+            await task.close()
+
+
+@asynccontextmanager
+async def _client_of(options: Options) -> AsyncIterator[Client]:
+    client = open_client(read_choices(options), NAME, is_watched=lambda: False, folder=read_folder(options))
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def _open_on(client: Client, options: Options, resume: str | None) -> Task:
+    model = options.get("model")
+    if model is not None and not isinstance(model, str):
+        client.attach_model(model)
+    chosen = read_options(options)
+    name = await client.resume(resume, chosen) if resume else await client.start(read_folder(options), chosen)
+    return Task(client, name, options)

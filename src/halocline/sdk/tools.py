@@ -1,0 +1,186 @@
+"""A function as a tool: its schema from its parameters, its description from its docstring.
+
+What must stay true: what is wrong with a function is said where it is decorated, not when a model calls it.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import PurePath
+from typing import Any, Generic, NewType, ParamSpec, TypeVar, get_args, get_type_hints, overload
+
+import msgspec
+
+from halocline.context.tool_schemas import normalize_schema
+from halocline.protocol.errors import UsageError
+from halocline.protocol.events.custom_tools import CustomTool, Effect
+from halocline.sdk.context import ToolContext
+from halocline.sdk.values import build_schema, describe_type
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Url = NewType("Url", str)
+"""An address among the arguments of a tool: its host is judged as for any request."""
+
+EFFECTS = get_args(Effect)
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
+_SECTION = re.compile(r"^(args|arguments|parameters|returns|raises|yields|examples?):?\s*$", re.IGNORECASE)
+_PARAMETER = re.compile(r"^\s+\*{0,2}(\w+)(?:\s*\([^)]*\))?\s*:\s*(.+)$")
+
+
+class Tool(Generic[P, R]):
+    """A function that the model may call. Calling this calls the function itself."""
+
+    def __init__(self, function: Callable[P, R], definition: CustomTool, timeout: float | None) -> None:
+        self.function = function
+        self.definition = definition
+        self.timeout = timeout
+        self.__name__ = definition.name
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self.definition.name
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(
+    *, name: str = "", description: str = "", effect: Effect = "", timeout: float | None = None
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    effect: Effect = "",
+    timeout: float | None = None,
+) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
+    """Make a tool of a typed function, sync or async, that has a docstring.
+
+    Args:
+        name: as the model calls it; the function's own name if left out.
+        description: for the model; the docstring up to its first section if left out.
+        effect: `"reads"` changes nothing, `"edits"` changes files, `"network"` reaches servers. Left out, it may do
+            anything, and each call needs approval. Arguments of type `Path` and `Url` are judged as the tool's own.
+        timeout: in seconds; then the call fails. No limit if left out.
+
+    Raises:
+        UsageError: the function cannot be a tool; the text says why.
+    """
+    if function is None:
+        return lambda given: tool_of(given, name, description, effect, timeout)
+    return tool_of(function, name, description, effect, timeout)
+
+
+def tool_of(function: Callable[P, R], name: str, description: str, effect: Effect, timeout: float | None) -> Tool[P, R]:
+    """Make the tool. Raises UsageError."""
+    name = name or getattr(function, "__name__", "")
+    described, arguments = read_docstring(inspect.getdoc(function) or "")
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} cannot be the name of a tool.", "Use letters, digits and underscores: name=…")
+    if not (description or described):
+        raise UsageError(f"The tool {name} has no description.", "Write a docstring: the model reads it.")
+    if effect not in EFFECTS:
+        known = ", ".join(map(repr, EFFECTS[1:]))
+        raise UsageError(f"{effect!r} is no effect of a tool.", f"Declare one of {known}, or none.")
+    hints = read_parameters(function, name)
+    schema = normalize_schema(build_schema(build_input(function, name))).schema
+    for argument, text in arguments.items():
+        if argument in schema.get("properties", {}):
+            schema["properties"][argument] = {"description": text, **schema["properties"][argument]}
+    definition = CustomTool(
+        name=name,
+        description=description or described,
+        schema=schema,
+        effect=effect,
+        paths=tuple(argument for argument, hint in hints.items() if _holds(hint, PurePath)),
+        urls=tuple(argument for argument, hint in hints.items() if _holds(hint, Url)),
+    )
+    return Tool(function, definition, timeout)
+
+
+def read_parameters(function: Callable[..., object], name: str) -> dict[str, Any]:
+    """Return the type of each argument that the model gives. Raises UsageError."""
+    try:
+        hints = get_type_hints(function, include_extras=True)
+        signature = inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"The types of the tool {name} cannot be read: {error}.", "Write a function.") from error
+    except NameError as error:
+        raise UsageError(
+            f"A type in the tool {name} is not known: {error}.", "Import it outside of functions."
+        ) from error
+    found: dict[str, Any] = {}
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise UsageError(
+                f"The argument {parameter.name} of the tool {name} has no name for the model.",
+                "Give each argument a name and a type.",
+            )
+        if parameter.name not in hints:
+            raise UsageError(f"The argument {parameter.name} of the tool {name} has no type.", "Annotate it.")
+        if hints[parameter.name] is not ToolContext:
+            found[parameter.name] = hints[parameter.name]
+    return found
+
+
+def build_input(function: Callable[..., object], name: str) -> type[msgspec.Struct]:
+    """Return a struct of the arguments that the model gives. Raises UsageError."""
+    parameters = inspect.signature(function).parameters
+    fields: list[Any] = []
+    for argument, hint in read_parameters(function, name).items():
+        default = parameters[argument].default
+        kept = [] if default is inspect.Parameter.empty else [msgspec.field(default_factory=partial(_keep, default))]
+        fields.append((argument, hint, *kept))
+    return msgspec.defstruct(name, fields, kw_only=True)
+
+
+def _keep(value: object) -> object:
+    return value
+
+
+def find_context(function: Callable[..., object]) -> str:
+    """Return the argument that takes the context; empty if there is none."""
+    hints = get_type_hints(function)
+    return next((name for name, hint in hints.items() if hint is ToolContext and name != "return"), "")
+
+
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """Return the description, up to the first section, and what the section of arguments says of each."""
+    lines = text.strip().splitlines()
+    first = next((at for at, line in enumerate(lines) if _SECTION.match(line)), len(lines))
+    arguments: dict[str, str] = {}
+    for line in lines[first + 1 :] if first < len(lines) and lines[first][:1] in "aApP" else ():
+        if _SECTION.match(line):
+            break
+        if found := _PARAMETER.match(line):
+            arguments[found[1]] = found[2].strip()
+        elif arguments and line.strip():
+            last = next(reversed(arguments))
+            arguments[last] += f" {line.strip()}"
+    return "\n".join(lines[:first]).strip(), arguments
+
+
+def _holds(hint: Any, kind: Any) -> bool:
+    """True if a type is this one, or is made of it: an optional one, a list."""
+    if hint is kind or (isinstance(hint, type) and isinstance(kind, type) and issubclass(hint, kind)):
+        return True
+    return any(_holds(part, kind) for part in get_args(hint))
+
+
+def name_tool(given: object) -> str:
+    """Return a tool's name, or the type of what is none."""
+    return given.name if isinstance(given, Tool) else describe_type(type(given))

@@ -1,0 +1,45 @@
+"""Checks on what a task did, for the tests of programs that use Halocline."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from halocline.client import Choices, open_client
+from halocline.protocol import events as ev
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.values import JsonObject, Value
+from halocline.sdk.result import Result
+
+
+class PlayedCall(Value, frozen=True):
+    """A call of a tool as it ended. `text` is what the model read of it."""
+
+    tool: str
+    arguments: JsonObject
+    status: CallStatus
+    text: str
+
+
+def calls_of(source: "Result[Any] | Iterable[ev.Event]", tool: str = "") -> list[PlayedCall]:
+    """Return the calls of a result, or of events, in the order in which they ended; only those of `tool`, if named."""
+    events: Sequence[ev.Event] = source.events if isinstance(source, Result) else tuple(source)
+    replies = (event.message for event in events if isinstance(event, ev.AssistantMessageCompleted))
+    given = {call.id: call.arguments for reply in replies for call in reply.tool_calls}
+    return [
+        PlayedCall(end.name, given.get(end.call, {}), end.status, end.result.text)
+        for end in events
+        if isinstance(end, ev.ToolCallEnded) and tool in ("", end.name)
+    ]
+
+
+async def replay(task: str) -> tuple[str, ...]:
+    """Replay a task from its log with the loop as it is now; its model and its tools answer as they did.
+
+    Return the differences, each in words; none if the task replays identically. Raises TaskNotFound.
+    """
+    client = open_client(Choices(unattended=True), "replay")
+    try:
+        done = await client.replay(task)
+    finally:
+        await client.close()
+    found = tuple(f"{one.place} {one.path}: {one.recorded} was recorded, now {one.now}" for one in done.differences)
+    return found if found or done.same else (f"It ended after {done.events} of {done.recorded_events} events.",)
