@@ -442,6 +442,31 @@ async def test_what_waits_for_a_checkpoint_learns_that_none_can_be_recorded(benc
             await shadow.barrier(paths)
 
 
+async def test_a_bug_in_a_checkpoint_ends_one_turn_and_the_next_one_saves_everything(bench: Bench) -> None:
+    recorded: list[str] = []
+
+    def record(event: DurableEvent | Noticed) -> None:
+        if isinstance(event, CheckpointTaken):
+            recorded.append(event.label)
+            if recorded == ["Start", "edit"]:
+                raise ZeroDivisionError
+
+    bench.write("a.txt", "one")
+    shadow = bench.shadow()
+    shadow.begin(record)
+    await shadow.settle()
+    bench.write("a.txt", "two")
+    shadow.take("edit", ["a.txt"])
+    with pytest.raises(ZeroDivisionError):
+        await shadow.barrier(["b.txt"])
+    with pytest.raises(ZeroDivisionError):
+        await shadow.settle()
+    bench.write("a.txt", "three")
+    await shadow.barrier(["a.txt"])
+    await shadow.settle()
+    assert len(recorded) > 2
+
+
 async def test_a_late_checkpoint_that_cannot_be_recorded_lets_no_destroying_command_wait(bench: Bench) -> None:
     def record(event: DurableEvent | Noticed) -> None:
         if isinstance(event, CheckpointTaken):

@@ -51,12 +51,46 @@ async def test_tools_that_a_server_gets_later_are_offered_with_the_next_request(
     assert "The tools of the MCP server web are now: web__add, web__grow, web__sprout." in told(journey)
 
 
+def answering(app, status, words, to):
+    """The same app, with an HTTP error of these words for the requests that `to` picks."""
+
+    async def changed(scope, receive, send):
+        if scope["type"] != "http" or not to(scope):
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": words.encode()})
+
+    return changed
+
+
 @pytest.mark.parametrize("given", [{}, {"type": "sse"}])
-async def test_a_tool_is_called_over_sse(journey, at, given):
-    async with serving(server().sse_app()) as url:
+@pytest.mark.parametrize("status", [400, 404, 405])
+async def test_a_tool_is_called_over_sse_whatever_the_server_says_to_a_post(journey, at, given, status):
+    def is_post(scope):
+        return scope["method"] == "POST" and scope["path"] == "/sse"
+
+    async with serving(answering(server().sse_app(), status, "Missing sessionId", is_post)) as url:
         at(f"{url}/sse", **given)
         await journey.run(ADD, DONE)
     assert journey.results == ["5"]
+
+
+async def test_what_a_server_says_to_a_request_that_it_turns_down_is_shown(journey, at):
+    async with serving(answering(None, 403, "Access only at localhost", lambda scope: True)) as url:
+        at(f"{url}/mcp")
+        await journey.run(DONE)
+    words = "it answered with HTTP status 403 (Access only at localhost); check its credentials"
+    assert words in told(journey)
+
+
+async def test_what_a_gateway_says_to_a_call_is_its_result(journey, at):
+    app = server().streamable_http_app()
+    gateway = answering(app, 502, "no upstream", lambda scope: (b"mcp-method", b"tools/call") in scope["headers"])
+    async with serving(gateway) as url:
+        at(f"{url}/mcp")
+        await journey.run(ADD, DONE)
+    assert journey.results == ["web/add failed: it answered with HTTP status 502 (no upstream)"]
 
 
 async def test_headers_are_sent_and_never_told(journey, at):

@@ -1,70 +1,89 @@
-"""Installs the reference MCP servers, once for a machine: three from PyPI, two from npm, apart from everything else.
+"""Installs MCP servers that others wrote, once for a machine: from PyPI and from npm, apart from everything else.
 
-`python -m tests.mcp.set_up` takes half a minute the first time and nothing later. What cannot be had is left out, with
-a word; the stamp of each half is written last, so what is there is whole.
+`python -m tests.mcp.set_up` takes half a minute the first time and nothing later; with `all` it installs the large
+ones, too (600 MB). What cannot be had is left out, with a word; the stamp of each set is written last, so what is there
+is whole.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tests.cached_install import run_step
-from tests.node import node_environment
+from tests.cached_install import CACHE, is_installed, run_step
+from tests.node import install_node, node_program, run_npm
 
-PYTHON = ("mcp-server-fetch==2026.10.24", "mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19")
-NODE = ("@modelcontextprotocol/server-filesystem@2026.8.31", "@modelcontextprotocol/server-everything@2026.8.31")
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-PLACE = Path(os.environ.get("HALOCLINE_MCP_SERVERS") or CACHE / "halocline" / "mcp-servers")
-MISSING = f"no reference servers in {PLACE}: `make test` installs them, or python -m tests.mcp.set_up"
+PLACE = Path(os.environ.get("HALOCLINE_MCP_SERVERS") or CACHE / "mcp-servers")
+MISSING = f"no MCP servers of others in {PLACE}: `make test` installs them, or python -m tests.mcp.set_up all"
+SMALL = {
+    "python": ("mcp-server-fetch==2026.10.24", "mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19"),
+    "node": (
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+        "@modelcontextprotocol/server-everything@2026.8.31",
+    ),
+    "more-node": ("@modelcontextprotocol/server-memory@2026.8.31", "@cyanheads/git-mcp-server@2.15.3"),
+}
+LARGE = {
+    "large-python": ("mcp-server-motherduck==1.1.0",),
+    "large-node": (
+        "@azure/mcp@2.0.5",
+        "@negokaz/excel-mcp-server@0.12.0",
+        "@playwright/mcp@0.0.83",
+        "kubernetes-mcp-server@0.0.67",
+    ),
+}
+_SETS = SMALL | LARGE
 
 
 def program(name: str) -> Path | None:
-    """A server's program; None when its half was not installed to the end."""
-    for half, packages, folder in (("python", PYTHON, "bin"), ("node", NODE, "node_modules/.bin")):
-        found = PLACE / half / folder / name
-        if _is_whole(half, packages) and found.exists():
+    """A server's program; None when its set was not installed to the end."""
+    for folder in map(PLACE.joinpath, _SETS):
+        found = folder / ("bin" if "python" in folder.name else "node_modules/.bin") / name
+        if is_installed(folder, _stamp(folder.name)) and found.exists():
             return found
     return None
 
 
-def main() -> int:
-    _install("python", PYTHON, _pip)
-    _install("node", NODE, _npm)
+def search_path() -> str:
+    """The variable `PATH` with the Node that the servers run on."""
+    node = node_program()
+    return os.pathsep.join([*([str(node.parent)] if node else []), os.environ["PATH"]])
+
+
+def main(sets: Iterable[str]) -> int:
+    for name in sets:
+        _install(name, _pip if "python" in name else _npm)
     return 0
 
 
-def _install(half, packages, how) -> None:
-    if _is_whole(half, packages):
+def _install(name: str, fill: Callable[[Path, tuple[str, ...]], bool]) -> None:
+    folder = PLACE / name  # a virtual environment cannot be moved, so it is filled in its place
+    if is_installed(folder, _stamp(name)):
         return
-    folder = PLACE / half
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    if how(folder, packages):
-        (folder / "installed").write_text(" ".join(packages))
+    if fill(folder, _SETS[name]):
+        (folder / "installed").write_text(_stamp(name))
     else:
-        print(
-            f"The reference MCP servers in {half} could not be installed; tests with them are skipped.", file=sys.stderr
-        )
+        print(f"The MCP servers of {name} could not be installed; tests with them are skipped.", file=sys.stderr)
 
 
-def _is_whole(half, packages) -> bool:
-    stamp = PLACE / half / "installed"
-    return stamp.exists() and stamp.read_text() == " ".join(packages)
+def _stamp(name: str) -> str:
+    return " ".join(_SETS[name])
 
 
-def _pip(folder, packages) -> bool:
+def _pip(folder: Path, packages: tuple[str, ...]) -> bool:
     made = subprocess.run([sys.executable, "-m", "venv", str(folder)])
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    return not made.returncode and run_step("reference MCP servers from PyPI", [*pip, *packages], folder)
+    return not made.returncode and run_step("MCP servers from PyPI", [*pip, *packages], folder)
 
 
-def _npm(folder, packages) -> bool:
-    options = ("--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
-    words = [shutil.which("npm") or "", "install", *options, "--loglevel=error", *packages]
-    return bool(words[0]) and run_step("reference MCP servers from npm", words, folder, node_environment())
+def _npm(folder: Path, packages: tuple[str, ...]) -> bool:
+    words = ("install", "--prefix", str(folder), *packages)
+    return install_node() and run_npm("MCP servers from npm", *words, cwd=folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(_SETS if "all" in sys.argv else SMALL))

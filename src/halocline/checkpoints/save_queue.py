@@ -46,8 +46,8 @@ class SaveQueue:
         self.running: Request | None = None
         self.late: Request | None = None
         self._no_longer_late = asyncio.Event()
-        self._broken: BaseException | None = None
-        """The error that ended the saving for good, such as that of a task's log that cannot be written."""
+        self._broken: Exception | None = None
+        """What ended the saving: for good, as a log that cannot be written, or a bug, until the turn has ended."""
         self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.
@@ -111,9 +111,13 @@ class SaveQueue:
     async def settle(self) -> None:
         """Wait until all requests are done."""
         self.start()
-        if self._worker is not None:
-            # The caller may be cancelled; the work goes on.
-            await asyncio.shield(self._worker)
+        if (worker := self._worker) is not None:
+            try:
+                # The caller may be cancelled; the work goes on.
+                await asyncio.shield(worker)
+            finally:
+                if worker.done() and not self.is_off:
+                    self._worker = self._broken = None
 
     async def end(self) -> None:
         """Wait for the background reading, which must have been stopped."""
@@ -151,10 +155,13 @@ class SaveQueue:
                     self.running = None
                 if self._looks == _FRESHEN_AFTER and not self.waiting:
                     await self._freshen()
-        except BaseException as error:  # wake all who wait, as nothing is saved any more
-            self._broken = error
+        except BaseException as error:  # wake all who wait; if there is a next checkpoint, it reads all files
+            self._broken = error if isinstance(error, Exception) else None
+            self._is_whole = False
             self._end_late()
-            self.turn_off()
+            self._drop_waiting()
+            if isinstance(error, HaloclineError):  # its record cannot be written
+                self.turn_off()
             raise
         self._when_idle()
 

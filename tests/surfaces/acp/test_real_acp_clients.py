@@ -1,4 +1,4 @@
-"""Clients that others wrote drive the real `halo acp`: acpx, and the official TypeScript SDK, new and old."""
+"""Clients that others wrote drive the real `halo acp`: acpx, acp-factory, acp-client, and the official SDK."""
 
 import asyncio
 import json
@@ -34,19 +34,32 @@ def agent(server: ModelServer) -> list[str]:
 
 async def run_node(tmp_path: Path, *words: str, cwd: Path) -> str:
     """Run a script in Node; gives what it printed."""
-    node = set_up.node()
-    assert node
+    return await run(tmp_path, str(set_up.node()), *words, cwd=cwd)
+
+
+async def run(tmp_path: Path, *words: str, cwd: Path) -> str:
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "HALOCLINE_HOME": str(tmp_path / "home"),
         "LANG": "C.UTF-8",
+        "PYTHONPATH": str(set_up.python_packages()),
     }
     ran = await asyncio.to_thread(
-        subprocess.run, [node, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=LIMIT
+        subprocess.run, words, cwd=cwd, env=env, capture_output=True, text=True, timeout=LIMIT
     )
     assert ran.returncode in (0, DENIED), ran.stdout + ran.stderr
     return ran.stdout
+
+
+def said(updates: list[dict[str, Any]], kind: str = "agent_message_chunk") -> str:
+    return "".join(one["content"]["text"] for one in updates if one["sessionUpdate"] == kind)
+
+
+def how_calls_ended(updates: list[dict[str, Any]]) -> dict[str, str]:
+    """The last status of each call, by its title."""
+    titles = {one["toolCallId"]: one["title"] for one in updates if one["sessionUpdate"] == "tool_call"}
+    return {titles[one["toolCallId"]]: one["status"] for one in updates if "toolCallId" in one and "status" in one}
 
 
 async def run_acpx(tmp_path: Path, folder: Path, server: ModelServer, *words: str) -> list[dict[str, Any]]:
@@ -119,3 +132,48 @@ async def test_acpx_takes_up_a_session_of_another_process(tmp_path: Path, folder
         assert "first words" in str(server.requests[-1])
     assert "session/resume" in [one.get("method") for one in messages]
     assert '"stopReason": "end_turn"' in json.dumps(messages)
+
+
+READ = Call("read_file", {"path": "a.txt"})
+SLOW = Turn(text="Slowly.", calls=(Call("execute_command", {"command": "sleep 60"}),))
+STILL = Turn(text="Still here.")
+
+
+async def test_acp_factory_switches_modes_cancels_forks_and_loads_in_another_process(
+    tmp_path: Path, folder: Path
+) -> None:
+    (folder / "a.txt").write_text("tide\n")
+    planned, forked = Turn(text="A plan.", calls=(CALLS[1],)), Turn(text="Forked.")
+    turns = [Turn(text="I'll do it.", calls=(READ, *CALLS)), TURNS[1], planned, Turn(text="So."), SLOW, forked, STILL]
+    async with ModelServer(turns) as server:
+        words = (str(Path(__file__).with_name("factory.mjs")), str(set_up.PLACE), str(folder), *agent(server))
+        got = json.loads(await run_node(tmp_path, *words, cwd=folder))
+    assert (got["asked"], got["written"]) == (["Write new.txt", "touch x"], [str(folder / "new.txt")])
+    assert str(folder / "a.txt") in got["read"]
+    assert how_calls_ended(got["turn"]) == {
+        "Read a.txt": "completed",
+        "Write new.txt": "completed",
+        "touch x": "completed",
+    }
+    assert {"plan", "yolo"} < set(got["modes"])
+    assert "plan" in [one.get("currentModeId") for one in got["planned"]]
+    assert how_calls_ended(got["planned"]) == {"touch x": "failed"}
+    assert (said(got["cancelled"]), how_calls_ended(got["cancelled"])) == ("Slowly.", {"sleep 60": "failed"})
+    assert said(got["forked"]) == "Forked."
+    assert said(got["after"], "user_message_chunk") == "do itplan itwait"
+    assert said(got["after"]) == "I'll do it.All done.A plan.So.Slowly.Still here."
+
+
+async def test_a_client_without_files_or_sdk_denies_cancels_and_carries_on_in_another_process(
+    tmp_path: Path, folder: Path
+) -> None:
+    (folder / "a.txt").write_text("tide\n")
+    async with ModelServer([Turn(text="I'll do it.", calls=(READ, *CALLS)), TURNS[1], SLOW, STILL]) as server:
+        script = str(Path(__file__).with_name("small_client.py"))
+        got = json.loads(await run(tmp_path, sys.executable, script, str(folder), *agent(server), cwd=folder))
+    assert ((folder / "new.txt").read_text(), (folder / "x").exists()) == ("one\n", False)
+    calls = {"Read a.txt": "completed", "Write new.txt": "completed", "touch x": "failed"}
+    assert how_calls_ended(got["updates"]) == calls
+    assert how_calls_ended(got["loaded"]) == calls | {"sleep 60": "failed"}
+    assert got["answers"] == ["I'll do it.All done.", "Slowly.", "Still here."]
+    assert got["same"]

@@ -55,14 +55,20 @@ class Translated:
                 raise Broken(_describe_error(error)) from error
 
 
+def describe_status(status: int, words: str = "") -> str:
+    """Describe an HTTP error, with what the server said about it."""
+    hint = "; check its credentials" if status in (401, 403) else ""
+    said = " ".join(plain_text(words, 300).split())
+    return f"it answered with HTTP status {status}{f' ({said})' if said else ''}{hint}"
+
+
 def _describe_error(error: BaseException) -> str:
     """Describe the innermost cause."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:
         case httpx2.HTTPStatusError():
-            status = error.response.status_code
-            return f"it answered with HTTP status {status}{'; check its credentials' if status in (401, 403) else ''}"
+            return describe_status(error.response.status_code)
         case httpx2.ConnectError():
             return f"it cannot be reached ({plain_text(str(error), 500)})"
         case Broken():
@@ -72,7 +78,8 @@ def _describe_error(error: BaseException) -> str:
         case TimeoutError():
             return "it did not answer in time"
         case MCPError():
-            return plain_text(error.message, 500).lower()
+            words = plain_text(error.message, 500)
+            return words.lower() if words.lower() in FORGOTTEN else words[:1].lower() + words[1:]
         case OSError():
             return error.strerror or str(error)
     return plain_text(str(error), 500) or type(error).__name__

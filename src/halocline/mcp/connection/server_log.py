@@ -13,6 +13,8 @@ MOST_A_RUN = 4_000_000
 """Bytes that one run of a server may log; the rest is dropped."""
 _LAST_LINES = 12
 _LONGEST_LINE = 2_000
+_LONGEST_WORDS = 2_000
+"""Characters of the last lines: the model reads them, and some servers log a page for each call."""
 
 
 class ServerLog:
@@ -26,8 +28,9 @@ class ServerLog:
 
     @property
     def last_words(self) -> str:
-        """The newest lines of the server's stderr in this run."""
-        return "\n".join([*self._last, *([self._open] if self._open.strip() else [])][-_LAST_LINES:])
+        """The newest lines of the server's stderr in this run; of long ones the end, where the error is."""
+        words = "\n".join([*self._last, *([self._open] if self._open.strip() else [])][-_LAST_LINES:])
+        return words if len(words) <= _LONGEST_WORDS else f"…{words[-_LONGEST_WORDS:]}"
 
     def begin(self, what: str) -> None:
         """Start a new run."""

@@ -10,8 +10,9 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import JSONRPCResponse
+from mcp_types import INTERNAL_ERROR, JSONRPCResponse
 
+from halocline.mcp.connection.errors import describe_status
 from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.mending import mend_result
 from halocline.mcp.connection.pipes import Pipes
@@ -24,7 +25,7 @@ from halocline.net.network import Network
 from halocline.ports.mcp_servers import Server
 from halocline.ports.programs import Program
 
-_CONNECT, _SILENCE = 30.0, 300.0
+_CONNECT, _SILENCE, _PROBE = 30.0, 300.0, 5.0
 _END_PATIENCE = 1.0
 
 
@@ -37,7 +38,8 @@ async def open_http(
         make = partial(_build_client, setup.network(filled.url))
         day = 86_400.0
         return sse_client(filled.url, headers, _CONNECT, sse_read_timeout=day, auth=auth, httpx_client_factory=make)
-    http = _build_client(setup.network(filled.url), headers, httpx2.Timeout(_CONNECT, read=_SILENCE), auth)
+    times = httpx2.Timeout(_CONNECT, read=_SILENCE)
+    http = _build_client(setup.network(filled.url), headers, times, auth, _ExplainingClient)
     await stack.enter_async_context(http)
     return streamable_http_client(filled.url, http_client=http)
 
@@ -73,6 +75,7 @@ def _build_client(
     headers: dict[str, str] | None = None,
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
+    kind: type[httpx2.AsyncClient] = httpx2.AsyncClient,
 ) -> httpx2.AsyncClient:
     """Build a client with the configured proxy and certificates."""
     proxy = None
@@ -80,19 +83,46 @@ def _build_client(
         proxy_headers = {"Proxy-Authorization": network.proxy.authorization} if network.proxy.authorization else None
         at = network.proxy.address
         proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=proxy_headers)
-    return httpx2.AsyncClient(
+    return kind(
         headers=headers, timeout=timeout, auth=auth, verify=tls_context(network.ca_files), proxy=proxy, trust_env=False
     )
 
 
+class _ExplainingClient(httpx2.AsyncClient):
+    """Makes a JSON-RPC error of an HTTP error without one, for which the SDK has the same words whatever it was."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        answer = await super().send(request, **options)
+        is_explained = _is_json(answer) or answer.status_code == 404  # the SDK reads 404 as a session's end
+        if request.method != "POST" or not answer.is_error or is_explained:
+            return answer
+        await answer.aread()
+        is_plain = answer.headers.get("content-type", "text/plain").lower().startswith("text/plain")
+        words = describe_status(answer.status_code, answer.text if is_plain else "")
+        told = {"jsonrpc": "2.0", "id": None, "error": {"code": INTERNAL_ERROR, "message": words}}
+        return httpx2.Response(answer.status_code, json=told, request=request)
+
+
+def _is_json(answer: httpx2.Response) -> bool:
+    return answer.headers.get("content-type", "").lower().startswith("application/json")
+
+
 async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setup) -> bool:
-    """Return True if a server of unknown type speaks streamable HTTP; an SSE server answers a POST with 4xx."""
+    """Return True if a server of unknown type speaks streamable HTTP.
+
+    An SSE server answers a POST with 400, 404 or 405, but a streamable one may want a session, also with 400.
+    """
     async with _build_client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
         ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
         accept = {"accept": "application/json, text/event-stream"}
         async with http.stream("POST", url, json=ask, headers=accept) as answer:
-            kind = answer.headers.get("content-type", "")
-            return answer.status_code not in (404, 405) or kind.startswith("application/json")
+            if answer.status_code != 400 or _is_json(answer):
+                return answer.status_code not in (404, 405) or _is_json(answer)
+        with suppress(httpx2.TimeoutException):
+            async with http.stream("GET", url, headers={"accept": "text/event-stream"}, timeout=_PROBE) as events:
+                kind = events.headers.get("content-type", "").lower()
+                return not (events.is_success and kind.startswith("text/event-stream"))
+    return True
 
 
 @asynccontextmanager

@@ -256,7 +256,7 @@ _ROWS = (
     ),
     Vendor(
         "openai-compatible",
-        "Any OpenAI-compatible server",
+        "OpenAI-compatible server",
         "openai_chat",
         key_variable="OPENAI_COMPATIBLE_API_KEY",
         base_url_variable="OPENAI_COMPATIBLE_BASE_URL",

@@ -68,6 +68,10 @@ class SlashCommand(Value, frozen=True):
         return (self.name, *self.aliases)
 
     @property
+    def is_report(self) -> bool:
+        return self.section is Section.LOOK
+
+    @property
     def is_for_the_model(self) -> bool:
         return self.by in (By.TOOL, By.PROMPT)
 

@@ -35,10 +35,16 @@ async def test_lists_open_with_enter_and_are_chosen_by_arrows_typing_and_enter(h
     terminal.sees("Theme: high-contrast")
 
 
-EMPTY = {"/permissions": "No permissions", "/mcp": "No MCP servers", "/agents": "No agents"}
+EMPTY = {
+    "/permissions": "No permissions",
+    "/mcp": "No MCP servers",
+    "/agents": "No agents",
+    "/context": "uncached",
+    "/hooks": "No hooks",
+}
 
 
-@pytest.mark.parametrize("typed", ["/permissions", "/perm", "/mcp", "/agents", "/agen"])
+@pytest.mark.parametrize("typed", ["/permissions", "/perm", "/mcp", "/agents", "/agen", "/contex", "/hoo"])
 def test_a_command_without_values_reports_with_the_first_enter(halo: Halo, open_terminal: Open, typed: str) -> None:
     terminal = open_terminal(100, 30).starts("-m", halo.script({"text": "Hello."}))
     command, report = next((name, text) for name, text in EMPTY.items() if name.startswith(typed))

@@ -8,7 +8,7 @@ from halocline.testing.model_server import ModelServer
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
-SERVER = "Any OpenAI-compatible server"
+SERVER = "OpenAI-compatible server"
 KEY = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz"
 
 

@@ -39,6 +39,8 @@ class BoardTasks:
         self._states: dict[str, State] = {}
         self._read_at: dict[str, float] = {}
         self._followers: dict[str, asyncio.Task[None]] = {}
+        self._followed_at: dict[str, float] = {}
+        """When a task had changed last as it was followed."""
 
     def list_entries(self) -> list[TaskEntry]:
         return [TaskEntry(info, self._states.get(info.task), self._open.get(info.task, "")) for info in self._infos]
@@ -63,11 +65,14 @@ class BoardTasks:
         infos, opened = await asyncio.to_thread(self._look)
         has_changed = (infos, opened) != (self._infos, self._open)
         self._infos, self._open = infos, opened
-        for task in [*self._followers]:
-            if task not in opened or self._followers[task].done():
+        changed = {info.task: info.changed_at for info in infos}
+        for task, follower in [*self._followers.items()]:
+            # One that ended over a damaged log would end over it again.
+            if task not in opened or (follower.done() and self._followed_at[task] != changed.get(task)):
                 self._followers.pop(task).cancel()
         for task in opened:
-            if task not in self._followers and any(info.task == task for info in infos):
+            if task in changed and task not in self._followers:
+                self._followed_at[task] = changed[task]
                 self._followers[task] = asyncio.create_task(self._follow(task), name=f"board: {task}")
         if has_changed:
             self._on_change()

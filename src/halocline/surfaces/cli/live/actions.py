@@ -53,9 +53,7 @@ class LiveActions:
         is_incomplete = self._names_command() and not take_choice(composer.buffer)
         if composer.text.strip() in PICKERS and session.is_prompting and (is_incomplete or composer.text in PICKERS):
             return session.start(self._open_values(composer.text.strip()))
-        if is_incomplete:
-            return None
-        if self._answers_card():
+        if (is_incomplete and not _is_report(composer.text.strip())) or self._answers_card():
             return None
         return self._send_typed() if composer.text.strip() else self._send_what_waits()
 
@@ -234,3 +232,9 @@ class LiveActions:
         if not self._composer.text:
             self._composer.insert("/rewind")
             self.send()
+
+
+def _is_report(text: str) -> bool:
+    """True for the name alone of a command that shows something: it needs no more, whatever may follow."""
+    row = find_own_command(text)
+    return row is not None and row.is_report and " " not in text

@@ -95,8 +95,8 @@ class LiveApplication:
         self._terminal.note_raw()
 
     def exit(self) -> None:
-        """End the application; `wait` returns then."""
-        if self._app and self._running and not self._running.done():
+        """End the application; `wait` returns then. A second end, as by a key and a signal at once, changes nothing."""
+        if self._app and self._app.future and not self._app.future.done():
             self._app.exit()
 
     async def wait(self) -> None:
@@ -112,8 +112,7 @@ class LiveApplication:
             return
         asyncio.get_running_loop().remove_signal_handler(signal.SIGCONT)
         running, self._running = self._running, None
-        if not running.done():
-            self._app.exit()
+        self.exit()
         await asyncio.wait([running])
         self._write_key_mode(DISABLE)
         self._terminal.restore()
