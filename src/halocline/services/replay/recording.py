@@ -51,10 +51,10 @@ class RecordedModel:
         self._compare(request)
         events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
-        for event in events:
-            if isinstance(event, ev.UsageReported):
-                yield event
-            elif _refusal_in(event):
+        for recorded in events:
+            if isinstance(recorded, ev.UsageReported):
+                yield recorded
+            elif _refusal_in(recorded):
                 yield ev.TextDelta("")  # the answer began here, with whatever
         for delta in _split_deltas(message):
             yield delta
