@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from tests.context.vendor_rules import VENDORS
 from tests.providers.streams import HELLO, MemoryBlobs, endpoint, request
 
-from halocline.context.tool_schemas import KEY, LARGEST_SCHEMA, normalize_schema
+from halocline.context.tool_schemas import KEY, LARGEST_SCHEMA, normalize_schema, outline_schema
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.events.mcp import McpTool
 from halocline.providers.anthropic import request as anthropic
@@ -293,6 +293,14 @@ def test_arguments_are_fitted_to_the_schema_as_for_own_tools(schema, given, sent
     tool = McpTool("s__t", "s", "t", schema={"type": "object", "properties": {"x": schema}})
     fitted = fit_arguments({"x": given}, tool)["x"]
     assert (fitted, type(fitted)) == (sent, type(sent))
+
+
+@pytest.mark.slow
+@given(SCHEMAS, st.dictionaries(WORDS, VALUES | st.just("7") | st.lists(VALUES, max_size=2), max_size=3))
+def test_an_outline_fits_arguments_as_the_whole_schema_does(schema, arguments):
+    whole = normalize_schema(schema).schema
+    fitted = [fit_arguments(arguments, McpTool("s__t", "s", "t", schema=one)) for one in (whole, outline_schema(whole))]
+    assert repr(fitted[0]) == repr(fitted[1])
 
 
 @pytest.mark.slow

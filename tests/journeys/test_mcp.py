@@ -593,10 +593,14 @@ async def test_a_bad_part_of_a_result_costs_itself(journey, servers, what, read)
     assert [part.text for part in ended.result.content if isinstance(part, Text)] == read
 
 
-async def test_a_call_is_sent_as_the_schema_wants_it_under_the_servers_names(journey, servers):
-    servers(test="typing")
+@pytest.mark.parametrize("found", [False, True], ids=["listed", "found"])
+async def test_a_call_is_sent_as_the_schema_wants_it_under_the_servers_names(journey, servers, found):
+    servers(test="many typing" if found else "typing")
     given = {"filter_0c097d": "x", "count": "3", "list": "[1]", "none": None}
-    await journey.run(Turn(calls=(Call("test__typed", given, id="c1"),)), DONE)
+    call = Call("call_mcp_tool", {"tool": "test__typed", "arguments": given}, id="c1")
+    call = call if found else Call("test__typed", given, id="c1")
+    await journey.run(Turn(calls=(call,)), DONE, mcp=McpSettings(wait=20.0, share=0.01 if found else 0.1))
+    assert journey.state.mcp.servers[0].searched is found
     sent = {"$filter": "x", "count": 3, "list": [1]}
     assert json.loads(journey.results[0]) == sent
     assert journey.of(ev.ToolCallStarted)[0].title == f"test/typed {json.dumps(sent, separators=(',', ':'))}"

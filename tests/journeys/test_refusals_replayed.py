@@ -17,7 +17,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind as Kind
 from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text
+from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, Usage
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
@@ -32,6 +32,7 @@ REFUSALS = {
 }
 ENDS = {
     "success": None,
+    "success at once": None,
     "no key": lambda: ModelError(Kind.AUTH, "Invalid key", status=401),
     "another refusal": lambda: ModelError(Kind.INVALID_REQUEST, "temperature is too high", status=400),
     "broken": lambda: ModelError(Kind.NETWORK, "The connection was lost."),
@@ -65,6 +66,10 @@ class Played:
             self.client.send(cmd.Label(task=self.journey.task, name=f"after {outcome}"))
         if made := (REFUSALS | ENDS)[outcome]:
             raise made()
+        usage = ev.UsageReported(usage=Usage(input=1, output=1), cost=0.0)
+        if outcome == "success":
+            yield ev.ToolCallDelta(call="c", name="read_file", arguments="")
+        yield usage
         yield ev.AssistantMessageCompleted(message=AssistantMessage((Text("done " * 900),), model=request.model))
 
     async def close(self):

@@ -71,6 +71,19 @@ def normalize_schema(schema: Any) -> NormalSchema:
     return NormalSchema({"type": "object", "properties": {name: {} for name in renamed}}, changed)
 
 
+def outline_schema(schema: Any) -> Any:
+    """Return what arguments can be fitted to: the types, names and requirements of a normal form, without its words."""
+    match schema:
+        case {"anyOf": list(choices)}:
+            return {"anyOf": [outline_schema(one) for one in choices]}
+        case dict():
+            made = {key: schema[key] for key in ("type", "required") if key in schema}
+            made |= {"items": outline_schema(schema["items"])} if "items" in schema else {}
+            fields = {name: outline_schema(one) for name, one in _object_field(schema, "properties").items()}
+            return made | ({"properties": fields} if fields else {})
+    return schema
+
+
 def rename_key(key: str) -> tuple[str, str]:
     """Return a name that every vendor takes, and the key itself. A changed name ends in a hash."""
     if KEY.fullmatch(key):

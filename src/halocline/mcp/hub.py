@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.token_estimate import estimate_tokens
+from halocline.context.tool_schemas import outline_schema
 from halocline.mcp.connection.calls import call_tool, get_prompt, list_resources, read_resource
 from halocline.mcp.connection.pool import Pool, is_same
 from halocline.mcp.connection.setup import Setup
@@ -221,7 +222,8 @@ class Hub:
                 room -= 0 if searched else definitions_size(tools)
             offer = McpServer(each.server.name, tools, searched, bool(each.offer and each.offer.resources))
             if searched:
-                offer = replace(offer, tools=tuple(replace(tool, schema={}) for tool in offer.tools))
+                outlined = (replace(tool, schema=outline_schema(tool.schema)) for tool in offer.tools)
+                offer = replace(offer, tools=tuple(outlined))
             if offer != before:
                 yield offer
         for name in known.keys() - self._supervisors.keys():

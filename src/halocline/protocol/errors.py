@@ -12,7 +12,7 @@ HaloclineError          something failed that a person can understand and act on
 
 from enum import StrEnum
 
-from halocline.protocol.terminal_text import plain_text
+from halocline.protocol.terminal_text import plain_output, plain_text
 
 
 class HaloclineError(Exception):
@@ -137,7 +137,7 @@ class ModelError(HaloclineError):
         retry_after: float | None = None,
         said: str = "",
     ) -> None:
-        super().__init__(plain_text(text, _LONGEST_TEXT), hint)
+        super().__init__(plain_text(plain_output(text), _LONGEST_TEXT), hint)
         self.kind = kind
         self.said = said
         self.status = status

@@ -51,11 +51,13 @@ class RecordedModel:
         self._compare(request)
         events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
-        for delta in _split_deltas(message) if message or not any(map(_refusal_in, events)) else [ev.TextDelta("")]:
+        for recorded in events:
+            if isinstance(recorded, ev.UsageReported):
+                yield recorded
+            elif _refusal_in(recorded):
+                yield ev.TextDelta("")  # the answer began here, with whatever
+        for delta in _split_deltas(message):
             yield delta
-        for report in events:
-            if isinstance(report, ev.UsageReported):
-                yield report
         if error := next(filter(is_of_model, events), None):
             raise _recorded_error(error)
         made = next((event for event in events if isinstance(event, ev.Compacted)), None)
