@@ -18,6 +18,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.plain.refusals import Refusals, Refused, describe_refusal
 from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
+from halocline.surfaces.figures import describe_failed
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
 
 if TYPE_CHECKING:
@@ -168,8 +169,6 @@ class Answer(Silent):
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
         elif end and end.failed:
-            from halocline.surfaces.figures import describe_failed
-
             print_message(describe_failed(end.failed))
         elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
