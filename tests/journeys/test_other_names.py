@@ -3,6 +3,7 @@
 import pytest
 from tests.journeys.test_mcp import servers as servers
 
+from halocline.ports.tool import FOLDERS
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode
 from halocline.providers.scripted.model import Call, Turn
@@ -159,7 +160,7 @@ async def test_a_folder_that_does_not_exist_stops_the_command(files):
     assert not (files.workspace / "made").exists()
 
 
-@pytest.mark.parametrize("key", ["cwd", "workdir", "working_directory"])
+@pytest.mark.parametrize("key", ["folder", *FOLDERS])
 async def test_our_own_tool_for_commands_takes_a_folder_by_habit(files, key):
     await files.run(Turn(calls=(Call("execute_command", {"command": "ls", key: "src"}, id="c1"),)), DONE)
     assert files.results[0].startswith("inner.py\n")
@@ -208,3 +209,11 @@ async def test_an_argument_that_means_nothing_here_costs_its_own_call_only(files
     await files.run(Turn(calls=(lost, Call("Read", {"file_path": "a.txt"}, id="c2"))), DONE)
     assert [status for _, status in files.ends] == ["failed", "completed"]
     assert files.results[0].startswith("exec_command is execute_command here, which has no argument environment.")
+
+
+@pytest.mark.parametrize(("second", "status"), [("src", "completed"), (".", "failed")])
+async def test_two_names_of_one_argument_have_to_agree(files, second, status):
+    given = {"command": "touch made", "cwd": "src", "workdir": second}
+    await files.run(Turn(calls=(Call("execute_command", given, id="c1"),)), DONE)
+    assert [ended for _, ended in files.ends] == [status], files.results
+    assert not (files.workspace / "made").exists()
