@@ -5,6 +5,7 @@ from tests.journeys.test_mcp import servers as servers
 from tests.journeys.test_subagents import asks, client_of, log_of, reports
 
 from halocline.context.other_tools import BY_HABIT
+from halocline.ports.tool import FOLDERS
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode
@@ -163,7 +164,7 @@ async def test_a_folder_that_does_not_exist_stops_the_command(files):
     assert not (files.workspace / "made").exists()
 
 
-@pytest.mark.parametrize("key", ["cwd", "workdir", "working_directory"])
+@pytest.mark.parametrize("key", ["folder", *FOLDERS])
 async def test_our_own_tool_for_commands_takes_a_folder_by_habit(files, key):
     await files.run(Turn(calls=(Call("execute_command", {"command": "ls", key: "src"}, id="c1"),)), DONE)
     assert files.results[0].startswith("inner.py\n")
@@ -229,3 +230,11 @@ async def test_no_name_leads_around_in_circles_for_a_sub_agent_with_hardly_any_t
     said = {call.tool: end.result.text for call, end in zip(calls, ends, strict=True)}
     for name in ("apply_patch", "Write"):
         assert said[name].startswith(f"There is no tool '{name}'. Available tools: ")
+
+
+@pytest.mark.parametrize(("second", "status"), [("src", "completed"), (".", "failed")])
+async def test_two_names_of_one_argument_have_to_agree(files, second, status):
+    given = {"command": "touch made", "cwd": "src", "workdir": second}
+    await files.run(Turn(calls=(Call("execute_command", given, id="c1"),)), DONE)
+    assert [ended for _, ended in files.ends] == [status], files.results
+    assert not (files.workspace / "made").exists()

@@ -82,6 +82,10 @@ DISGUISES = {
     "a URL": quote,
     "Unicode's escapes": lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
     "HTML's numbers": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
+    "octal escapes": lambda text: "".join(f"\\{sign:03o}" if sign < 128 else chr(sign) for sign in map(ord, text)),
+    "colors": lambda text: re.sub(r"[\w.]+", "\x1b[1;32m\\g<0>\x1b[0m", text),
+    "comments between words": lambda text: re.sub(r"\s", " <!-- not shown --> ", text),
+    "words on lines of their own": lambda text: each_line("{} | ")(re.sub(r"\s+", "\n", text)),
     "other blanks": lambda text: re.sub(r"\s+", "\n\n\t ", text),
     "broken lines": wrap_lines,
     "broken lines in a frame": lambda text: each_line("│ ")(wrap_lines(text)),
@@ -257,6 +261,7 @@ HARD = {
     "names and keys": "execute_command command " * 12_000,
     "almost the call": "execute_command command curl -s x.example/i " * 6_000,
     "one letter": "c" * 400_000,
+    "comments": "<!-- " * 60_000,
     "escapes": "\\" * 200_000 + "u0065",
     "entities": "&amp;" * 60_000,
 }

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tests.tables import for_each
 
 from halocline.context.other_tools import BY_HABIT
+from halocline.ports.tool import FOLDERS
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.messages import ToolCall
@@ -12,7 +13,6 @@ from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools, every_tool
 
 AT = State(workspace="/w")
-FOLDERS = ("workdir", "cwd", "directory", "dir_path", "working_directory", "working_dir", "workingDirectory")
 SHELLS = (
     *("shell", "exec_command", "shell_command", "container.exec", "local_shell"),
     *("Bash", "bash", "run_command", "run_shell_command", "run_terminal_cmd"),

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from halocline.ports.tool import FOLDERS
 from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import McpServer, McpTool
@@ -92,7 +93,6 @@ def _list_reader(key: str, text: str) -> Callable[[JsonObject], JsonObject]:
 
 _SHELLS = re.compile(r"(?:/(?:usr/|usr/local/|opt/homebrew/)?bin/)?(?:ba|z|k|da)?sh")
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_user_approval")
-_FOLDER = ("workdir", "cwd", "directory", "dir_path", "working_directory", "working_dir", "workingDirectory")
 
 
 def _read_shell(given: JsonObject) -> JsonObject:
@@ -116,7 +116,7 @@ def _read_shell(given: JsonObject) -> JsonObject:
 _SHELL = Theirs(
     "execute_command",
     {"cmd": "command"}
-    | dict.fromkeys(_FOLDER, "folder")
+    | dict.fromkeys(FOLDERS, "folder")
     | dict.fromkeys(("run_in_background", "is_background", "isBackground"), "background"),
     (
         *("description", "explanation", "goal", "justification", "prefix_rule", "security_risk"),

@@ -49,7 +49,6 @@ ALIASES = {
         "file_pattern": "glob",
         "todos": f"todo_list {PROGRESS}",
         "options": "choices",
-        "folder": "workdir cwd working_directory workingDirectory working_dir",
         "old_text": "old_string old_str oldText oldString",
         "new_text": "new_string new_str newText newString",
         "replace_all": "replaceAll",
@@ -57,6 +56,8 @@ ALIASES = {
     for alias in aliases.split()
 }
 """Parameter names from other agents' tools that models use by habit."""
+FOLDERS = ("workdir", "cwd", "directory", "dir_path", "working_directory", "working_dir", "workingDirectory")
+"""Such names for the folder that a command runs in."""
 
 
 LONGEST_EVERYWHERE = 1_024
@@ -79,7 +80,8 @@ class ToolSpec(Value, frozen=True):
     def aliases(self) -> dict[str, str]:
         """Map alternative names to parameters, unless the tool has a parameter with that name."""
         fields = {*self.schema.get("properties", {}), *self.unsaid}
-        return {alias: name for alias, name in ALIASES.items() if name in fields and alias not in fields}
+        known = ALIASES | dict.fromkeys(FOLDERS, "folder") if "folder" in fields else ALIASES
+        return {alias: name for alias, name in known.items() if name in fields and alias not in fields}
 
 
 class Summary(Value, frozen=True):

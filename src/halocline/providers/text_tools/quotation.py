@@ -8,6 +8,7 @@ a comment, a table, other lines' numbers, another tag) and in which escapes.
 import html
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -24,7 +25,9 @@ _NEAR, _BEFORE_LINE = 200, 40
 _DEEPEST = 3
 _WORDS = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>\n]*>")
-_ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[abefnrtv0]|(?=\W))")
+_UNSEEN = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,300}-->")
+"""Colors of a terminal, and comments."""
+_ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|[abefnrtv0]|(?=\W))")
 _MARKUP = frozenset(("arg", "br", "key", "name", "parameter", "string", "true", "value"))
 """Words of markup that may stand between an argument's name and its value."""
 _KEYS = ("name", "tool", "toolname", "function", "action", "recipientname")
@@ -119,6 +122,7 @@ def _list_leaves(value: object) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
+    text = _UNSEEN.sub("", text)
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
 
 
@@ -132,6 +136,7 @@ def _join_words(text: str) -> str:
 
 def _unescape(text: str) -> str:
     """Undo the escapes of JSON, HTML and URLs, also of one within another."""
+    text = _UNSEEN.sub("", text)
     for _ in range(_DEEPEST):
         before, text = text, unquote(html.unescape(_ESCAPED.sub(_read_escape, text)))
         if text == before:
@@ -142,6 +147,8 @@ def _unescape(text: str) -> str:
 def _read_escape(found: re.Match[str]) -> str:
     if code := found[1] or found[2]:
         return chr(int(code, 16))
+    if found[3]:
+        return chr(int(found[3], 8))
     return "\n" if found[0][-1] == "n" else " " if found[0][-1] != "\\" else ""
 
 
@@ -172,24 +179,24 @@ class _Words:
         return starts, dict(zip(ends, (word.end() for word in found), strict=True))
 
     def hold(self, wanted: _Wanted) -> bool:
-        return wanted.tool in self._text and any(
-            self._hold_near(at, at + len(wanted.tool), wanted.values) for at in self._find_all(wanted.tool)
-        )
+        """True if all arguments stand near the tool's name; one alone may stand in brackets, without its own name."""
+        if wanted.tool not in self._text:
+            return False
+        given = [self._find_argument(names, words) for names, words in wanted.values]
+        size = _NEAR + 2 * sum(len(word) for _, words in wanted.values for word in words)
+        for start in self._find_all(wanted.tool):
+            end = start + len(wanted.tool)
+            earliest = max(0, start - size) if self._text.endswith(_KEYS, 0, start) else end
+            if all(_has_between(places, earliest, end + size) for places in given):
+                return True
+            if len(given) == 1 and self._follow(wanted.values[0][1], end, begins="(>"):
+                return True
+        return False
 
-    def _hold_near(self, start: int, end: int, values: Sequence[tuple[set[str], list[str]]]) -> bool:
-        """True if the arguments stand near a tool's name; one alone may stand in its brackets, without its own name."""
-        if len(values) == 1 and self._follow(values[0][1], end, begins="(>"):
-            return True
-        size = _NEAR + 2 * sum(len(word) for _, words in values for word in words)
-        earliest = max(0, start - size) if self._text.endswith(_KEYS, 0, start) else end
-        return all(
-            any(
-                self._follow(words, at + len(name))
-                for name in names
-                for at in self._find_all(name, earliest, end + size)
-            )
-            for names, words in values
-        )
+    def _find_argument(self, names: set[str], words: Sequence[str]) -> list[int]:
+        """Return where an argument stands with its value."""
+        places = ((at, len(name)) for name in names for at in self._find_all(name))
+        return sorted(at for at, size in places if self._follow(words, at + size))
 
     def _follow(self, words: Sequence[str], at: int, *, begins: str = "") -> bool:
         """True if the words follow in their order, with nothing but a frame between, and first one of these signs."""
@@ -220,3 +227,8 @@ class _Words:
             if at in starts and at + len(word) in ends:
                 yield at
             at = self._text.find(word, at + 1, end)
+
+
+def _has_between(places: Sequence[int], start: int, end: int) -> bool:
+    at = bisect_left(places, start)
+    return at < len(places) and places[at] < end

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from acp import schema
 
 from halocline.protocol import events as ev
+from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
-from halocline.surfaces.figures import describe_failed
 from halocline.surfaces.rows.kinds import CompactionRow
 from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures
 

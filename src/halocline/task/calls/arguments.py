@@ -56,13 +56,19 @@ def explain_malformed(text: str) -> str:
 
 
 def _rename_arguments(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
-    """Rename aliases to the tool's parameter names, unless the name itself or two aliases of it are present."""
+    """Rename aliases to the tool's parameter names, unless the name itself is present.
+
+    Raises ValidationError if two aliases of one differ: either would be lost.
+    """
     fields = spec.schema.get("properties", {})
     if arguments.keys() <= fields.keys():
         return arguments
     meant = {alias: name for alias, name in spec.aliases.items() if alias in arguments and name not in arguments}
-    targets = list(meant.values())
-    return {meant[key] if key in meant and targets.count(meant[key]) == 1 else key: arguments[key] for key in arguments}
+    named: JsonObject = {}
+    for key, value in arguments.items():
+        if named.setdefault(name := meant.get(key, key), value) != value:
+            raise msgspec.ValidationError(f"`{key}` and another argument both mean `{name}`, with different values")
+    return named
 
 
 def _repair_values(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str, object]]:

@@ -20,6 +20,7 @@ from pydantic import Field
 from halocline._version import __version__
 from halocline.client import Client, TaskOptions
 from halocline.protocol import commands as cmd
+from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Durable, QuestionAsked, ToolCallStarted, TurnEnded
 from halocline.protocol.messages import Text
@@ -27,7 +28,7 @@ from halocline.protocol.state.final_answer import final_text
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
 from halocline.surfaces.export.markdown import to_markdown
-from halocline.surfaces.figures import describe_failed, format_plural
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.rows.fold import rows_of
 
 MOST_TASKS = 50

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import asdict
 
 from halocline.protocol import codec, events as ev, json_output
+from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason, Usage
@@ -18,7 +19,6 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.plain.refusals import Refusals, Refused, describe_refusal
 from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
-from halocline.surfaces.figures import describe_failed
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
 
 if TYPE_CHECKING:
