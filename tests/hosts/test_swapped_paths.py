@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.swapping import swapping
 
 from halocline.hosts.files.local import LocalFiles
 from halocline.policy.paths import Classifier, Judged
@@ -109,3 +110,12 @@ async def test_what_leads_elsewhere_than_when_it_was_judged_is_not_written(tmp_p
         with pytest.raises(OSError, match="leads elsewhere"):
             await write
     assert ground.held() == ground.before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="names change places in one step on Linux")
+def test_what_is_declared_for_a_path_that_changes_is_asked_without_an_error(tmp_path: Path):
+    ground = Ground(tmp_path)
+    (ground.project / "sub.link").symlink_to(ground.outside)
+    with swapping(ground.project / "sub", ground.project / "sub.link"):
+        assert {ground.files.declared_encoding(ground.project / "sub" / "a") for _ in range(SWAPS // 10)} == {""}

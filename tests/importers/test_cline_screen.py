@@ -116,6 +116,8 @@ def test_words_below_a_question_are_its_answer_and_the_next_ones_a_prompt(tmp_pa
         ask("followup", {"question": "More?"}),
     )
     assert prompts(events) == ["Ask me", "Thanks."]
+    assert [(event.question, event.options) for event in of(ev.QuestionAsked, events)] == [("Which color?", ())]
+    assert [(event.answer, event.by) for event in of(ev.QuestionAnswered, events)] == [("Blue", "user")]
     assert [status for status, _ in results(events)] == ["completed", "cancelled"]
     assert results(events)[0] == ("completed", "Blue")
     first = of(ev.ToolCallEnded, events)[0].result

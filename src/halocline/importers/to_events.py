@@ -18,11 +18,14 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.state.state import UNKNOWN_OUTCOME
 
 NO_PROMPT = "(The transcript begins without a prompt.)"
 CUT = "The transcript ends here."
 """Text of a turn's end that the transcript does not have."""
+QUESTION = "ask_followup_question"
+_ANSWER = compile_later(r"</?(?:user_)?answer>")
 FINAL = {"attempt_completion": "result"}
 """Calls that end a turn, with the argument that is its answer."""
 
@@ -121,10 +124,22 @@ class _Narrator:
 
     def _answer(self, entry: Answer) -> Iterator[ev.DurableEvent]:
         if (call := self.open.pop(self.named.get(entry.call, ""), None)) is not None:
+            if call.name == QUESTION and not entry.failed:
+                yield from self._question(call, entry)
             yield self._end_call(call, entry)
             self.owes_reply = True
         elif entry.call not in self.named:
             self.ground.lost["result without its call"] += 1
+
+    def _question(self, call: ToolCall, entry: Answer) -> Iterator[ev.DurableEvent]:
+        """Show what the model asked and the person answered, which the call alone does not."""
+        given, request = call.arguments, f"q-{call.id}"
+        options = given.get("options")
+        words = tuple(filter(None, map(self.ground.text, options))) if isinstance(options, list) else ()
+        question = self.ground.text(given.get("question", ""))
+        answer = "\n".join(part.text for part in entry.content if isinstance(part, Text))
+        yield self._at(ev.QuestionAsked(request, question, words, call.id))
+        yield self._at(ev.QuestionAnswered(request, _ANSWER.sub("", answer).strip(), "user"))
 
     def _end_call(self, call: ToolCall, entry: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
         status = CallStatus.FAILED if entry.failed else CallStatus.COMPLETED

@@ -56,7 +56,10 @@ class LocalFiles:
         return await asyncio.to_thread(_read_file, path, limit, self._scope) if small is None else small
 
     def declared_encoding(self, path: Path) -> str:
-        return files.declared_encodings.find_declared(find_real_path(path), self._encodings)
+        try:
+            return files.declared_encodings.find_declared(find_real_path(path), self._encodings)
+        except OSError:  # a link on the way changes right now
+            return ""
 
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         declared = self.declared_encoding(path)

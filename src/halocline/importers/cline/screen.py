@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from halocline.importers.cline.costs import read_json, read_request
+from halocline.importers.to_events import QUESTION
 from halocline.importers.transcript import Ground, as_text
 from halocline.protocol.values import JsonObject
 
@@ -21,7 +22,6 @@ _DECORATION = frozenset(
     }
 )
 """Rows that say nothing of the conversation."""
-_QUESTION = "ask_followup_question"
 _FAILURES = ("diff_error", "clineignore_error", "command_permission_denied")
 """Rows that are the result of the last call."""
 
@@ -80,7 +80,7 @@ class _Messages:
         content = [_make_text(as_text(row.get("text"))), *_read_images(row)]
         last = self._reply[-1] if self._reply else {}
         answered = any(one["tool_use_id"] == last.get("id") for one in self._results)
-        if last.get("name") == _QUESTION and not answered:
+        if last.get("name") == QUESTION and not answered:
             self.answer(*content)
             return
         yield from self.end()
@@ -149,7 +149,7 @@ def _add_plan(messages: _Messages, text: str) -> None:
 def _add_question(messages: _Messages, text: str) -> None:
     asked = read_json(text)
     question = as_text(asked.get("question")) or text
-    messages.call(_QUESTION, {"question": question, "options": _read_texts(asked.get("options"))})
+    messages.call(QUESTION, {"question": question, "options": _read_texts(asked.get("options"))})
     if chosen := as_text(asked.get("selected")):
         messages.answer(_make_text(chosen))
 
