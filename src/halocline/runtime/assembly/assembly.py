@@ -76,7 +76,8 @@ class Assembly(FolderAccess):
 
     def remark(self, model: str) -> str:
         """Return a notice about the chosen model or a missing browser; usually empty."""
-        notice = describe_model(model, self.settings, self.env, self.catalogue)
+        is_given = model in self.given_models
+        notice = "" if is_given else describe_model(model, self.settings, self.env, self.catalogue)
         if self._browser and not self._has_browser:
             found = self._browser.found
             notice = f"{notice} The model has no browser: {found.missing}. {found.hint}".strip()
