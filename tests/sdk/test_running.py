@@ -395,6 +395,19 @@ async def test_a_limit_with_a_callback_for_approvals_alone_ends_the_run(scripted
     assert done.limit == "steps"
 
 
+@pytest.mark.parametrize("options", [{}, {"on_approval": lambda asked: "allow"}])
+async def test_the_time_limit_cuts_off_what_hangs(scripted, workspace, options):
+    @halocline.tool(effect="reads")
+    async def hang() -> None:
+        """Hang."""
+        await asyncio.sleep(60)
+
+    model = scripted(Turn(calls=(Call("hang"),)), "done")
+    done = await halocline.run("go", folder=workspace, model=model, tools=[hang], time_limit=0.3, **options)
+    assert (done.limit, calls_of(done)[0].status) == ("time", "cancelled")
+    assert await replay(done.task) == ()
+
+
 async def test_an_error_shows_its_hint_in_a_traceback(workspace):
     with pytest.raises(halocline.UsageError) as caught:
         await halocline.run("go", folder=workspace, model="nowhere/x")

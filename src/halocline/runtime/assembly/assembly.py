@@ -140,7 +140,8 @@ class Assembly(FolderAccess):
         `editor` and `program` are what the one of them brings that opens the task.
         """
         hooks = self._hooks(workspace, state.roots, log, program.hooks if program else (), trusted=trusted)
-        parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks, editor)
+        inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
+        parts = self.parts(log, state, workspace, model, inbox, hooks, editor)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 
