@@ -120,7 +120,7 @@ async def test_an_approval_is_refused_in_words_or_values(scripted, workspace, an
 
     done = await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"), on_approval=decide)
     assert not (workspace / "a.txt").exists()
-    assert [one.tool for one in done.refused] == ["write_to_file"]
+    assert [(one.tool, one.arguments["path"]) for one in done.refused] == [("write_to_file", "a.txt")]
 
 
 @pytest.mark.slow
