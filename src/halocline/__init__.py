@@ -9,7 +9,7 @@ from halocline._version import __version__ as __version__
 TYPE_CHECKING = False  # what type checkers take for true, without the import of typing
 if TYPE_CHECKING:
     from halocline.ports.model import Model as Model, Request as Request
-    from halocline.protocol import commands as commands, events as events
+    from halocline.protocol import commands as commands, events as events, messages as messages
     from halocline.protocol.errors import (
         HaloclineError as HaloclineError,
         ModelError as ModelError,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "ports.model": "Model Request",
-    "protocol": "commands events",
+    "protocol": "commands events messages",
     "protocol.errors": "HaloclineError ModelError SettingsError TaskBusy TaskNotFound ToolFailure UsageError",
     "protocol.kinds": "ApprovalMode Choice Diff Mode",
     "protocol.messages": "Effort StopReason Usage",

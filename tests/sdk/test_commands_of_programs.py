@@ -42,6 +42,7 @@ def test_a_value_that_a_field_cannot_have_is_refused_with_a_sentence(command):
         check_command(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decision", "written"), [("allow_once", True), ("reject_once", False)])
 async def test_a_decision_given_as_text_is_taken(scripted, workspace, decision, written):
     model = scripted(Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "x"}),)), "done")

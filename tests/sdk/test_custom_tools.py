@@ -147,6 +147,7 @@ async def test_two_tools_of_one_name_and_the_name_of_a_built_in_tool_are_refused
             await halocline.run("go", folder=workspace, model=scripted("x"), tools=tools)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -228,6 +229,7 @@ async def times_out() -> None:
     raise TimeoutError("the server is slow")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "said"),
     [
@@ -262,6 +264,7 @@ JUDGED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effect", "mode", "outcome"), JUDGED)
 async def test_the_gate_judges_a_tool_by_its_effect(scripted, workspace, effect, mode, outcome):
     asked = []
@@ -278,6 +281,7 @@ async def test_the_gate_judges_a_tool_by_its_effect(scripted, workspace, effect,
     assert await replay(done.task) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effect", "runs"), [("", False), ("reads", True), ("edits", False), ("network", True)])
 async def test_plan_mode_runs_no_tool_that_may_change_something(scripted, workspace, effect, runs):
     @halocline.tool(effect=effect)
@@ -289,6 +293,7 @@ async def test_plan_mode_runs_no_tool_that_may_change_something(scripted, worksp
     assert (call.text == "acted") is runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", ["reads", "edits"])
 async def test_a_path_among_the_arguments_is_judged_as_that_of_a_built_in_tool(scripted, workspace, effect):
     (workspace / ".env").write_text("KEY=1")
@@ -339,6 +344,7 @@ async def test_what_was_allowed_always_is_asked_again_when_the_definition_change
     assert len(set(asked)) == 2
 
 
+@pytest.mark.slow
 async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, workspace):
     (workspace / "a.txt").write_text("old\n")
 
@@ -363,6 +369,7 @@ async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, w
     assert await replay(task.id) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("effect", "act", "said"),
     [

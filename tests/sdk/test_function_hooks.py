@@ -42,6 +42,7 @@ async def async_block(given):
     return halocline.HookAnswer(block="not today")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hook", "outcome"),
     [

@@ -11,7 +11,7 @@ import pytest
 import halocline
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice
-from halocline.protocol.messages import StopReason
+from halocline.protocol.messages import AssistantMessage, StopReason, Text
 from halocline.testing import Call, Fault, Turn, calls_of, replay
 
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "new\n"}),))
@@ -51,6 +51,7 @@ class Tree:
     children: list["Tree"] = dataclasses.field(default_factory=list)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "answer", "value"),
     [
@@ -100,6 +101,7 @@ async def test_a_result_says_what_changed_and_what_it_cost(scripted, workspace):
     assert [type(done.events[0]), type(done.events[-1])] == [ev.TurnStarted, ev.TurnEnded]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer", ["allow_once", "allow", Choice.ALLOW_ONCE, True, halocline.Decision(Choice.ALLOW_ONCE), "allow_always"]
 )
@@ -109,6 +111,7 @@ async def test_an_approval_is_given_in_words_or_values(scripted, workspace, answ
     assert done.refused == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["reject_once", "deny", False, "never", "reject_always"])
 async def test_an_approval_is_refused_in_words_or_values(scripted, workspace, answer):
     async def decide(asked):
@@ -117,9 +120,10 @@ async def test_an_approval_is_refused_in_words_or_values(scripted, workspace, an
 
     done = await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"), on_approval=decide)
     assert not (workspace / "a.txt").exists()
-    assert [one.tool for one in done.refused] == ["write_to_file"]
+    assert [(one.tool, one.arguments["path"]) for one in done.refused] == [("write_to_file", "a.txt")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["yes", None, 1, "ALLOW_ONCE", object()])
 async def test_what_is_no_decision_allows_nothing_and_is_refused_with_a_sentence(scripted, workspace, answer):
     with pytest.raises(halocline.UsageError, match="is no decision about an approval") as caught:
@@ -167,6 +171,7 @@ async def test_a_limit_ends_a_run_and_is_named(scripted, workspace):
     assert (done.ended, done.limit) == (StopReason.MAX_TURN_REQUESTS, "steps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -201,6 +206,27 @@ async def test_several_prompts_are_turns_of_one_task_and_their_results_are_apart
     assert (first.text, second.text) == ("first", "second")
     assert (first.steps, second.steps) == (1, 1)
     assert await replay(task.id) == ()
+
+
+async def test_a_model_of_the_program_may_be_of_a_provider_that_no_one_knows(workspace):
+    class Echo:
+        name = "mine/echo"
+
+        async def stream(self, request):
+            text = request.messages[-1].content[0].text
+            yield ev.AssistantMessageCompleted(AssistantMessage((Text(f"You said: {text}"),), model=self.name))
+
+        async def close(self):
+            return None
+
+    async with halocline.open(folder=workspace, model=Echo()) as task:
+        assert (await task.run("hello")).text == "You said: hello"
+        assert (task.remarks, task.state.model.name) == ((), "mine/echo")
+    async with halocline.open(resume=task.id, model=Echo()) as again:
+        assert (await again.run("again")).text == "You said: again"
+    assert await replay(task.id) == ()
+    with pytest.raises(halocline.UsageError, match="There is no provider 'mine'"):
+        await halocline.run("go", folder=workspace, model="mine/echo")
 
 
 async def test_a_task_is_resumed_by_its_id(scripted, workspace):
@@ -343,6 +369,7 @@ async def test_a_prompt_that_waits_behind_an_interrupted_turn_is_answered(script
         assert (await second).text == "after"
 
 
+@pytest.mark.slow
 async def test_several_programs_run_in_one_process(scripted, workspace):
     done = await asyncio.gather(*(halocline.run("go", folder=workspace, model=scripted(str(n))) for n in range(5)))
     assert [one.text for one in done] == list("01234")
@@ -366,6 +393,19 @@ async def test_a_limit_with_a_callback_for_approvals_alone_ends_the_run(scripted
     model = scripted(read, read, "done")
     done = await halocline.run("go", folder=workspace, model=model, max_steps=1, on_approval=lambda asked: "allow")
     assert done.limit == "steps"
+
+
+@pytest.mark.parametrize("options", [{}, {"on_approval": lambda asked: "allow"}])
+async def test_the_time_limit_cuts_off_what_hangs(scripted, workspace, options):
+    @halocline.tool(effect="reads")
+    async def hang() -> None:
+        """Hang."""
+        await asyncio.sleep(60)
+
+    model = scripted(Turn(calls=(Call("hang"),)), "done")
+    done = await halocline.run("go", folder=workspace, model=model, tools=[hang], time_limit=0.3, **options)
+    assert (done.limit, calls_of(done)[0].status) == ("time", "cancelled")
+    assert await replay(done.task) == ()
 
 
 async def test_an_error_shows_its_hint_in_a_traceback(workspace):

@@ -1,4 +1,4 @@
-"""The public face of Halocline: all that surfaces, and programs that use Halocline, import of it.
+"""All that surfaces import of Halocline. Programs have `import halocline`, which stands on it.
 
 Each name is loaded from its own module when it is first imported, so that importing one does not load all.
 """

@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
         effort: how much the model thinks: `none`, `minimal`, `low`, `medium`, `high` and so on.
         max_steps: requests to the model in one turn.
         max_cost: US dollars in the task.
-        time_limit: seconds of one turn; with callbacks, it is looked at between two steps.
+        time_limit: seconds of one turn; `on_question` is asked between two steps whether it may go on.
         api_key: for the model; not logged.
         base_url: the address of the model's server.
         profile: a profile of the settings.
@@ -117,7 +117,8 @@ def read_program(options: Options) -> ProgramParts:
     taken = {tool.name for tool in every_tool()} if tools.definitions else set()
     if both := [tool.name for tool in tools.definitions if tool.name in taken]:
         raise UsageError(f"There is a tool {both[0]} already.", "Give yours another name: @halocline.tool(name=…)")
-    return ProgramParts(tools.definitions, tools, read_hooks(options.get("hooks", {})))
+    hooks = read_hooks(options.get("hooks", {}))
+    return ProgramParts(tools.definitions, tools, hooks, answers=options.get("on_question") is not None)
 
 
 def name_model(model: str | Model | None) -> str | None:

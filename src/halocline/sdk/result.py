@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.kinds import Diff
+from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
@@ -32,10 +32,10 @@ class TaskFailed(HaloclineError):
 
 
 class Refused(Value, frozen=True):
-    """A call that was not allowed: the tool, the title of the call, and what the model was told."""
+    """A call that was not allowed: the tool, its arguments, and what the model was told."""
 
     tool: str
-    title: str
+    arguments: JsonObject
     text: str
 
 
@@ -96,12 +96,11 @@ class Result(Generic[T]):
     @property
     def refused(self) -> tuple[Refused, ...]:
         """The calls that were not allowed."""
+        replies = (event.message for event in self.events if isinstance(event, ev.AssistantMessageCompleted))
+        given = {call.id: call.arguments for reply in replies for call in reply.tool_calls}
         ends = (event for event in self.events if isinstance(event, ev.ToolCallEnded))
-        return tuple(
-            Refused(end.name, end.name, "".join(getattr(part, "text", "") for part in end.result.content))
-            for end in ends
-            if end.status == "rejected"
-        )
+        refused = (end for end in ends if end.status is CallStatus.REJECTED)
+        return tuple(Refused(end.name, given.get(end.call, {}), end.result.text) for end in refused)
 
 
 def wanted_schema(kind: Any) -> JsonObject:

@@ -49,10 +49,14 @@ class Interrupted(Exception):
 
 
 class Inbox:
-    """One task's inbox. `attended` if the client that opened the task can answer questions; peers may, too."""
+    """One task's inbox. `attended` if the client that opened the task can answer questions; peers may, too.
 
-    def __init__(self, *, attended: bool) -> None:
+    `keeps_time`: that client is a program that extends no limit, so the time limit cuts a turn off.
+    """
+
+    def __init__(self, *, attended: bool, keeps_time: bool = False) -> None:
         self.attended = attended
+        self._keeps_time = keeps_time
         self._guests = 0
         self._prompts: asyncio.Queue[Prompt | InboxRequest | Wake | None] = asyncio.Queue()
         self._request: InboxRequest | None = None
@@ -68,6 +72,11 @@ class Inbox:
     def can_ask(self) -> bool:
         """True if a client is connected that can answer."""
         return self.attended or self._guests > 0
+
+    @property
+    def may_extend(self) -> bool:
+        """True if a client is connected that may let a turn go on at a limit."""
+        return self.can_ask and (not self._keeps_time or self._guests > 0)
 
     @property
     def is_interrupted(self) -> bool:

@@ -139,7 +139,7 @@ class Task:
 
     def deadline(self) -> float | None:
         """Return the seconds until the turn is cut off; None if the user can be asked instead, between steps."""
-        return None if self.inbox.can_ask else self.governor.seconds_left(self.state)
+        return None if self.inbox.may_extend else self.governor.seconds_left(self.state)
 
     def emit(self, *events: Event) -> None:
         """Write events to the log, then apply them: the only place where state changes."""

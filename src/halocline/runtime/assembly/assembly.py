@@ -76,7 +76,8 @@ class Assembly(FolderAccess):
 
     def remark(self, model: str) -> str:
         """Return a notice about the chosen model or a missing browser; usually empty."""
-        notice = describe_model(model, self.settings, self.env, self.catalogue)
+        is_given = model in self.given_models
+        notice = "" if is_given else describe_model(model, self.settings, self.env, self.catalogue)
         if self._browser and not self._has_browser:
             found = self._browser.found
             notice = f"{notice} The model has no browser: {found.missing}. {found.hint}".strip()
@@ -139,7 +140,8 @@ class Assembly(FolderAccess):
         `editor` and `program` are what the one of them brings that opens the task.
         """
         hooks = self._hooks(workspace, state.roots, log, program.hooks if program else (), trusted=trusted)
-        parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks, editor)
+        inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
+        parts = self.parts(log, state, workspace, model, inbox, hooks, editor)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 

@@ -151,7 +151,7 @@ class ModelAccess:
         Those of flags and settings apply only to the provider of the `main` model. Raises UsageError.
         """
         provider, named, _ = model.partition("/")
-        if not named:
+        if not named or model in self.given_models:
             return ""
         given = self.settings.base_url if provider == (main or model).partition("/")[0] else ""
         vendor = find_vendor(provider, self.settings, self.catalogue)

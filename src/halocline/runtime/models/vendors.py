@@ -94,7 +94,11 @@ def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
     provider, _, model = name.partition("/")
     if not provider:  # an imported task has none until it is adopted
         return False
-    return bool(model_info(find_vendor(provider, settings, catalogue), model, catalogue).images)
+    try:
+        vendor = find_vendor(provider, settings, catalogue)
+    except UsageError:  # the task's model was one of a program
+        return False
+    return bool(model_info(vendor, model, catalogue).images)
 
 
 def window_of(name: str, settings: Settings, catalogue: Catalogue) -> int | None:

@@ -35,11 +35,12 @@ class ProgramHook(Value, frozen=True):
 
 
 class ProgramParts(Value, frozen=True):
-    """`tools` are offered to the model, and `program` runs them."""
+    """`tools` are offered to the model, and `program` runs them. `answers` is true if it answers questions, too."""
 
     tools: tuple[CustomTool, ...] = ()
     program: Program | None = None
     hooks: tuple[ProgramHook, ...] = ()
+    answers: bool = False
 
 
 class ProgramHooks:
