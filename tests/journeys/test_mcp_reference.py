@@ -1,12 +1,11 @@
 """The reference servers, which nobody here wrote, in whole tasks: four programs, two languages, both protocols."""
 
 import json
-import os
 import subprocess
 
 import pytest
 from tests.mcp.http import serving
-from tests.mcp.set_up import MISSING, program
+from tests.mcp.set_up import MISSING, program, search_path
 
 from halocline.providers.scripted.model import Call, Turn
 from halocline.store.settings.sections import McpSettings
@@ -17,7 +16,7 @@ DONE = Turn(text="done")
 @pytest.fixture
 def servers(journey):
     """Sets up a reference server by the name of its program, or skips."""
-    journey.env = {"HOME": str(journey.workspace.parent / "person"), "PATH": os.environ["PATH"]}
+    journey.env = {"HOME": str(journey.workspace.parent / "person"), "PATH": search_path()}
     journey.longest = 60
 
     def write(**servers):
