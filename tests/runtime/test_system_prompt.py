@@ -1,13 +1,19 @@
 """Which system prompt a task gets: by its models' windows, and by what the person set."""
 
+import asyncio
+
 import pytest
+from tests.providers.documents import documents
 
 from halocline.context.system_prompt.model_families import size_of
 from halocline.protocol.errors import SettingsError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.models import ModelInfo
+from halocline.runtime.models.keys import Keys
+from halocline.runtime.models.resolve import open_model
 from halocline.runtime.models.vendors import find_model_facts
 from halocline.runtime.prompts.system_prompt import is_compact, read_prompt_options
+from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.settings import Settings
@@ -55,6 +61,17 @@ def test_what_its_server_told_of_a_local_model_counts(told, compact):
     catalogue = Catalogue()
     catalogue.told["llamacpp/mine"] = told
     assert is_compact(["llamacpp/mine"], Settings(), catalogue) is compact
+
+
+async def test_a_local_server_is_asked_before_a_task_with_its_model_begins(tmp_path):
+    home, catalogue = Home(tmp_path), Catalogue()
+    rows = {"data": [{"id": "mine", "meta": {"n_params": 1_543_714_304}}]}
+    async with documents({"/v1/models": rows}) as server:
+        settings = Settings(base_url=f"{server.url}/v1")
+        keys = Keys(home, {}, base_url=settings.base_url)
+        async with asyncio.timeout(20):
+            while not is_compact(["llamacpp/mine"], settings, catalogue):  # on a busy machine it may answer too late
+                await (await open_model("llamacpp/mine", settings, {}, keys, DiskBlobs(home.blobs), catalogue)).close()
 
 
 @pytest.mark.parametrize(
