@@ -36,10 +36,10 @@ SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_7
         (["scripted/x.toml"], {}, False),
         (["no-such-provider/x"], {}, False),
         (["llamacpp/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"], {}, True),
-        (["ollama/qwen3:8b"], {}, True),
-        (["ollama/qwen3:14b"], {}, False),
+        (["ollama/qwen3:4b"], {}, True),
+        (["ollama/qwen3:8b"], {}, False),
         (["groq/llama-3.3-70b-versatile"], {}, False),
-        (["ollama/qwen3:8b"], {"prompt": "full"}, False),
+        (["ollama/qwen3:4b"], {"prompt": "full"}, False),
     ],
 )
 def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(models, settings, compact):

@@ -21,7 +21,7 @@ MACHINE = "machine"
 """The section that is also appended to a prompt that the user replaced as a whole."""
 SMALL_WINDOW = 32_768
 """Largest context window, in tokens, that gets the compact prompt."""
-SMALL_SIZE = 9.0
+SMALL_SIZE = 4.0
 """Largest model, in thousand millions of parameters, that gets it (measured with one of 1.5: benchmarks/README.md)."""
 _HEADING = compile_later(r"^# (.+)$", re.MULTILINE)
 

@@ -96,7 +96,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     prompt: Annotated[
         Literal["auto", "full", "compact"],
         Says(
-            description="System prompt: full, compact (fewer tools), or auto (compact up to a 32K window or 9B size)."
+            description="System prompt: full, compact (fewer tools), or auto (compact up to a 32K window or 4B size)."
         ),
     ] = "auto"
     system_prompt_file: Annotated[
