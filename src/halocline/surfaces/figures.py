@@ -147,11 +147,6 @@ def describe_ending(row: TurnEndRow) -> str:
     return " · ".join(facts)
 
 
-def describe_failed(failed: tuple[str, ...]) -> str:
-    """Say what failed last before a turn ended; empty if nothing did."""
-    return f"The task ended, but {' and '.join(failed)} failed." if failed else ""
-
-
 def job_ending(row: JobEndRow) -> str:
     """Describe the end of a job in one line, without its command."""
     if row.stopped:

@@ -12,7 +12,6 @@ from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
-from halocline.surfaces.figures import describe_failed
 from halocline.surfaces.rows.kinds import CompactionRow
 from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures
 
@@ -69,8 +68,8 @@ class Updates:
                 yield from self._of_prompt(content)
             case ev.SteeringReceived(content=content):
                 yield from self._of_prompt(content)
-            case ev.TurnEnded(failed=failed) if failed:
-                yield make_message(f"\n\n{describe_failed(failed)}")
+            case ev.TurnEnded(remark=remark) if remark:
+                yield make_message(f"\n\n{remark}")
             case ev.TextDelta(text=text):
                 self._streamed["text"] += text
                 yield make_message(text)

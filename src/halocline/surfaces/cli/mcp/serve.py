@@ -27,7 +27,7 @@ from halocline.protocol.state.final_answer import final_text
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
 from halocline.surfaces.export.markdown import to_markdown
-from halocline.surfaces.figures import describe_failed, format_plural
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.rows.fold import rows_of
 
 MOST_TASKS = 50
@@ -164,7 +164,7 @@ class _Server:
         end = state.last_end
         answer = final_text(state) or (end.text if end else "")
         refused = " Some calls needed approval and no one could give it." if state.pending.nobody_answered else ""
-        failed = f" {describe_failed(end.failed)}" if end and end.failed else ""
+        failed = f" {end.remark}" if end and end.failed else ""
         facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
         return f"{answer}\n\n[task {work.task}: {facts}.{failed}{refused}]"
 

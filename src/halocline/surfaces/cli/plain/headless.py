@@ -168,9 +168,7 @@ class Answer(Silent):
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
         elif end and end.failed:
-            from halocline.surfaces.figures import describe_failed
-
-            print_message(describe_failed(end.failed))
+            print_message(end.remark)
         elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 
