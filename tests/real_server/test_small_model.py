@@ -25,7 +25,7 @@ Events = list[ev.Durable]
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
-    """One run of each task; skips where there is no server, no model or no bubblewrap."""
+    """Return one run of each task; skips where there is no server, no model or no bubblewrap."""
     if not set_up.is_there():
         pytest.skip(set_up.MISSING)
     if not fetch_model.is_there():

@@ -1,4 +1,4 @@
-"""How a command ended, by the last line of its result, and what is said of a turn whose last ones failed. Pure."""
+"""Reads how a command ended from the last line of its result. Pure."""
 
 import re
 
@@ -19,8 +19,3 @@ def command_answer(output: str) -> str:
     """Return the meaning of exit code 1 that is no failure, as `nothing was found`; empty for all others."""
     found = _ANSWER.match(output.rstrip().rpartition("\n")[2])
     return found[1] if found else ""
-
-
-def describe_failed(failed: tuple[str, ...]) -> str:
-    """Say what failed last before a turn ended; empty if nothing did."""
-    return f"The task ended, but {' and '.join(failed)} failed." if failed else ""

@@ -83,6 +83,11 @@ class TurnEnded(Durable, frozen=True):
     text: str = ""
     failed: tuple[str, ...] = ()
 
+    @property
+    def remark(self) -> str:
+        """Return what failed as a sentence; empty if nothing did."""
+        return f"The task ended, but {' and '.join(self.failed)} failed." if self.failed else ""
+
 
 class HandedOver(Durable, frozen=True):
     """You approved a new task, `to`, that continues this work; `context` is all it starts with."""

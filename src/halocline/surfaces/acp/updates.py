@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from acp import schema
 
 from halocline.protocol import events as ev
-from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
 from halocline.surfaces.acp.call_updates import CallUpdates
@@ -69,8 +68,8 @@ class Updates:
                 yield from self._of_prompt(content)
             case ev.SteeringReceived(content=content):
                 yield from self._of_prompt(content)
-            case ev.TurnEnded(failed=failed) if failed:
-                yield make_message(f"\n\n{describe_failed(failed)}")
+            case ev.TurnEnded(remark=remark) if remark:
+                yield make_message(f"\n\n{remark}")
             case ev.TextDelta(text=text):
                 self._streamed["text"] += text
                 yield make_message(text)

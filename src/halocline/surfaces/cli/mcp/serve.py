@@ -20,7 +20,6 @@ from pydantic import Field
 from halocline._version import __version__
 from halocline.client import Client, TaskOptions
 from halocline.protocol import commands as cmd
-from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Durable, QuestionAsked, ToolCallStarted, TurnEnded
 from halocline.protocol.messages import Text
@@ -165,7 +164,7 @@ class _Server:
         end = state.last_end
         answer = final_text(state) or (end.text if end else "")
         refused = " Some calls needed approval and no one could give it." if state.pending.nobody_answered else ""
-        failed = f" {describe_failed(end.failed)}" if end and end.failed else ""
+        failed = f" {end.remark}" if end and end.failed else ""
         facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
         return f"{answer}\n\n[task {work.task}: {facts}.{failed}{refused}]"
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import asdict
 
 from halocline.protocol import codec, events as ev, json_output
-from halocline.protocol.command_ends import describe_failed
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason, Usage
@@ -169,7 +168,7 @@ class Answer(Silent):
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
         elif end and end.failed:
-            print_message(describe_failed(end.failed))
+            print_message(end.remark)
         elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 
