@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.providers.streams import endpoint
+from tests.tables import for_each
 
 from halocline.protocol.errors import ModelErrorKind
 from halocline.providers import errors
@@ -25,6 +26,7 @@ KINDS = {
     "blocked": Kind.BLOCKED,
     "overloaded": Kind.OVERLOADED,
     "key": Kind.AUTH,
+    "part": Kind.INVALID_REQUEST,
     "field": Kind.INVALID_REQUEST,
     "unnamed_field": Kind.INVALID_REQUEST,
     "other": Kind.INVALID_REQUEST,
@@ -57,7 +59,7 @@ def behind_litellm(words):
 def test_every_group_of_words_is_one_that_is_asked_about():
     assert set(TABLE) == set(KINDS)
     asked = {rule.words for rule in errors._RULES if rule.words}
-    assert asked == set(KINDS) - {"field", "unnamed_field", "other"}
+    assert asked == set(KINDS) - {"part", "field", "unnamed_field", "other"}
 
 
 @pytest.mark.parametrize(("group", "row"), ROWS, ids=NAMES)
@@ -76,6 +78,53 @@ def test_every_known_wording_is_understood_also_behind_a_gateway(group, row, wra
     assert error.kind is KINDS[group], error.text
     assert "Provider returned error" not in error.text
     assert error.hint
+
+
+def said(message, **more):
+    return {"error": {"message": message, **more}}
+
+
+NO_TOOLS = [
+    (400, said("tools is not supported in this model")),
+    (400, said("Unrecognized request argument supplied: tools")),
+    (400, said("Additional properties are not allowed ('tools' was unexpected)")),
+    (400, 'json: unknown field "tools"'),
+    (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "tools"], "msg": "Extra inputs are not permitted"}]}),
+    (422, "Bad Request: unexpected key `tools`"),
+    (400, said("tool use is not enabled for your account")),
+    (501, "tools: not implemented"),
+    (400, said("Invalid parameter: 'tools' of type 'function' is not allowed here")),
+    (400, {"message": "Werkzeuge werden nicht unterstützt", "param": "tools"}),
+    (400, {"errors": [{"field": "tools", "reason": "unsupported"}]}),
+    (403, said("Function calling not allowed")),
+    (400, {"type": "error", **said("tools: Extra inputs are not permitted")}),
+    (400, said("Unknown parameter: 'tools'.", param="tools")),
+    (400, said("Unexpected role 'tool'")),
+    (500, said("Jinja template error: Unexpected role 'tool'")),
+]
+OTHER_THAN_TOOLS = [
+    said("Invalid 'tools': array too long. Expected an array with maximum length 128.", param="tools"),
+    said("Invalid schema for function 'x': no type.", param="tools"),
+    said("Invalid 'tools[0].function.name': string too long.", param="tools[0].function.name"),
+    said("Unknown parameter: 'tools[0].strict'.", param="tools[0].strict"),
+    said("Unknown parameter: 'tools.strict'."),
+    said("tools: Tool names must be unique."),
+    said("tools.3.custom.input_schema: Extra inputs are not permitted"),
+    said("body.tools.0.strict: Extra inputs are not permitted"),
+    said("An assistant message with 'tool_calls' must be followed by tool messages"),
+    said("json: unknown field `x`, expected one of `messages`, `tools`"),
+]
+
+
+@for_each("status, document", NO_TOOLS)
+def test_tools_are_known_to_be_refused_in_many_words(status, document):
+    body = document if isinstance(document, str) else json.dumps(document)
+    assert classify_refusal(status, body.encode(), {}, endpoint()).kind is Kind.NO_TOOLS
+
+
+@for_each("document", OTHER_THAN_TOOLS)
+def test_what_is_about_one_tool_refuses_not_all(document):
+    assert classify_refusal(400, json.dumps(document).encode(), {}, endpoint()).kind is Kind.INVALID_REQUEST
 
 
 def test_what_a_validator_repeats_of_the_conversation_decides_nothing():

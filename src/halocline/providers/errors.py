@@ -47,6 +47,7 @@ _RULES = (
     _Rule(Kind.QUOTA, frozenset({400, 403, 429, 503}), "used_up"),
     _Rule(Kind.RATE_LIMIT, frozenset({429}), "rate_of_a_minute"),
     _Rule(Kind.QUOTA, frozenset({400, 403, 429}), "no_credit"),
+    _Rule(Kind.NO_TOOLS, frozenset({403}), "no_tools"),
     _Rule(Kind.AUTH, frozenset({401, 403})),
     _Rule(Kind.RATE_LIMIT, frozenset({429})),
     _Rule(Kind.NO_TOOLS, frozenset({400, 404, 405, 422, 500, 501}), "no_tools"),
