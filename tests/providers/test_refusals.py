@@ -189,15 +189,29 @@ def test_the_wait_in_a_servers_words_is_read(said, seconds):
 
 
 @pytest.mark.parametrize(("status", "wait", "kind"), [(429, 11_180, Kind.QUOTA), (429, 120, Kind.RATE_LIMIT)])
-def test_a_wait_of_more_than_minutes_is_a_plan_that_is_used_up(status, wait, kind):
+def test_a_wait_of_more_than_minutes_is_not_sat_out(status, wait, kind):
     error = classify_refusal(status, b'{"error":{"message":"Slow down"}}', {"retry-after": str(wait)}, endpoint())
     assert error.kind is kind
     assert error.retry_after == wait
-    assert ("is used up until" in error.text) is (kind is Kind.QUOTA)
+    assert ("asks you to wait until" in error.text) is (kind is Kind.QUOTA)
+
+
+@for_each(
+    "status, words, shown",
+    [
+        (429, "slow down", "Anthropic asks you to wait for more than a year"),
+        (429, "usage limit reached", "Your plan with Anthropic is used up for more than a year"),
+        (402, "no money", "Your Anthropic account is out of credit"),
+        (429, "Insufficient Balance", "Your Anthropic account is out of credit"),
+    ],
+)
+def test_a_plan_is_spoken_of_only_where_the_server_does(status, words, shown):
+    error = classify_refusal(status, words.encode(), {"retry-after": "999999999999"}, endpoint())
+    assert error.text.startswith(shown)
 
 
 def test_the_end_of_a_wait_is_named_in_local_time():
     noon = datetime(2027, 5, 3, 12, 0).astimezone().timestamp()
-    assert describe_end(8_400, noon) == "14:20"
-    assert describe_end(86_400, noon) == "4 May, 12:00"
-    assert describe_end(1e15, noon).startswith("3 May")
+    assert describe_end(8_400, noon) == "until 14:20"
+    assert describe_end(86_400, noon) == "until 4 May, 12:00"
+    assert describe_end(1e15, noon) == "for more than a year"

@@ -97,6 +97,11 @@ _USED_UP = (
     "Send your message again{then}, or choose another model with -m.",
 )
 """The words for a plan that ends before a retry could help."""
+_LONG_PAUSE = (
+    "{vendor} asks you to wait{until}",
+    "Send your message again then, or choose another model with -m.",
+)
+"""The words for as long a wait, of whose reason the server says nothing."""
 
 _SIGNED_IN = (
     "{vendor} did not accept your sign-in",
@@ -139,14 +144,14 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     said = _read_body(body)
     kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
     wait = wait_asked(headers, said)
-    is_long = wait is not None and wait > LONG_WAIT
-    if kind is Kind.RATE_LIMIT and is_long:
+    is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
+    if is_long:
         kind = Kind.QUOTA
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
         "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
-        "until": f" until {describe_end(wait)}" if wait else "",
+        "until": f" {describe_end(wait)}" if wait else "",
         "then": " then" if wait else " when it is renewed",
     }
     message = _error_message(body, endpoint)
@@ -164,8 +169,10 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
 
 def _describe(kind: ModelErrorKind, said: str, *, is_long: bool, signed_in: bool) -> tuple[str, str]:
     """Return what happened and what to do, as templates."""
-    if kind is Kind.QUOTA and (is_long or find_words("used_up").search(said)):
+    if kind is Kind.QUOTA and find_words("used_up").search(said):
         return _USED_UP
+    if is_long:
+        return _LONG_PAUSE
     return _SIGNED_IN if kind is Kind.AUTH and signed_in else (_WHAT[kind], _HINTS[kind])
 
 
