@@ -55,6 +55,9 @@ NEW = {
     "none": {"structuredContent": {"said": "after"}},
     "list": {"content": [], "structuredContent": ["after"]},
     "error": {"content": [AFTER], "isError": "no"},
+    "failure": {"content": [AFTER], "isError": "true"},
+    "bare list": ["after", 2],
+    "bare text": "after",
     "resource": {"content": [{"type": "resource", "resource": {"text": "x"}}, AFTER]},
 }
 """Results that are not valid MCP, by what is wrong with them."""

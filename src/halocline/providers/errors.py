@@ -86,7 +86,8 @@ _HINTS = {
     Kind.SERVER: "Try again; if it keeps happening, choose another model with -m.",
     Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
     Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
-    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
+    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}. "
+    "If every prompt fails like this, go back to before it began: /rewind",
     Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
     Kind.PICTURE: "Choose a model that takes pictures with -m, or go on without: /context drop-pictures",
     Kind.BLOCKED: "It is not about the key: a firewall refused it. Try another network, or check the base URL.",
