@@ -30,7 +30,16 @@ def test_an_answer_of_another_form_is_one(sent, meant):
     assert mend_answer(json.dumps({"id": 6, **sent}).encode()) == {"jsonrpc": "2.0", "id": 6, **meant}
 
 
-NO_ANSWERS = ["Loading...", "[]", "null", "7", '{"id": 6}', '{"result": []}', '{"id": {}, "result": []}', '{"id": 6, "me']
+NO_ANSWERS = [
+    "Loading...",
+    "[]",
+    "null",
+    "7",
+    '{"id": 6}',
+    '{"result": []}',
+    '{"id": {}, "result": []}',
+    '{"id": 6, "me',
+]
 
 
 @for_each("line", NO_ANSWERS)

@@ -4,10 +4,11 @@ import json
 import re
 
 import pytest
-from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request
+from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, only, request
 
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.errors import ModelError
+from halocline.protocol.events import StepRetried
 from halocline.protocol.messages import AssistantMessage, Text, Thinking, ToolCall, ToolResult
 from halocline.providers.anthropic.request import Anthropic
 from halocline.providers.gemini.request import Gemini
@@ -125,6 +126,30 @@ async def test_after_a_refusal_of_one_part_every_later_request_works(family, is_
         for asked in server.requests:
             body = json.dumps(asked.body)
             assert all(body.count(text) for text in ("Be brief.", "Hello", "a result", "look", "kept")), body
+
+
+FILTERED = [said("The request could not be processed (code 1301)"), said("Content Exists Risk")]
+
+
+@pytest.mark.parametrize("words", FILTERED)
+@pytest.mark.parametrize("family", ["openai", "anthropic", "openai-responses"])
+async def test_a_result_that_a_filter_refuses_is_left_out_and_a_line_says_so(family, words):
+    def refuse(asked):
+        return Refusal(*words) if "poison" in json.dumps(asked.body) else None
+
+    poison = ToolResult(call="call_1", content=(Text("poison"),))
+    reply = AssistantMessage((ToolCall("call_1", "look", {}), ToolCall("call_2", "look", {})))
+    other = ToolResult(call="call_2", content=(Text("harmless"),))
+    older = [AssistantMessage((ToolCall("call_0", "look", {}),)), ToolResult(call="call_0", content=(Text("older"),))]
+    asked = request(HELLO, *older, reply, poison, other, HELLO, tools=(SPEC,))
+    async with ModelServer([Turn(text="One."), Turn(text="Two.")], refuses=refuse) as server:
+        model = FAMILIES[family](endpoint(family, base_url=server.url(family)), MemoryBlobs())
+        events = await collected(model, asked)
+        assert "results of tools are left out" in only(StepRetried, events).cause
+        assert not [event for event in await collected(model, asked) if isinstance(event, StepRetried)]
+        await model.close()
+        assert len(server.requests) == 4
+        assert all("older" in json.dumps(sent.body) for sent in server.requests)
 
 
 async def test_thoughts_that_came_after_refused_ones_are_sent_back():

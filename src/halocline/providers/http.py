@@ -11,7 +11,7 @@ from halocline.net.http import Headers, HttpClient, Response
 from halocline.ports.model import ModelEvent
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import UsageReported
+from halocline.protocol.events import StepRetried, UsageReported
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.refused_fields import Attempt
@@ -76,6 +76,8 @@ async def stream_exchange(
     begun = False
     while True:
         response = await _send_request(client, endpoint, path, build_headers, body, fields)
+        if fields and (notice := fields.take_notice()):
+            yield StepRetried(attempt=1, wait=0.0, cause=notice)
         reply = _Reply(response, endpoint, translator)
         try:
             with closing(response):

@@ -34,6 +34,8 @@ FIELDS = (
 OF_THINKING = ("thinking", "generationConfig.thinkingConfig")
 """Those that a request can do without unless a person set the effort. Others are sent only then."""
 
+WITHOUT_RESULTS = "{error}. The newest results of tools are left out"
+
 _NEEDED_BY = {"generationConfig.responseMimeType": "generationConfig.responseJsonSchema"}
 """Fields that go with another one."""
 _STATUSES = frozenset({400, 422})
@@ -66,6 +68,7 @@ class Attempt:
         self._endpoint = endpoint
         self._names = known.names
         self._parts = known.parts
+        self._notice = ""
         self._optional = _list_optional(request, endpoint)
 
     def trim(self, body: Sequence[bytes]) -> Sequence[bytes]:
@@ -99,6 +102,8 @@ class Attempt:
             learned = learn_change(name, self._change(body), error.said, self._parts.get(name))
             if learned is not None:
                 self._parts = {**self._parts, name: learned}
+                if name == "results":
+                    self._notice = WITHOUT_RESULTS.format(error=error.text.rstrip("."))
                 return True
         return False
 
@@ -115,6 +120,11 @@ class Attempt:
             named = sent
         self._names |= set(named)
         return bool(named)
+
+    def take_notice(self) -> str:
+        """Return what a person should know of the changes, once."""
+        notice, self._notice = self._notice, ""
+        return notice
 
     def succeed(self) -> None:
         """Remember what the server did not take: it answers without that."""

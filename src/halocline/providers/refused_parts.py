@@ -1,7 +1,8 @@
 """Parts of a request that some servers do not take, and the form that they take: one list for all API families. Pure.
 
 Which words mean which part stands in `refusals.toml`. What must stay true: it ends, as every change finds nothing to do
-a second time; and nothing that was said is lost, except thoughts that the server itself calls invalid.
+a second time; and nothing that was said is lost, except thoughts that the server itself calls invalid and results that
+its filter refuses.
 """
 
 import re
@@ -33,6 +34,15 @@ _ORNAMENTS = (
 )
 """Keys within messages and tools that a request can do without."""
 _IDS = ("id", "tool_call_id", "tool_use_id", "call_id")
+_RESULTS = (
+    ("tool", "tool_call_id", "content"),
+    ("tool_result", "tool_use_id", "content"),
+    ("function_call_output", "call_id", "output"),
+)
+"""Roles or types of results, with the fields of their id and their content."""
+_MOST_RESULTS = 6
+"""Results that one filter may cost: each is a request."""
+LEFT_OUT = "[This result is left out: the server of the model refused it.]"
 
 Learned = Any
 """Knowledge that a change of a part takes; empty if there is nothing to change."""
@@ -112,6 +122,28 @@ def _shorten_ids(body: JsonObject, _: Learned) -> bool:
             if isinstance(id := one.get(name), str) and (fit := fit_id(id, *_NINE)) != id:
                 one[name], found = fit, True
     return found
+
+
+def _find_newest_result(body: JsonObject, _: str) -> Learned:
+    """Return the id of the newest result that is still sent; it may be what a filter does not let through."""
+    results = [(id, one[field]) for id, one, field in _list_results(body)]
+    found = [id for id, content in results if content != LEFT_OUT]
+    return frozenset(found[-1:] if len(results) - len(found) < _MOST_RESULTS else ())
+
+
+def _omit_results(body: JsonObject, ids: Learned) -> bool:
+    found = [(one, field) for id, one, field in _list_results(body) if id in ids and one[field] != LEFT_OUT]
+    for one, field in found:
+        one[field] = LEFT_OUT
+    return bool(found)
+
+
+def _list_results(body: JsonObject) -> Iterator[tuple[str, JsonObject, str]]:
+    """Yield the id of each result of a tool, the object that has it, and the field that it is in."""
+    for one in _list_all(body):
+        for mark, name, field in _RESULTS:
+            if mark in (one.get("role"), one.get("type")) and field in one:
+                yield one[name], one, field
 
 
 def _list_thoughts(body: JsonObject, _: str) -> Learned:
@@ -216,6 +248,7 @@ PARTS: Mapping[str, _Part] = {
     "ids": _Part(_shorten_ids),
     "length": _Part(_lower_limit, _read_limit),
     "name of the length": _Part(_rename_limit, _read_limits_name),
+    "results": _Part(_omit_results, _find_newest_result),
     "keys": _Part(_drop_keys, _list_refused_keys),
 }
 """All changes, by the names that `refusals.toml` has for them."""
