@@ -69,18 +69,17 @@ async def stream_exchange(
     """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
 
     It is sent again without the optional `fields` that the server refuses, by its status or first in its stream.
-
     The reply is a stream of events, or of `lines` of JSON, or where `whole` allows it one JSON document. A failed
     attempt may cost too: usage that the server reported is yielded before the error.
     """
     begun = False
     while True:
         response = await _send_request(client, endpoint, path, build_headers, body, fields)
-        if fields and (notice := fields.take_notice()):
-            yield StepRetried(attempt=1, wait=0.0, cause=notice)
-        reply = _Reply(response, endpoint, translator)
+        reply = _Reply(response, endpoint, translator, fields)
         try:
             with closing(response):
+                if fields and (notice := fields.take_notice()):
+                    yield StepRetried(attempt=1, wait=0.0, cause=notice)
                 async with aclosing(reply.read(lines=lines, whole=whole)) as events:
                     async for event in events:
                         begun = True
@@ -92,8 +91,6 @@ async def stream_exchange(
             elif not begun and fields and fields.drop(error, body):
                 continue
             raise
-        if fields:
-            fields.succeed()
         for event in last:
             yield event
         return
@@ -123,8 +120,9 @@ async def _send_request(
 class _Reply:
     """A response, and its translation."""
 
-    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator) -> None:
+    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator, fields: Attempt | None) -> None:
         self._response = response
+        self._fields = fields
         self._endpoint = endpoint
         self._translator = translator
         self._odd = b""
@@ -138,9 +136,12 @@ class _Reply:
     def finish(self) -> tuple[ModelEvent, ...]:
         """Return the last events. A reply that never was one failed for the reason that the server gave, if any."""
         try:
-            return self._translator.finish()
+            last = self._translator.finish()
         except ModelError as error:
             raise _find_reason(self._odd, self._endpoint) or error from None
+        if self._fields:
+            self._fields.succeed()
+        return last
 
     async def _read_stream(self, *, lines: bool) -> AsyncGenerator[ModelEvent, None]:
         response, endpoint, translator = self._response, self._endpoint, self._translator
