@@ -596,6 +596,12 @@ async def test_a_bad_part_of_a_result_costs_itself(journey, servers, what, read)
     assert [part.text for part in ended.result.content if isinstance(part, Text)] == read
 
 
+async def test_a_resource_without_a_type_is_said_to_be_of_none(journey, servers):
+    servers(test="new crooked")
+    await journey.run(Turn(calls=(Call("test__output", {"text": "blob"}, id="c1"),)), DONE)
+    assert journey.results[0].startswith("[resource x://2, unknown type, 3 bytes, saved as ")
+
+
 async def test_a_failure_is_one_in_whatever_type_it_is_told(journey, servers):
     servers(test="new crooked")
     await journey.run(Turn(calls=(Call("test__output", {"text": "failure"}, id="c1"),)), DONE)

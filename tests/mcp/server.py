@@ -55,6 +55,7 @@ NEW = {
     "none": {"structuredContent": {"said": "after"}},
     "list": {"content": [], "structuredContent": ["after"]},
     "error": {"content": [AFTER], "isError": "no"},
+    "blob": {"content": [{"type": "resource", "resource": {"uri": "x://2", "blob": "AAEC"}}]},
     "failure": {"content": [AFTER], "isError": "true"},
     "bare list": ["after", 2],
     "bare text": "after",
