@@ -198,6 +198,7 @@ async def test_tools_that_are_too_many_are_found_and_then_called(journey, server
     await journey.run(find, call, again, wrong, DONE, mcp=McpSettings(wait=20.0, share=0.01))
     assert "test__tool_77: [test] Number 77." in journey.results[0]
     assert '"required":["text"]' in journey.results[0]
+    assert "[Call one of them with call_mcp_tool. 144 more match;" in journey.results[0]
     assert journey.results[1:3] == ["x", "y"]
     assert "arguments is not a JSON object." in journey.results[3]
     assert journey.of(ev.ToolCallStarted)[1].name == "test__tool_77"
@@ -582,6 +583,8 @@ async def test_a_bad_element_of_a_list_costs_itself_and_is_named_to_the_person(j
         ("none", ['{"said":"after"}']),
         ("list", ['["after"]']),
         ("error", ["after"]),
+        ("bare list", ["after", "2"]),
+        ("bare text", ["after"]),
         ("resource", ["[a part of the kind resource was left out: it is not known here, or not valid]", "after"]),
     ],
 )
@@ -591,6 +594,19 @@ async def test_a_bad_part_of_a_result_costs_itself(journey, servers, what, read)
     (ended,) = journey.of(ev.ToolCallEnded)
     assert ended.status is CallStatus.COMPLETED
     assert [part.text for part in ended.result.content if isinstance(part, Text)] == read
+
+
+async def test_a_resource_without_a_type_is_said_to_be_of_none(journey, servers):
+    servers(test="new crooked")
+    await journey.run(Turn(calls=(Call("test__output", {"text": "blob"}, id="c1"),)), DONE)
+    assert journey.results[0].startswith("[resource x://2, unknown type, 3 bytes, saved as ")
+
+
+async def test_a_failure_is_one_in_whatever_type_it_is_told(journey, servers):
+    servers(test="new crooked")
+    await journey.run(Turn(calls=(Call("test__output", {"text": "failure"}, id="c1"),)), DONE)
+    (ended,) = journey.of(ev.ToolCallEnded)
+    assert (ended.status, journey.results) == (CallStatus.FAILED, ["test/output failed: after"])
 
 
 @pytest.mark.parametrize("found", [False, True], ids=["listed", "found"])

@@ -22,6 +22,7 @@ REFUSALS = [
             "code": 400,
         },
     ),
+    (403, {"error": {"message": "Function calling not allowed"}}),
     (500, {"error": {"code": 500, "message": "tools param requires --jinja flag", "type": "server_error"}}),
 ]
 

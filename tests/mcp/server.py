@@ -55,6 +55,10 @@ NEW = {
     "none": {"structuredContent": {"said": "after"}},
     "list": {"content": [], "structuredContent": ["after"]},
     "error": {"content": [AFTER], "isError": "no"},
+    "blob": {"content": [{"type": "resource", "resource": {"uri": "x://2", "blob": "AAEC"}}]},
+    "failure": {"content": [AFTER], "isError": "true"},
+    "bare list": ["after", 2],
+    "bare text": "after",
     "resource": {"content": [{"type": "resource", "resource": {"text": "x"}}, AFTER]},
 }
 """Results that are not valid MCP, by what is wrong with them."""

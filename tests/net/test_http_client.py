@@ -1,5 +1,7 @@
 import asyncio
+import gzip
 import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 
@@ -487,3 +489,52 @@ async def test_fetching_json_from_something_else_is_a_model_error(answer: bytes)
     async with serving(handler) as url:
         with pytest.raises(ModelError):
             await fetch_json(url, 2)
+
+
+def answer_of(coding: str, body: bytes, size: int) -> bytes:
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    coded = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in [*chunks, b""])
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head.encode() + coded
+
+
+TEXT = b"data: " + b"x" * 3_000_000
+
+
+@pytest.mark.parametrize("size", [1, 5_000_000])
+@pytest.mark.parametrize(
+    ("coding", "body", "text"),
+    [
+        ("gzip", gzip.compress(TEXT, mtime=0), TEXT),
+        ("GZip", gzip.compress(b"one, ", mtime=0) + gzip.compress(b"two", mtime=0), b"one, two"),
+        ("deflate", zlib.compress(TEXT), TEXT),
+        ("gzip", b"data: not compressed", b"data: not compressed"),
+        ("gzip", b"d", b"d"),
+        ("gzip", b"", b""),
+        ("br", b"data: not compressed", b"data: not compressed"),
+    ],
+)
+async def test_a_body_is_decoded_if_it_is_compressed(coding: str, body: bytes, text: bytes, size: int) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head, _ = await read_request(reader)
+        assert b"accept-encoding: identity" in head
+        writer.write(answer_of(coding, body, size))
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        response = await client.post("/x", {}, ())
+        assert await response.read(5_000_000) == text
+        await client.close()
+
+
+async def test_a_damaged_compressed_body_is_a_broken_connection() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(answer_of("gzip", gzip.compress(b"text", mtime=0)[:10] + b"\xff" * 50, 9))
+
+    async with serving(handler) as url:
+        client = HttpClient(url)
+        with pytest.raises(ModelError, match="decompressing") as caught:
+            await post(client)
+        assert caught.value.kind is ModelErrorKind.NETWORK
+        await client.close()

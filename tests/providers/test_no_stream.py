@@ -158,3 +158,26 @@ async def test_claudes_text_that_was_cut_in_a_character_is_whole_again() -> None
     chunks = [f"{each}\n\n".encode() for each in (delta % r"\ud83d", delta % r"\ude00", stop)]
     events = await asked(Server("text/event-stream", *chunks), Anthropic, "anthropic")
     assert text_of(events) == "😀"
+
+
+BEGUN = b'data: {"choices":[{"delta":{"content":"half a "}}]}\n\n'
+FOREIGN = {
+    "words": b'event: error\ndata: "upstream exploded"\n\n',
+    "no JSON": b"event: error\ndata: upstream exploded\n\n",
+    "half a payload": b'data: {"choices": [{"upstream exploded\n\n',
+    "a detail": b'data: {"detail": "upstream exploded"}\n\n',
+    "a message": b'data: {"code": 500, "message": "upstream exploded"}\n\n',
+    "a list": b'data: {"errors": [{"msg": "upstream exploded"}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("begin", [b"", BEGUN], ids=["at once", "on the way"])
+@pytest.mark.parametrize("shape", FOREIGN)
+async def test_an_error_in_a_stream_keeps_the_servers_words_whatever_its_shape(begin: bytes, shape: str) -> None:
+    with pytest.raises(ModelError, match="upstream exploded"):
+        await asked(Server("text/event-stream", begin, FOREIGN[shape]))
+
+
+async def test_what_looks_like_an_error_in_a_stream_that_goes_on_is_none() -> None:
+    server = Server("text/event-stream", FOREIGN["a detail"], FOREIGN["a message"], BEGUN, b"data: [DONE]\n\n")
+    assert text_of(await asked(server)) == "half a "

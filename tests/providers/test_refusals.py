@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.providers.streams import endpoint
+from tests.tables import for_each
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers import errors
@@ -25,6 +26,7 @@ KINDS = {
     "blocked": Kind.BLOCKED,
     "overloaded": Kind.OVERLOADED,
     "key": Kind.AUTH,
+    "part": Kind.INVALID_REQUEST,
     "field": Kind.INVALID_REQUEST,
     "unnamed_field": Kind.INVALID_REQUEST,
     "other": Kind.INVALID_REQUEST,
@@ -57,7 +59,7 @@ def behind_litellm(words):
 def test_every_group_of_words_is_one_that_is_asked_about():
     assert set(TABLE) == set(KINDS)
     asked = {rule.words for rule in errors._RULES if rule.words}
-    assert asked == set(KINDS) - {"field", "unnamed_field", "other"}
+    assert asked == set(KINDS) - {"part", "field", "unnamed_field", "other"}
 
 
 @pytest.mark.parametrize(("group", "row"), ROWS, ids=NAMES)
@@ -76,6 +78,53 @@ def test_every_known_wording_is_understood_also_behind_a_gateway(group, row, wra
     assert error.kind is KINDS[group], error.text
     assert "Provider returned error" not in error.text
     assert error.hint
+
+
+def said(message, **more):
+    return {"error": {"message": message, **more}}
+
+
+NO_TOOLS = [
+    (400, said("tools is not supported in this model")),
+    (400, said("Unrecognized request argument supplied: tools")),
+    (400, said("Additional properties are not allowed ('tools' was unexpected)")),
+    (400, 'json: unknown field "tools"'),
+    (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "tools"], "msg": "Extra inputs are not permitted"}]}),
+    (422, "Bad Request: unexpected key `tools`"),
+    (400, said("tool use is not enabled for your account")),
+    (501, "tools: not implemented"),
+    (400, said("Invalid parameter: 'tools' of type 'function' is not allowed here")),
+    (400, {"message": "Werkzeuge werden nicht unterstützt", "param": "tools"}),
+    (400, {"errors": [{"field": "tools", "reason": "unsupported"}]}),
+    (403, said("Function calling not allowed")),
+    (400, {"type": "error", **said("tools: Extra inputs are not permitted")}),
+    (400, said("Unknown parameter: 'tools'.", param="tools")),
+    (400, said("Unexpected role 'tool'")),
+    (500, said("Jinja template error: Unexpected role 'tool'")),
+]
+OTHER_THAN_TOOLS = [
+    said("Invalid 'tools': array too long. Expected an array with maximum length 128.", param="tools"),
+    said("Invalid schema for function 'x': no type.", param="tools"),
+    said("Invalid 'tools[0].function.name': string too long.", param="tools[0].function.name"),
+    said("Unknown parameter: 'tools[0].strict'.", param="tools[0].strict"),
+    said("Unknown parameter: 'tools.strict'."),
+    said("tools: Tool names must be unique."),
+    said("tools.3.custom.input_schema: Extra inputs are not permitted"),
+    said("body.tools.0.strict: Extra inputs are not permitted"),
+    said("An assistant message with 'tool_calls' must be followed by tool messages"),
+    said("json: unknown field `x`, expected one of `messages`, `tools`"),
+]
+
+
+@for_each("status, document", NO_TOOLS)
+def test_tools_are_known_to_be_refused_in_many_words(status, document):
+    body = document if isinstance(document, str) else json.dumps(document)
+    assert classify_refusal(status, body.encode(), {}, endpoint()).kind is Kind.NO_TOOLS
+
+
+@for_each("document", OTHER_THAN_TOOLS)
+def test_what_is_about_one_tool_refuses_not_all(document):
+    assert classify_refusal(400, json.dumps(document).encode(), {}, endpoint()).kind is Kind.INVALID_REQUEST
 
 
 def test_what_a_validator_repeats_of_the_conversation_decides_nothing():
@@ -140,18 +189,32 @@ def test_the_wait_in_a_servers_words_is_read(said, seconds):
 
 
 @pytest.mark.parametrize(("status", "wait", "kind"), [(429, 11_180, Kind.QUOTA), (429, 120, Kind.RATE_LIMIT)])
-def test_a_wait_of_more_than_minutes_is_a_plan_that_is_used_up(status, wait, kind):
+def test_a_wait_of_more_than_minutes_is_not_sat_out(status, wait, kind):
     error = classify_refusal(status, b'{"error":{"message":"Slow down"}}', {"retry-after": str(wait)}, endpoint())
     assert error.kind is kind
     assert error.retry_after == wait
-    assert ("is used up until" in error.text) is (kind is Kind.QUOTA)
+    assert ("asks you to wait until" in error.text) is (kind is Kind.QUOTA)
+
+
+@for_each(
+    "status, words, shown",
+    [
+        (429, "slow down", "Anthropic asks you to wait for more than a year"),
+        (429, "usage limit reached", "Your plan with Anthropic is used up for more than a year"),
+        (402, "no money", "Your Anthropic account is out of credit"),
+        (429, "Insufficient Balance", "Your Anthropic account is out of credit"),
+    ],
+)
+def test_a_plan_is_spoken_of_only_where_the_server_does(status, words, shown):
+    error = classify_refusal(status, words.encode(), {"retry-after": "999999999999"}, endpoint())
+    assert error.text.startswith(shown)
 
 
 def test_the_end_of_a_wait_is_named_in_local_time():
     noon = datetime(2027, 5, 3, 12, 0).astimezone().timestamp()
-    assert describe_end(8_400, noon) == "14:20"
-    assert describe_end(86_400, noon) == "4 May, 12:00"
-    assert describe_end(1e15, noon).startswith("3 May")
+    assert describe_end(8_400, noon) == "until 14:20"
+    assert describe_end(86_400, noon) == "until 4 May, 12:00"
+    assert describe_end(1e15, noon) == "for more than a year"
 
 
 HIDDEN = "a\u202eb\u200bc\x1b[2Jd\x07e\x9bf\U000e0041g"

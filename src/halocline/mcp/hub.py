@@ -32,7 +32,6 @@ from halocline.protocol.values import JsonObject
 
 POLL = 1.0
 """Seconds between checks of the settings and of watched files."""
-MOST_FOUND = 6
 _NAMES_TOLD = 40
 LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
 LEFT_OUT = "Some of what the MCP server {server} offers is not valid MCP and was left out: {what}."
@@ -129,7 +128,7 @@ class Hub:
     def found(self, query: str) -> list[McpTool]:
         """Find the tools that match a query, best first."""
         tools = [tool for each in self.supervisors for tool in each.tools]
-        return rank_tools(tools, query)[:MOST_FOUND]
+        return rank_tools(tools, query)
 
     def standings(self) -> list[McpStanding]:
         """The state of each server."""

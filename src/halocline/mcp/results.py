@@ -67,7 +67,7 @@ def _convert_resource(
         yield _plain_part(head + text, blobs)
     else:
         yield from _convert_data(
-            getattr(resource, "blob", ""), resource.mime_type or "", f"resource {resource.uri}", blobs
+            getattr(resource, "blob", ""), resource.mime_type or "unknown type", f"resource {resource.uri}", blobs
         )
 
 

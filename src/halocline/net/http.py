@@ -16,6 +16,7 @@ from halocline import net
 from halocline.net.address import address_of
 from halocline.net.connection import Answer, Connection, ConnectionLost, ProtocolError
 from halocline.net.dialing import Dialer
+from halocline.net.inflating import Inflater
 from halocline.net.network import DIRECT, Network
 from halocline.net.request_head import request_head
 from halocline.protocol import json_input
@@ -39,16 +40,20 @@ class Response:
         self._closed = False
 
     async def body(self) -> AsyncGenerator[bytes, None]:
-        """Yield the body in pieces as they arrive.
+        """Yield the body in pieces as they arrive, decoded if it is compressed.
 
         Raises:
             ModelError: the connection broke (network) or was silent for too long (stalled).
         """
         client, patience = self._client, self._client.network.first_byte_timeout
+        inflater = Inflater(self.headers.get("content-encoding", ""))
         try:
             while chunk := await self._connection.chunk(patience):
-                yield chunk
+                for piece in inflater.feed(chunk):
+                    yield piece
                 patience = self.patience
+            if rest := inflater.rest():
+                yield rest
         except TimeoutError:
             raise net.network_failures.stalled_error(client.host, patience) from None
         except (ProtocolError, OSError) as error:
@@ -132,7 +137,12 @@ class HttpClient:
             connection.abort()
 
     async def _request(self, method: str, path: str, headers: Headers, parts: Sequence[bytes]) -> Response:
-        fields = {"host": self.host, **headers, "content-length": str(sum(map(len, parts)))}
+        fields = {
+            "host": self.host,
+            "accept-encoding": "identity",
+            **headers,
+            "content-length": str(sum(map(len, parts))),
+        }
         if self._proxy and self._proxy.authorization:
             fields["proxy-authorization"] = self._proxy.authorization
         head = self._head(method, path, fields)

@@ -48,6 +48,7 @@ _RULES = (
     _Rule(Kind.QUOTA, frozenset({400, 403, 429, 503}), "used_up"),
     _Rule(Kind.RATE_LIMIT, frozenset({429}), "rate_of_a_minute"),
     _Rule(Kind.QUOTA, frozenset({400, 403, 429}), "no_credit"),
+    _Rule(Kind.NO_TOOLS, frozenset({403}), "no_tools"),
     _Rule(Kind.AUTH, frozenset({401, 403})),
     _Rule(Kind.RATE_LIMIT, frozenset({429})),
     _Rule(Kind.NO_TOOLS, frozenset({400, 404, 405, 422, 500, 501}), "no_tools"),
@@ -86,7 +87,8 @@ _HINTS = {
     Kind.SERVER: "Try again; if it keeps happening, choose another model with -m.",
     Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
     Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
-    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
+    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}. "
+    "If every prompt fails like this, go back to before it began: /rewind",
     Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
     Kind.PICTURE: "Choose a model that accepts pictures with -m, or continue without them: /context drop-pictures",
     Kind.BLOCKED: "The key is not the problem: a firewall refused it. Try another network, or check the base URL.",
@@ -97,6 +99,11 @@ _USED_UP = (
     "Send your message again{then}, or choose another model with -m.",
 )
 """The words for a plan that ends before a retry could help."""
+_LONG_PAUSE = (
+    "{vendor} asks you to wait{until}",
+    "Send your message again then, or choose another model with -m.",
+)
+"""The words for as long a wait, of whose reason the server says nothing."""
 
 _SIGNED_IN = (
     "{vendor} did not accept your sign-in",
@@ -139,14 +146,14 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     said = _read_body(body)
     kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
     wait = wait_asked(headers, said)
-    is_long = wait is not None and wait > LONG_WAIT
-    if kind is Kind.RATE_LIMIT and is_long:
+    is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
+    if is_long:
         kind = Kind.QUOTA
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
         "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
-        "until": f" until {describe_end(wait)}" if wait else "",
+        "until": f" {describe_end(wait)}" if wait else "",
         "then": " then" if wait else " when it is renewed",
     }
     message = _error_message(body, endpoint)
@@ -164,8 +171,10 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
 
 def _describe(kind: ModelErrorKind, said: str, *, is_long: bool, signed_in: bool) -> tuple[str, str]:
     """Return what happened and what to do, as templates."""
-    if kind is Kind.QUOTA and (is_long or find_words("used_up").search(said)):
+    if kind is Kind.QUOTA and find_words("used_up").search(said):
         return _USED_UP
+    if is_long:
+        return _LONG_PAUSE
     return _SIGNED_IN if kind is Kind.AUTH and signed_in else (_WHAT[kind], _HINTS[kind])
 
 

@@ -11,13 +11,17 @@ from halocline.net.http import Headers, HttpClient, Response
 from halocline.ports.model import ModelEvent
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import UsageReported
+from halocline.protocol.events import StepRetried, UsageReported
+from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.refused_fields import Attempt
 from halocline.providers.split_characters import SplitCharacters
 from halocline.providers.sse import EventParser, LineParser
 
 T = TypeVar("T")
+_ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
+_OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
+"""Fields of payloads that are of some format, and of no error."""
 
 _ERROR_LIMIT = 65_536
 _ERROR_TIME = 20.0
@@ -65,28 +69,28 @@ async def stream_exchange(
     """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
 
     It is sent again without the optional `fields` that the server refuses, by its status or first in its stream.
-
     The reply is a stream of events, or of `lines` of JSON, or where `whole` allows it one JSON document. A failed
     attempt may cost too: usage that the server reported is yielded before the error.
     """
     begun = False
     while True:
         response = await _send_request(client, endpoint, path, build_headers, body, fields)
+        reply = _Reply(response, endpoint, translator, fields)
         try:
             with closing(response):
-                async with aclosing(_read_reply(response, endpoint, translator, lines=lines, whole=whole)) as events:
+                if fields and (notice := fields.take_notice()):
+                    yield StepRetried(attempt=1, wait=0.0, cause=notice)
+                async with aclosing(reply.read(lines=lines, whole=whole)) as events:
                     async for event in events:
                         begun = True
                         yield event
-            last = translator.finish()
+            last = reply.finish()
         except ModelError as error:
             if spent := translator.spent():
                 yield spent
             elif not begun and fields and fields.drop(error, body):
                 continue
             raise
-        if fields:
-            fields.succeed()
         for event in last:
             yield event
         return
@@ -113,37 +117,72 @@ async def _send_request(
         return response
 
 
-def _read_reply(
-    response: Response, endpoint: Endpoint, translator: Translator, *, lines: bool, whole: bool
-) -> AsyncGenerator[ModelEvent, None]:
-    if _is_document(response):
-        return _read_document(response, endpoint, translator if whole else None)
-    return _read_stream(response, endpoint, translator, lines=lines)
+class _Reply:
+    """A response, and its translation."""
 
+    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator, fields: Attempt | None) -> None:
+        self._response = response
+        self._fields = fields
+        self._endpoint = endpoint
+        self._translator = translator
+        self._odd = b""
+        """The newest payload that may be an error in another form than the format's."""
 
-async def _read_stream(
-    response: Response, endpoint: Endpoint, translator: Translator, *, lines: bool
-) -> AsyncGenerator[ModelEvent, None]:
-    parser, halves = LineParser() if lines else EventParser(), SplitCharacters()
-    async with aclosing(response.body() if lines else _check_beginning(response, endpoint)) as chunks:
+    def read(self, *, lines: bool, whole: bool) -> AsyncGenerator[ModelEvent, None]:
+        if _is_document(self._response):
+            return _read_document(self._response, self._endpoint, self._translator if whole else None)
+        return self._read_stream(lines=lines)
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Return the last events. A reply that never was one failed for the reason that the server gave, if any."""
         try:
-            async for chunk in chunks:
-                for payload in parser.feed(chunk):
-                    for event in translator.feed(halves.join(payload)):
-                        yield event
-                if parser.waiting > _LARGEST_EVENT:
-                    raise unreadable_payload(endpoint)
-                if translator.ended:
-                    await response.drain(_DRAIN_GRACE)
-                    return
-                usual = endpoint.network.stall_timeout
-                response.patience = min(_LAST_COUNTS, usual) if translator.is_finished else usual
-        except ModelError:
-            if not translator.is_finished:
-                raise
-        for payload in parser.rest():
-            for event in translator.feed(halves.join(payload)):
-                yield event
+            last = self._translator.finish()
+        except ModelError as error:
+            raise _find_reason(self._odd, self._endpoint) or error from None
+        if self._fields:
+            self._fields.succeed()
+        return last
+
+    async def _read_stream(self, *, lines: bool) -> AsyncGenerator[ModelEvent, None]:
+        response, endpoint, translator = self._response, self._endpoint, self._translator
+        parser = LineParser() if lines else EventParser()
+        halves = SplitCharacters()
+        async with aclosing(response.body() if lines else _check_beginning(response, endpoint)) as chunks:
+            try:
+                async for chunk in chunks:
+                    for payload in parser.feed(chunk):
+                        for event in self._translate(halves.join(payload)):
+                            yield event
+                    if parser.waiting > _LARGEST_EVENT:
+                        raise unreadable_payload(endpoint)
+                    if translator.ended:
+                        await response.drain(_DRAIN_GRACE)
+                        return
+                    usual = endpoint.network.stall_timeout
+                    response.patience = min(_LAST_COUNTS, usual) if translator.is_finished else usual
+            except ModelError:
+                if not translator.is_finished:
+                    raise
+            for payload in parser.rest():
+                for event in self._translate(halves.join(payload)):
+                    yield event
+
+    def _translate(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        events = self._translator.feed(payload)
+        if not events and _ODD.match(payload):
+            self._odd = payload
+        return events
+
+
+def _find_reason(payload: bytes, endpoint: Endpoint) -> ModelError | None:
+    """Return the error that a payload of another form tells of; None if it is of the format."""
+    try:
+        document = json_input.decode(payload)
+    except msgspec.DecodeError:
+        return None
+    if document.keys() & _OF_FORMATS:
+        return None
+    return providers.errors.classify_in_stream(document, endpoint)
 
 
 async def _read_document(
@@ -220,9 +259,10 @@ def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
     return ModelError(ModelErrorKind.NOT_A_STREAM, text, hint)
 
 
-def unreadable_payload(endpoint: Endpoint) -> ModelError:
+def unreadable_payload(endpoint: Endpoint, payload: bytes = b"") -> ModelError:
     """The error for a payload that does not match the wire format."""
-    text = f"{endpoint.vendor.title} sent data that does not match its stream format."
+    shown = providers.errors.show_body(payload[:_ERROR_LIMIT], endpoint)
+    text = f"{endpoint.vendor.title} sent data that does not match its stream format{f': {shown}' if shown else '.'}"
     return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it keeps happening, check the base URL.")
 
 
@@ -239,4 +279,4 @@ def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: End
     except UnicodeDecodeError:
         return decode_payload(decoder, payload.decode("utf-8", "replace").encode(), endpoint)
     except msgspec.DecodeError:
-        raise unreadable_payload(endpoint) from None
+        raise unreadable_payload(endpoint, payload) from None

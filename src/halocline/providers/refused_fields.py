@@ -1,22 +1,23 @@
-"""Optional fields of ours that a server refuses: the request is sent again without them, for every API family.
+"""Fields and parts that a server refuses: the request is sent again without a field, or with another form of a part.
 
-What must stay true: a field that a person set is never dropped; later requests leave a field out only if the server
-answered without it; and nothing of the conversation is ever dropped. The form of an answer is a field: the task checks
-every answer itself.
+For every API family. What must stay true: a field that a person set is never dropped; later requests leave a field out
+or change a part only if the server answered then; and nothing of the conversation is ever dropped. The form of an
+answer is a field: the task checks every answer itself. The parts are in `refused_parts`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from halocline import providers
 from halocline.ports.model import Request
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError
+from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import encode_json
+from halocline.providers.refused_parts import PARTS, change_parts, learn_change
 
 FIELDS = (
     "stream_options",
@@ -33,9 +34,14 @@ FIELDS = (
 OF_THINKING = ("thinking", "generationConfig.thinkingConfig")
 """Those that a request can do without unless a person set the effort. Others are sent only then."""
 
+WITHOUT_RESULTS = "{error}. The newest results of tools are left out"
+
 _NEEDED_BY = {"generationConfig.responseMimeType": "generationConfig.responseJsonSchema"}
 """Fields that go with another one."""
 _STATUSES = frozenset({400, 422})
+_STATUSES_OF_PARTS = frozenset({400, 404, 422, 500})
+"""Templates of local models fail as servers do; and what a request only refers to is not found."""
+_KINDS_OF_PARTS = frozenset({ModelErrorKind.INVALID_REQUEST, ModelErrorKind.NOT_FOUND, ModelErrorKind.SERVER})
 _KNOWN_ONES = compile_later(r"(?s)(expected|must be|allowed) (one|any) of.*")
 """The fields that a server knows, which some list behind the one they do not."""
 _NAMES = compile_later(r"""["'`]\w+["'`]|\w[_.]\w|supplied: \w""")
@@ -43,10 +49,11 @@ _NAMES = compile_later(r"""["'`]\w+["'`]|\w[_.]\w|supplied: \w""")
 
 
 class RefusedFields:
-    """The fields that one server refused."""
+    """The fields that one server refused, and what is known of the parts that it refused."""
 
     def __init__(self) -> None:
         self.names: frozenset[str] = frozenset()
+        self.parts: Mapping[str, Any] = {}
 
     def begin(self, request: Request, endpoint: Endpoint) -> "Attempt":
         """Begin to send a request."""
@@ -60,20 +67,48 @@ class Attempt:
         self._known = known
         self._endpoint = endpoint
         self._names = known.names
+        self._parts = known.parts
+        self._notice = ""
         self._optional = _list_optional(request, endpoint)
 
     def trim(self, body: Sequence[bytes]) -> Sequence[bytes]:
-        """Return the body without the refused fields. Its first part is the head, an object that is still open."""
+        """Return the body without the refused fields, and with other parts for the refused ones.
+
+        Its first part is the head, an object that is still open.
+        """
         names = self._names & set(self._optional)
-        if not names:
-            return body
-        head = _read_head(body)
-        for name in (*names, *(one for one, other in _NEEDED_BY.items() if other in names)):
-            _drop_field(head, name)
-        return [encode_json(head)[:-1], *body[1:]]
+        if names:
+            head = _read_head(body)
+            for name in (*names, *(one for one, other in _NEEDED_BY.items() if other in names)):
+                _drop_field(head, name)
+            body = [encode_json(head)[:-1], *body[1:]]
+        return [encode_json(self._change(body))] if self._parts else body
 
     def drop(self, error: ModelError, body: Sequence[bytes]) -> bool:
-        """Leave out what the error names, or everything optional if it names nothing; False if that is nothing."""
+        """Do without what the error is about; False if that is nothing known."""
+        return self._change_part(error, body) or self._drop_fields(error, body)
+
+    def _change(self, body: Sequence[bytes]) -> dict[str, Any]:
+        document = json_input.decode(b"".join(body), dict[str, Any])
+        change_parts(document, self._parts)
+        return document
+
+    def _change_part(self, error: ModelError, body: Sequence[bytes]) -> bool:
+        if error.status not in _STATUSES_OF_PARTS or error.kind not in _KINDS_OF_PARTS:
+            return False
+        rows = providers.errors.read_table()["part"]
+        named = {row["part"] for row in rows if re.search(row["words"], error.said, re.IGNORECASE)}
+        for name in [name for name in PARTS if name in named]:
+            learned = learn_change(name, self._change(body), error.said, self._parts.get(name))
+            if learned is not None:
+                self._parts = {**self._parts, name: learned}
+                if name == "results":
+                    self._notice = WITHOUT_RESULTS.format(error=error.text.rstrip("."))
+                return True
+        return False
+
+    def _drop_fields(self, error: ModelError, body: Sequence[bytes]) -> bool:
+        """Leave out what the error names, or everything optional if it names nothing."""
         if error.status not in _STATUSES:
             return False
         head = _read_head(body)
@@ -86,9 +121,15 @@ class Attempt:
         self._names |= set(named)
         return bool(named)
 
+    def take_notice(self) -> str:
+        """Return what a person should know of the changes, once."""
+        notice, self._notice = self._notice, ""
+        return notice
+
     def succeed(self) -> None:
         """Remember what the server did not take: it answers without that."""
         self._known.names |= self._names
+        self._known.parts = {**self._known.parts, **self._parts}
 
 
 def _list_optional(request: Request, endpoint: Endpoint) -> Sequence[str]:

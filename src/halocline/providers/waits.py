@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 _UNIX_TIME = 1_000_000_000
+_YEAR = 366 * 86_400.0
 _UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _FIELDS = re.compile(
     r'"(?:retryDelay|resets_in_seconds|reset_after|retry_after)" ?: ?"?(\d{1,9}(?:\.\d{1,9})?)s?"?[,}\s]'
@@ -38,10 +39,12 @@ def wait_asked(headers: Mapping[str, str], said: str, now: float | None = None) 
 
 
 def describe_end(seconds: float, now: float | None = None) -> str:
-    """Return when a wait is over, in local time: `14:20`, `3 May, 14:20`."""
+    """Return when a wait is over, in local time: `until 14:20`, `until 3 May, 14:20`, `for more than a year`."""
+    if seconds > _YEAR:
+        return "for more than a year"
     begin = datetime.fromtimestamp(time.time() if now is None else now, UTC).astimezone()
-    end = datetime.fromtimestamp(begin.timestamp() + min(seconds, 366 * 86_400.0), UTC).astimezone()
-    return f"{end:%H:%M}" if end.date() == begin.date() else f"{end.day} {end:%B}, {end:%H:%M}"
+    end = datetime.fromtimestamp(begin.timestamp() + seconds, UTC).astimezone()
+    return f"until {end:%H:%M}" if end.date() == begin.date() else f"until {end.day} {end:%B}, {end:%H:%M}"
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -12,6 +12,9 @@ from halocline.protocol.kinds import ToolKind
 from halocline.tools.mcp_tool import NOT_HERE
 from halocline.tools.schema import define_tool
 
+MOST_FOUND = 6
+MORE = " {count:,} more match; name what the tool should do more exactly to find those."
+
 
 class Input(msgspec.Struct):
     query: Annotated[str, Meta(description="Keywords for what the tool should do, or its name.")]
@@ -27,7 +30,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     found = ctx.host.mcp.found(input.query)
     if not found:
         return ToolOutput.of("No tool matches. Try other words.")
-    return ToolOutput.of("\n\n".join(map(_describe_tool, found)) + "\n\n[Call one of them with call_mcp_tool.]")
+    rest = len(found) - MOST_FOUND
+    more = MORE.format(count=rest) if rest > 0 else ""
+    shown = "\n\n".join(map(_describe_tool, found[:MOST_FOUND]))
+    return ToolOutput.of(f"{shown}\n\n[Call one of them with call_mcp_tool.{more}]")
 
 
 def _describe_tool(tool: McpTool) -> str:

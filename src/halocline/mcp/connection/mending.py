@@ -13,6 +13,7 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from halocline.mcp.tool_names import plain_text
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 _LISTS: dict[str, tuple[str, Any]] = {
@@ -46,6 +47,29 @@ def mend_result(result: JsonObject, tell: Tell) -> JsonObject:
     if isinstance(result.get("contents"), list):
         mended["contents"] = [_mend_contents(one) for one in result["contents"]]
     return mended
+
+
+def mend_answer(line: bytes) -> JsonObject | None:
+    """Return the answer that an invalid message was meant to be; None if it was none.
+
+    Without it the request would wait for its answer until its time is over.
+    """
+    try:
+        sent = json_input.decode(line)
+    except msgspec.DecodeError:
+        return None
+    if not isinstance(sent, dict) or "method" in sent or not isinstance(sent.get("id"), int | str):
+        return None
+    head: JsonObject = {"jsonrpc": "2.0", "id": sent["id"]}
+    if (error := sent.get("error")) is not None:
+        fields = error if isinstance(error, dict) else {}
+        code, words = fields.get("code"), fields.get("message")
+        words = words if isinstance(words, str) else error if isinstance(error, str) else _encode_value(error)
+        return head | {"error": {"code": code if isinstance(code, int) else types.INTERNAL_ERROR, "message": words}}
+    if "result" not in sent:
+        return None
+    result = sent["result"]
+    return head | {"result": result if isinstance(result, dict) else {"content": result}}
 
 
 def _mend_element(element: Any, at: int, what: str, kind: Any, tell: Tell) -> JsonObject | None:
@@ -102,7 +126,8 @@ def _mend_call_result(result: JsonObject) -> Iterator[tuple[str, Any]]:
     if structured is not None and not isinstance(structured, dict):
         content += [_text_block(_encode_value(structured))] if not content else []
         structured = None
-    yield from (("content", content), ("structuredContent", structured), ("isError", result.get("isError") is True))
+    failed = str(result.get("isError")).lower() in ("true", "1")
+    yield from (("content", content), ("structuredContent", structured), ("isError", failed))
 
 
 def _mend_message(message: JsonObject) -> JsonObject:

@@ -14,6 +14,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from halocline.mcp.connection.mending import mend_answer
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.ports.programs import Program
 from halocline.protocol import json_input
@@ -78,11 +79,14 @@ class Pipes:
     async def _take(self, line: bytes, to_us: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
         if not line.strip():
             return
+        line = json_input.replace_halves(line)
         try:
-            message = jsonrpc_message_adapter.validate_json(json_input.replace_halves(line), by_name=False)
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             self._log.noise(line)
-            return
+            if (answer := mend_answer(line)) is None:
+                return
+            message = jsonrpc_message_adapter.validate_python(answer)
         await to_us.send(SessionMessage(message))
 
     async def _speak(self, from_us: "MemoryObjectReceiveStream[SessionMessage]") -> None:

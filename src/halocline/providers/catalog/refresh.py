@@ -4,7 +4,6 @@ A failure leaves the old one in place. The request is conditional: an unchanged 
 """
 
 import os
-import zlib
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.private_files import open_private
 from halocline.protocol.values import Value
 from halocline.providers.catalog.build import pack_catalogue
-from halocline.providers.catalog.file import GZIP, CatalogueFile
+from halocline.providers.catalog.file import CatalogueFile
 
 MOST_BYTES = 64_000_000
 """Largest document accepted; models.dev's has 6 MB."""
@@ -74,22 +73,13 @@ def _build_headers(url: str, old: CatalogueFile | None) -> dict[str, str]:
 
 
 async def _read_document(response: Response) -> bytes:
-    """Read and decompress the body. Raises _Unfit for an error status or too large a body."""
+    """Read the body. Raises _Unfit for an error status or too large a body."""
     if response.status != 200:
         raise _Unfit(f"the server answered with status {response.status}")
     body = await response.read(MOST_BYTES)
-    if response.headers.get("content-encoding", "").lower() == "gzip":
-        body = _unzip_body(body)
     if len(body) >= MOST_BYTES:
         raise _Unfit(f"it is larger than {MOST_BYTES:,} bytes")
     return body
-
-
-def _unzip_body(body: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(GZIP).decompress(body, MOST_BYTES)
-    except zlib.error as error:
-        raise _Unfit(f"it cannot be decompressed ({error})") from error
 
 
 def _store_file(path: Path, data: bytes) -> CatalogueFile:

@@ -4,9 +4,7 @@ What must stay true: a model's reasoning goes back exactly as it came, directly 
 results follow their calls; and the encoded items of one request are a prefix of the next one's.
 """
 
-import re
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
 
@@ -15,7 +13,6 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
-from halocline.protocol.errors import ModelError
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
 from halocline.providers.accepted import fit_description, fit_name
@@ -26,11 +23,6 @@ from halocline.providers.openai_responses.stream import FromWire
 from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import for_openai
 from halocline.providers.thinking import for_responses
-
-_UNREADABLE = re.compile(
-    r"encrypted content.*(verified|decrypted|match)|reasoning input items|of type 'reasoning'", re.IGNORECASE
-)
-"""Errors about reasoning made with another key, organization or model."""
 
 _LEAST_TOKENS = 16
 _LONGEST_ID = 64
@@ -43,40 +35,17 @@ class OpenAIResponses:
         self._endpoint = endpoint
         self.name = endpoint.name
         self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._blobs = blobs
-        self._maker = endpoint.vendor.name
-        self._fragments = encode_messages(self._maker, blobs)
+        self._fragments = encode_messages(endpoint.vendor.name, blobs)
         self._refused = RefusedFields()
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        begun = False
-        while True:
-            try:
-                async with aclosing(self._ask(request)) as events:
-                    async for event in events:
-                        begun = True
-                        yield event
-                return
-            except ModelError as error:
-                if begun or not self._drop_reasoning(error):
-                    raise
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
         fields, path = self._refused.begin(request, self._endpoint), "/responses"
         return stream_exchange(self._client, self._endpoint, path, bearer_headers, body, translator, fields=fields)
 
-    def _drop_reasoning(self, error: ModelError) -> bool:
-        """Stop sending earlier reasoning that the server cannot read; False if it rejected something else."""
-        if not (error.status == 400 and self._maker and _UNREADABLE.search(error.text)):
-            return False
-        self._maker = ""
-        self._fragments = encode_messages(self._maker, self._blobs)
-        return True
+    async def close(self) -> None:
+        await self._client.close()
 
 
 def encode_messages(maker: str, blobs: Blobs) -> json_cache.Fragments[bytes]:
