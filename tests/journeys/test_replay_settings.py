@@ -161,7 +161,7 @@ async def test_other_limits_at_a_resume_are_in_the_log(journey: Journey):
     await journey.run(*BUSY, max_steps=3)
     await journey.run(*BUSY[3:], prompt="go on", resume=journey.task, max_steps=2)
     (changed,) = [event for event in journey.logged if isinstance(event, ev.LimitsChanged)]
-    assert changed.limits == Limits(steps=2, sandbox="off")
+    assert changed.limits == Limits(steps=2, sandbox="off", checks_failures=True)
     journey.settings = Settings()
     assert (await journey.replay()).same
 

@@ -17,4 +17,5 @@ def chosen_limits(settings: Settings) -> Limits:
         sandbox=settings.sandbox,
         double_check=settings.double_check,
         require_completion=settings.require_completion,
+        checks_failures=True,
     )

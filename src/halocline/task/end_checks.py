@@ -38,7 +38,8 @@ def end_by_model(state: State, toolset: Toolset) -> TurnEnded:
 
 def find_failures(state: State, toolset: Toolset) -> tuple[str, ...]:
     """Return what failed last in the turn: its newest edit, its newest command. What was not allowed did not fail."""
-    ends = state.turn.ended if state.turn else {}
+    limits = state.budget.limits
+    ends = state.turn.ended if state.turn and limits and limits.checks_failures else {}
     tools = {name: tool for name in ends if (tool := toolset.find(name, state))}
     edits = [end for name, end in ends.items() if name in tools and tools[name].kind is ToolKind.EDIT]
     newest = max(edits, key=lambda end: end.seq, default=None)

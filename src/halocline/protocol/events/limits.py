@@ -11,6 +11,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     default for the window; `summarizes` asks the model for a summary. `sandbox` is the setting of that name; tool
     descriptions, and so the size of requests, depend on it. With `double_check`, a turn that changed something ends
     only after the model checked it once more. `require_completion`: a turn ends only by attempt_completion.
+    `checks_failures`: what failed last stands against a report that the task is done; older logs do not have it.
     Defaults are written too, because they may change.
     """
 
@@ -24,6 +25,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     sandbox: str = ""
     double_check: bool = False
     require_completion: bool = False
+    checks_failures: bool = False
 
 
 class LimitsChanged(Durable, frozen=True):
