@@ -57,6 +57,27 @@ def opened_folder(place: str) -> Iterator[int]:
 
 def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
     """List a folder below an open one, as (name, is a folder). Raises OSError."""
+    with _entries_below(folder, name) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+
+
+def links_below(folder: int, name: str) -> list[tuple[str, bool]]:
+    """List the links in a folder below an open one, as (name, leads to a folder); none if it cannot be listed."""
+    with suppress(OSError), _entries_below(folder, name) as entries:
+        return [(entry.name, leads_to_folder(entry)) for entry in entries if entry.is_symlink()]
+    return []
+
+
+def leads_to_folder(entry: "os.DirEntry[str]") -> bool:
+    """True for a folder and for a link to one; a link may also lead in a circle."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+@contextmanager
+def _entries_below(folder: int, name: str) -> "Iterator[Iterator[os.DirEntry[str]]]":
     inner = open_folder_below(folder, name)
     try:
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
@@ -64,7 +85,7 @@ def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
         os.close(inner)
     try:
         with os.scandir(fd) as entries:
-            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            yield entries
     finally:
         os.close(fd)
 

@@ -262,8 +262,9 @@ class LeftOut(Value, frozen=True):
     """Files that a search or a list did not look at, and why. Names are relative to the folder.
 
     `secrets` may hold secrets; `ignored` counts what ignore files leave out, and installed code, mostly in `places`.
-    `undecodable` are not text, `large` too large to decode, `long` are matches in overlong lines.
-    `unfitting` counts the files that there are if none fits the patterns. `more`: there may be more of each.
+    `undecodable` are not text, `large` too large to decode, `long` are matches in overlong lines, `unreadable` files
+    and folders that could not be opened; `links` lead elsewhere and were not followed. `unfitting` counts the files
+    that there are if none fits the patterns. `more`: there may be more of each.
     """
 
     secrets: tuple[str, ...] = ()
@@ -272,6 +273,8 @@ class LeftOut(Value, frozen=True):
     undecodable: int = 0
     large: int = 0
     long: int = 0
+    unreadable: int = 0
+    links: int = 0
     unfitting: int = 0
     more: bool = False
 
