@@ -15,7 +15,7 @@ from halocline.protocol.errors import ToolFailure
         (b"one\r\ntwo\r\n", "1 | one\n2 | two\n[2 lines]"),
         (b"\n\n", "1 | \n2 | \n[2 lines]"),
         (codecs.BOM_UTF8 + b"one", "1 | one\n[1 line]"),
-        (b"caf\xe9\n", "1 | café\n[1 line; encoding cp1252]"),
+        (b"caf\xe9 No\xebl l\xe0\n", "1 | café Noël là\n[1 line; encoding cp1252]"),
         (codecs.BOM_UTF16_LE + "β".encode("utf-16-le"), "1 | β\n[1 line; encoding utf-16-le]"),
     ],
 )

@@ -333,10 +333,10 @@ def _decode_files(
     places: dict[str, str] = {}
     undecodable, too_large, room = 0, 0, _BYTES_DECODED
     for name in names:
-        if running.is_stopped or room <= 0 or len(places) == _MOST_DECODED:
+        if running.is_late or room <= 0 or len(places) == _MOST_DECODED:
             return places, LeftOut(undecodable=undecodable, large=too_large, more=True)
         try:
-            text = source.decode(name, lambda: running.is_stopped)
+            text = source.decode(name, lambda: running.is_late)
         except OSError as error:
             too_large += error.errno == EFBIG
             continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock, Thread, Timer
+from time import monotonic
 from typing import IO, TypeAlias, TypeVar
 
 from halocline.files.blocking import SEARCH_LISTS, find_blocking, find_blocking_below, watch_program
@@ -42,12 +43,19 @@ class Running:
         self._patience = patience
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._half = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """True once half of its patience is over."""
+        return self.is_stopped or monotonic() > self._half
 
     def work(self, does: "Callable[[Running], T]") -> T:
         """Do it in this thread; its patience lasts from now on."""
         clock = Timer(self._patience, self.stop)
         clock.daemon = True
         clock.start()
+        self._half = monotonic() + self._patience / 2
         try:
             return does(self)
         finally:

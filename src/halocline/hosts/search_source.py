@@ -233,9 +233,10 @@ def _decoded_lines(file: int) -> list[str]:
 
 
 def _require_plain(file: int, is_over: Callable[[], bool]) -> None:
-    """Read a file of any size, unless time is over. Raises BinaryContent, or OSError (`EFBIG`) if it is not UTF-8."""
+    """Read a file of any size. Raises BinaryContent, or OSError (`EFBIG`): it is not UTF-8, or time is over."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    while not is_over():
+    piece = b"\n"
+    while piece:
         piece = os.read(file, _PIECE)
         if b"\0" in piece:
             raise BinaryContent("It has a NUL.")
@@ -243,5 +244,5 @@ def _require_plain(file: int, is_over: Callable[[], bool]) -> None:
             decoder.decode(piece, final=not piece)
         except UnicodeDecodeError:
             raise OSError(EFBIG, "too large to decode") from None
-        if not piece:
-            return
+        if is_over():
+            raise OSError(EFBIG, "too large to look at")
