@@ -144,6 +144,15 @@ async def read_text(files: "Files", path: Path, limit: int) -> TextFile:
     return decode_text(await files.read(path, limit), files.declared_encoding(path))
 
 
+async def read_source(files: "Files", path: Path, limit: int) -> bytes:
+    """Read source code as parsers want it: in UTF-8. None of its lines if it is no text. Raises OSError."""
+    data = await files.read(path, limit)
+    try:
+        return data if len(data) >= limit else decode_text(data, files.declared_encoding(path)).text.encode()
+    except (BinaryContent, UnicodeEncodeError):
+        return b""
+
+
 def encode_text(file: TextFile) -> bytes:
     """Return the bytes of the file.
 
@@ -226,6 +235,11 @@ def _decode_unmarked(data: bytes) -> TextFile | None:
     if guess is None:
         return None
     return TextFile(guess.text, guess.encoding, known=None if guess.sure else _find_words(guess.text))
+
+
+def is_utf8(data: bytes) -> bool:
+    """True if bytes are UTF-8, with NUL or without."""
+    return _decode_strictly(data, "utf-8") is not None
 
 
 def _find_words(text: str) -> frozenset[str]:

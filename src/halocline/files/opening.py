@@ -18,6 +18,7 @@ from halocline.ports.host import Scope
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 READING = regular.READING | os.O_NOFOLLOW
 CHANGED = "it changed while it was being opened; read it again"
+CIRCLE = "it is a link that leads in a circle"
 NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
@@ -150,8 +151,16 @@ def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | No
     finally:
         os.close(parent)
     if stat.S_ISLNK(found.st_mode):
-        raise OSError(ELOOP, CHANGED, str(path))
+        raise OSError(ELOOP, CIRCLE if _leads_in_circle(place) else CHANGED, str(path))
     return found
+
+
+def _leads_in_circle(place: str) -> bool:
+    try:
+        os.stat(place)
+    except OSError as error:
+        return error.errno == ELOOP
+    return False
 
 
 def require_regular(found: os.stat_result, path: Path | str) -> None:
