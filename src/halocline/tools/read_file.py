@@ -106,7 +106,7 @@ async def _show_file(name: str, path: Path, data: bytes, input: Input, ctx: Tool
     except BinaryContent:
         if data.count(b"\n") > data.count(b"\0") and is_utf8(data):
             raise ToolFailure(
-                f"{name} has NUL bytes, so it is not read as text. To see lines of it, use search_files with path={name}."
+                f"{name} has NUL bytes, so it is not read as text. To see its lines, use search_files with path={name}."
             ) from None
         return await tools.pictures.show_picture(name, data, ctx)
 
