@@ -60,7 +60,7 @@ def test_a_block_replaces_what_it_found_and_nothing_else(before: str, search: st
         (b"a\r\nb\r\nlast\n", "b\nlast", "b\nnew\nlast", b"a\r\nb\r\nnew\r\nlast\n"),
         (codecs.BOM_UTF8 + b"a\n", "a", "b", codecs.BOM_UTF8 + b"b\n"),
         (b"caf\xe9\nx\n", "x", "y", b"caf\xe9\ny\n"),
-        (b"caf\xe9\n", "café", "thé", b"th\xe9\n"),
+        (b"caf\xe9 No\xebl l\xe0\n", "café Noël là", "thé", b"th\xe9\n"),
         (
             codecs.BOM_UTF16_LE + "a\r\nb".encode("utf-16-le"),
             "b",

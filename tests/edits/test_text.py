@@ -107,6 +107,15 @@ TOLD = {
     "cp1252": "Größe, déjà vu: l’été «Noël»\n",
 }
 UNSURE = [
+    ("Größe\nplain\n", "cp850"),
+    ("ä\n", "cp850"),
+    ("příliš\n", "cp1250"),
+    ("był\n", "cp1250"),
+    ("škoda\n", "iso8859_2"),
+    ("Äpfel für 10 €, größer\n", "iso8859_15"),
+    ("für déjà\n", "mac_roman"),
+    ("値\n", "cp932"),
+    ("# a line of ASCII\n" * 3_000 + "# Привет, мир\n", "cp1251"),
     ("Привет, мир\n", "cp1251"),
     ("ОШИБКА ЧТЕНИЯ ФАЙЛА\n", "cp1251"),
     ("ОШИБКА ЧТЕНИЯ ФАЙЛА\n", "koi8_r"),
@@ -144,6 +153,49 @@ def test_a_file_whose_encoding_is_uncertain_gets_no_characters_of_another(words,
     assert encode_text(file.with_view(file.view.replace("abc", "abcd"))) == data.replace(b"abc", b"abcd")
     with pytest.raises(NotEncodable, match="its encoding is uncertain"):
         encode_text(file.with_view(file.view.replace("abc", "œuvre €")))
+
+
+OWN = {
+    "# -*- coding: latin-1 -*-\n": ("iso8859-1", "€"),
+    "#!/usr/bin/python\n# vim: set fileencoding=iso-8859-15 :\n": ("iso8859-15", "Ж"),
+    '<?xml version="1.0" encoding="iso-8859-15"?>\n': ("iso8859-15", "Ж"),
+    '@charset "windows-1251";\n': ("cp1251", "日"),
+    '<html><head><meta charset="shift_jis">\n': ("shift_jis", "é"),
+}
+
+
+@pytest.mark.parametrize("begins", OWN)
+@pytest.mark.parametrize("has", ["plain", "word"])
+def test_an_encoding_that_a_file_declares_itself_counts(begins: str, has: str):
+    encoding, lacking = OWN[begins]
+    word = {"cp1251": "слово", "shift_jis": "値"}.get(encoding, "Müller")
+    data = (begins + (word if has == "word" else "plain")).encode(encoding)
+    file = decode_text(data)
+    assert (file.encoding, encode_text(file)) == (encoding, data)
+    assert encode_text(file.with_view(file.view + word)) == data + word.encode(encoding)
+    with pytest.raises(NotEncodable, match="which lacks"):
+        encode_text(file.with_view(file.view + lacking))
+
+
+def test_japanese_in_seven_bits_is_text_and_stays_so():
+    data = "これは日本語\n".encode("iso2022_jp")
+    file = decode_text(data)
+    assert (file.text, encode_text(file)) == ("これは日本語\n", data)
+    assert encode_text(file.with_view(file.view + "さくら\n")).isascii()
+
+
+@pytest.mark.parametrize(
+    "declared", ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "cp949", "utf-16", "utf-16le", "utf-32", "latin-1"]
+)
+@pytest.mark.parametrize("text", ["é ü é\n", "中文字符测试\n", "日本語テキスト表示確認\n", "# coding: latin-1\né\n"])
+def test_what_is_utf_8_is_read_so_whatever_is_declared(declared: str, text: str):
+    assert decode_text(text.encode(), declared).encoding == "utf-8"
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "utf-16le", "utf-32"])
+def test_ascii_is_not_read_as_wide_characters(declared: str):
+    assert decode_text(b"hello world\n", declared).text == "hello world\n"
+    assert decode_text("hello\n".encode("utf-16-le"), "utf-16le").text == "hello\n"
 
 
 @pytest.mark.parametrize("text", ["größe = 1 # grün, Öl, ä", "größe … é", "日本語"])

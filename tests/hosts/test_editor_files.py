@@ -84,7 +84,7 @@ def end_command(unsaved: UnsavedText) -> None:
         (b"one\ntwo\n", "one\n2\n", b"one\n2\n"),
         (b"one\r\ntwo\r\n", "one\n2\n", b"one\r\n2\r\n"),
         (b"\xef\xbb\xbfone\n", "1\n", b"\xef\xbb\xbf1\n"),
-        (b"caf\xe9\n", "th\xe9\n", b"th\xe9\n"),
+        (b"caf\xe9 No\xebl l\xe0\n", "th\xe9\n", b"th\xe9\n"),
         (b"one\ntwo\n", "one\n2", b"one\n2\n"),
     ],
 )
@@ -233,3 +233,26 @@ async def test_the_mark_of_a_file_changes_with_the_unsaved_text_that_is_read(
         found.append(await files.marks(file.parent, ["a.txt"]))
     assert found[0] == found[-1]
     assert len({tuple(marks) for marks in found}) == 3
+
+
+@pytest.mark.parametrize(
+    ("disk", "typed", "is_refused"),
+    [
+        ("Größe für là\n".encode("latin-1"), "Größe für là\n→\n", True),
+        ("zażółć gęślą jaźń\n".encode("cp1250"), "zażółć gęślą jaźń\nunsaved\n", False),
+        ("größe\n".encode() + b"\xff\n", "größe\n\ufffd\nunsaved\n", False),
+    ],
+)
+async def test_unsaved_text_that_the_file_cannot_hold_is_never_overwritten(
+    files: EditorFiles, editor: OpenFiles, file: Path, disk: bytes, typed: str, is_refused: bool
+) -> None:
+    file.write_bytes(disk)
+    editor.texts[str(file)] = typed
+    read = await files.read(file, SOME)
+    if is_refused:
+        with pytest.raises(FileChangedOutside):
+            await files.write(file, b"new\n" + read, read)
+    else:
+        await files.write(file, b"new\n" + read, read)
+        assert file.read_bytes() == b"new\n" + disk
+    assert editor.texts[str(file)] == typed

@@ -1,5 +1,7 @@
 import asyncio
 import os
+import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 
 from halocline.hosts.executables import find_program
 from halocline.hosts.ripgrep import Ripgrep
-from halocline.ports.host import Match, SearchQuery
+from halocline.ports.host import LeftOut, Match, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 
 pytestmark = pytest.mark.process
@@ -220,3 +222,104 @@ async def test_matches_in_overlong_lines_are_counted_once_each_whatever_their_en
     found = await Ripgrep().search(SearchQuery(str(tmp_path), "hi[té]", context=0))
     assert [match.path for match in found.matches] == [str(tmp_path / "c")]
     assert sorted(found.left_out.long) == [str(tmp_path / name) for name in "abb"]
+
+
+BROKEN = "naïve after\n".encode() + b"\xff broken\n" + "первый needle\n".encode()
+
+
+@pytest.mark.parametrize("regex", ["naïve", "naïve.*", "первый", "перв.. needle", "needle.*", "broken"])
+async def test_a_byte_that_is_not_utf_8_hides_nothing_else_in_its_file(tmp_path: Path, regex: str):
+    (tmp_path / "mix.txt").write_bytes(BROKEN)
+    lines = BROKEN.decode("utf-8", "replace").split("\n")
+    assert [(one.line, lines[one.line - 1]) for one in await matches(tmp_path, regex)] == [
+        (at, line) for at, line in enumerate(lines, 1) if re.search(regex, line)
+    ]
+
+
+NOT_PLAIN = {
+    "wide.txt": ("x needle\n".encode("utf-16-le"), True),
+    "cyrillic.txt": ("needle: проверка кодировки\n".encode("cp1251"), True),
+    "nul.txt": (b"text\nx\0y\nneedle\n", False),
+    "late.log": (b"a line of text\n" * 20_000 + b"\0\nneedle\n", False),
+    "large.img": (b"\0" * 30_000_000, False),
+}
+
+
+@pytest.mark.parametrize("regex", ["needle", "ne+dle"])
+@pytest.mark.parametrize("name", NOT_PLAIN)
+async def test_what_was_found_hides_no_file_that_is_not_plain(tmp_path: Path, name: str, regex: str):
+    data, is_found = NOT_PLAIN[name]
+    (tmp_path / "plain.txt").write_text("needle\n")
+    (tmp_path / name).write_bytes(data)
+    result = await Ripgrep().search(SearchQuery(str(tmp_path), regex, context=0))
+    assert {one.path for one in result.matches} == {f"{tmp_path}/plain.txt", *[f"{tmp_path}/{name}"] * is_found}
+    assert result.left_out == LeftOut(undecodable=not is_found)
+
+
+async def test_lines_of_one_file_with_nul_are_counted_as_they_are(tmp_path: Path):
+    (tmp_path / "nul.txt").write_bytes(b"a nul \0 here\nneedle\n")
+    found = await matches(tmp_path / "nul.txt", "needle", context=1)
+    assert [(one.line, one.text) for one in found] == [(1, "a nul \ufffd here"), (2, "needle")]
+
+
+@pytest.mark.parametrize("regex", [r",\n", r"\d+,\n  \"k\d+", r"k\d+\":\s\d+,\s"])
+async def test_many_matches_over_lines_that_touch_each_other_are_found(tmp_path: Path, regex: str):
+    (tmp_path / "j.json").write_text("".join(f'  "k{at}": {at},\n' for at in range(30_000)))
+    result = await Ripgrep().search(SearchQuery(str(tmp_path), regex, context=0, limit=100_000))
+    assert len(result.matches) == 30_000
+    assert result.left_out == LeftOut()
+
+
+@pytest.mark.slow
+async def test_files_in_other_encodings_that_take_too_long_cost_no_other_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
+    (tmp_path / "copies").mkdir()
+    (tmp_path / "src").mkdir()
+    for at in range(3_000):
+        (tmp_path / f"src/{at}.c").write_bytes("x = 0; // счётчик строк в файле\n".encode("cp1251"))
+    result = await Ripgrep().search(SearchQuery(str(tmp_path / "src"), "x.*0", context=0, limit=10_000))
+    assert len(result.matches) == 3_000
+    assert result.left_out == LeftOut(more=True)
+    assert list((tmp_path / "copies").iterdir()) == []
+
+
+async def test_links_that_lead_elsewhere_are_listed_and_counted_as_not_searched(tmp_path: Path):
+    (tmp_path / "out/deep").mkdir(parents=True)
+    (tmp_path / "out/a.txt").write_text("needle\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "own.txt").touch()
+    for name, target in {"link.txt": "../out/a.txt", "folder": "../out", "same": "own.txt", "loop": "loop"}.items():
+        (project / name).symlink_to(target)
+    names, _ = await Ripgrep().files(project, 10)
+    assert sorted(names) == ["folder/", "link.txt", "loop", "own.txt", "same"]
+    assert await Ripgrep().files(project, 10, "link*") == (["link.txt"], False)
+    assert (await Ripgrep().search(SearchQuery(str(project), "needle"))).left_out == LeftOut(links=2)
+
+
+@pytest.mark.parametrize("ignored", ["", "ignored/\n"])
+async def test_only_folders_with_nothing_but_ignored_files_are_named(tmp_path: Path, ignored: str):
+    for name in ("src/a.gen.ts", "src/b.ts", "ignored/c.gen.ts"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".gitignore").write_text(f"*.gen.ts\n{ignored}")
+    found = await Ripgrep().count_left_out(tmp_path, "*.gen.ts")
+    assert found == LeftOut(ignored=2, places=("ignored/", "src/a.gen.ts"), unfitting=2)
+
+
+async def test_an_expression_that_no_one_writes_is_refused(tmp_path: Path):
+    with pytest.raises(ToolFailure, match="over 4,000 characters"):
+        await matches(tmp_path, "[" * 20_000)
+    with pytest.raises(ToolFailure, match="impossible to match"):
+        await matches(tmp_path, "a\0b")
+
+
+async def test_what_cannot_be_read_is_counted_however_much_it_is(tmp_path: Path):
+    program = tmp_path / "complaining"
+    complain = 'seq -f "rg: ./private%g: Permission denied (os error 13)" 3000 >&2; exit 2'
+    program.write_text(f"#!/bin/sh\n{complain}\n")
+    program.chmod(0o755)
+    result = await Ripgrep(str(program)).search(SearchQuery(str(tmp_path), "x"))
+    assert result == SearchResult((), left_out=LeftOut(unreadable=3_000))

@@ -7,6 +7,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.policy.paths import Classifier
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.host import SearchQuery
+from halocline.protocol.errors import ToolFailure
 
 pytestmark = pytest.mark.process
 
@@ -74,6 +75,55 @@ async def test_no_pattern_shows_what_an_ignore_file_leaves_out(tmp_path: Path, p
     make_files(tmp_path, ["a.py", "out/b.py", ".git/c.py", "node_modules/d.py", "kept.md"])
     (tmp_path / ".gitignore").write_text("out/\n!.*\n!kept.md\n")
     assert set(await found_in_text(tmp_path, pattern)) <= {"a.py", "kept.md"}
+
+
+NAMED = {
+    "[id].tsx": ["pages/[id].tsx"],
+    "pages/[id].tsx": ["pages/[id].tsx"],
+    "pages/[...slug].tsx": ["pages/[...slug].tsx"],
+    "a{b.txt": ["a{b.txt"],
+    "[": ["["],
+    "{pages,other}/*.tsx": ["pages/[...slug].tsx", "pages/[id].tsx"],
+}
+
+
+@pytest.mark.parametrize("pattern", NAMED)
+async def test_a_name_with_brackets_fits_itself(tmp_path: Path, pattern: str):
+    make_files(tmp_path, ["pages/[id].tsx", "pages/[...slug].tsx", "a{b.txt", "["])
+    assert await found_in(tmp_path, pattern) == NAMED[pattern]
+
+
+@pytest.mark.parametrize("pattern", ["!", "{}", "{a,b}" * 19, "a\0b"], ids=["sign", "empty", "too many", "nul"])
+async def test_a_pattern_that_says_nothing_is_a_failure(tmp_path: Path, pattern: str):
+    with pytest.raises(ToolFailure, match="pattern"):
+        await found_in(tmp_path, pattern)
+
+
+@pytest.mark.parametrize("pattern", [".env", "**/.env"])
+async def test_a_name_in_any_folder_is_searched_although_it_is_ignored(tmp_path: Path, pattern: str):
+    make_files(tmp_path, ["src/.env"])
+    (tmp_path / ".gitignore").write_text(".env\n")
+    assert await found_in_text(tmp_path, pattern) == ["src/.env"]
+
+
+LINES = {
+    "my\\ \n": ["a.py", "b.log"],
+    "!\n*.log\n": ["a.py"],
+    "[z-a]\n*.log\n": ["a.py"],
+    "\\\n*.log\n": ["a.py"],
+    "\ufeff*.log\n": ["a.py"],
+    "*\n!*/\n!*.py\n": ["a.py"],
+    "/*\n!/src/\n*.log\n": ["a.py"],
+    "src/**\n!src/**/\n!src/*.py\n": ["a.py"],
+    "**/" * 12 + "*.log\n": ["a.py"],
+}
+
+
+@pytest.mark.parametrize("lines", LINES)
+async def test_an_odd_line_of_an_ignore_file_costs_no_other_line(tmp_path: Path, lines: str):
+    make_files(tmp_path, ["src/a.py", "src/b.log", "src/my "] if "my" in lines else ["src/a.py", "src/b.log"])
+    (tmp_path / ".gitignore").write_text(lines)
+    assert await found_in(tmp_path / "src", root=tmp_path) == LINES[lines]
 
 
 async def found_in_text(folder: Path, pattern: str) -> list[str]:

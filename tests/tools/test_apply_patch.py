@@ -143,6 +143,6 @@ def test_the_summary_names_every_path_and_the_gravest_thing(body: str, title: st
 
 
 async def test_a_character_that_the_encoding_lacks_is_named(say, project: Path):
-    (project / "old.sh").write_bytes(b"caf\xe9\n")
+    (project / "old.sh").write_bytes(b"caf\xe9 No\xebl l\xe0\n")
     with pytest.raises(ToolFailure, match=r"old\.sh: .*which lacks '→'"):
-        await say("apply_patch", input=wrapped("*** Update File: old.sh\n@@\n-café\n+→\n"))
+        await say("apply_patch", input=wrapped("*** Update File: old.sh\n@@\n-café Noël là\n+→\n"))

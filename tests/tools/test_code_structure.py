@@ -60,3 +60,11 @@ async def test_a_file_in_no_known_language_is_told(call, project):
 async def test_a_long_list_is_cut_with_what_to_do(say, workspace: Path):
     (workspace / "a.py").write_text("".join(f"def f{i}(): pass\n" for i in range(900)))
     assert (await say(TOOL, path="a.py")).endswith("[400 of 900 lines; narrow the list with name]")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8"])
+async def test_definitions_are_read_in_the_encoding_of_the_file(say, workspace: Path, encoding: str):
+    text = "class Größe:\n    def länge(self): ...\n    def müde(self): ...\n"
+    (workspace / "k.py").write_bytes(text.encode(encoding))
+    assert "class Größe" in await say("list_code_definition_names", path="k.py")
+    assert "method Größe.länge" in await say("list_code_definition_names", name="länge")

@@ -54,10 +54,10 @@ async def test_only_a_fence_around_the_whole_content_is_stripped(say, workspace:
 
 
 async def test_a_whole_text_the_old_encoding_lacks_is_refused_with_the_choice(say, workspace: Path):
-    (workspace / "a").write_bytes(b"caf\xe9\n")
+    (workspace / "a").write_bytes(b"caf\xe9 No\xebl l\xe0\n")
     with pytest.raises(ToolFailure, match=r"a is unchanged\..*cp1252, which lacks '→'.*escape.*convert the whole file"):
         await say("write_to_file", path="a", content="→\n")
-    assert (workspace / "a").read_bytes() == b"caf\xe9\n"
+    assert (workspace / "a").read_bytes() == b"caf\xe9 No\xebl l\xe0\n"
 
 
 async def test_the_same_content_again_writes_nothing(call, workspace: Path):
@@ -206,16 +206,16 @@ async def test_an_empty_search_makes_a_new_file(say, workspace: Path):
         (block("one", "1") + block("nowhere", "x"), "Block 2 failed"),
         ("no blocks", "outside any block"),
         ("", "no block"),
-        (block("é", "→"), "which lacks '→'"),
+        (block("été Noël là", "→"), "which lacks '→'"),
     ],
 )
 async def test_a_failed_edit_leaves_bytes_and_time_and_says_what_to_do(say, workspace: Path, diff: str, message: str):
     file = workspace / "a"
-    file.write_bytes(b"one\n\xe9\n")
+    file.write_bytes(b"one\n\xe9t\xe9 No\xebl l\xe0\n")
     os.utime(file, ns=(1_000, 2_000))
     with pytest.raises(ToolFailure, match=rf"(?s){message}.*a is unchanged\. \w+"):
         await say("replace_in_file", path="a", diff=diff)
-    assert file.read_bytes() == b"one\n\xe9\n"
+    assert file.read_bytes() == b"one\n\xe9t\xe9 No\xebl l\xe0\n"
     assert file.stat().st_mtime_ns == 2_000
     assert os.listdir(workspace) == ["a"]
 
@@ -299,3 +299,43 @@ async def test_a_file_too_large_to_keep_whole_is_edited_by_parts(say, call, work
     os.truncate(workspace / "a.log", 100_000_001)
     with pytest.raises(ToolFailure, match=r"100,000,001 bytes, and this call takes at most 100,000,000\. Change it"):
         await call("replace_in_file", path="a.log", diff=block("0700003", "x"))
+
+
+INSERTED = [
+    (b"one\x0ctwo\nthree\n", 2, b"one\x0ctwo\nNEW\nthree\n"),
+    (b"a\r\nb\nc\nd\n", 2, b"a\r\nNEW\nb\nc\nd\n"),
+    (b"a\r\nb\r\n", 3, b"a\r\nb\r\nNEW\r\n"),
+    ("a\x85b\u2028c\nd\n".encode(), 2, "a\x85b\u2028c\nNEW\nd\n".encode()),
+    (b"a\nb", 0, b"a\nb\nNEW\n"),
+    (b"a\n", 1, b"NEW\na\n"),
+]
+
+
+@pytest.mark.parametrize(("data", "before", "after"), INSERTED)
+async def test_new_lines_change_no_other_byte(say, workspace: Path, data: bytes, before: int, after: bytes):
+    (workspace / "a").write_bytes(data)
+    await say("replace_in_file", path="a", before_line=before, new_text="NEW\n")
+    assert (workspace / "a").read_bytes() == after
+
+
+@pytest.mark.parametrize("content", ["a\nтекст", "да\n"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+async def test_what_was_written_can_be_read_again(say, workspace: Path, encoding: str, content: str):
+    (workspace / "a").write_bytes("one line\nanother line\n".encode(encoding))
+    await say("write_to_file", path="a", content=content)
+    shown = await say("read_file", path="a")
+    assert all(line in shown for line in content.split("\n"))
+
+
+async def test_a_new_file_that_lacks_a_character_is_not_called_one_that_is_there(say, workspace: Path):
+    (workspace / ".editorconfig").write_text("[*]\ncharset = latin1\n")
+    with pytest.raises(ToolFailure, match=r"^n\.bas is not created\. .*lacks '€'.*declared") as failed:
+        await say("write_to_file", path="n.bas", content="5 €\n")
+    assert "iconv" not in failed.value.text
+    assert not (workspace / "n.bas").exists()
+
+
+async def test_a_file_of_uncertain_encoding_becomes_utf_8_if_it_is_written_whole(say, workspace: Path):
+    (workspace / "a").write_bytes("Größe\n".encode("cp850"))
+    assert "now UTF-8" in await say("write_to_file", path="a", content="Größe\n")
+    assert (workspace / "a").read_text() == "Größe\n"

@@ -192,3 +192,15 @@ async def test_nothing_found_says_what_was_not_looked_at(say, workspace: Path):
         "text, 1 match in lines of over 1 MB]"
     )
     assert await say("search_files", path="a.py", regex="needle") == "[no match in a.py]"
+
+
+async def test_counts_that_ended_early_say_so_and_files_are_counted_as_files(say, workspace: Path):
+    (workspace / "many.txt").write_text("hit x\n" * 60_000)
+    text = await say("search_files", regex="hit", show="counts")
+    assert text.endswith(
+        "[counting ended at 50,000 matches: there are more, in these or other files; narrow the search]"
+    )
+    (workspace / "many.txt").unlink()
+    for at in range(201):
+        (workspace / f"{at}.txt").write_text("hit\nhit\n")
+    assert "[200 of 201 files, most relevant" in await say("search_files", regex="hit", show="files")

@@ -15,7 +15,7 @@ from halocline.protocol.errors import ToolFailure
         (b"one\r\ntwo\r\n", "1 | one\n2 | two\n[2 lines]"),
         (b"\n\n", "1 | \n2 | \n[2 lines]"),
         (codecs.BOM_UTF8 + b"one", "1 | one\n[1 line]"),
-        (b"caf\xe9\n", "1 | café\n[1 line; encoding cp1252]"),
+        (b"caf\xe9 No\xebl l\xe0\n", "1 | café Noël là\n[1 line; encoding cp1252]"),
         (codecs.BOM_UTF16_LE + "β".encode("utf-16-le"), "1 | β\n[1 line; encoding utf-16-le]"),
     ],
 )
@@ -189,3 +189,23 @@ async def test_a_large_file_in_another_encoding_says_so(say, workspace: Path):
     assert (await say("read_file", path="old", start_line=1_500_000, end_line=1_500_000)) == (
         "1500000 | café and more\n[lines 1500000-1500000 of 1600000; read on with start_line=1500001; encoding cp1252]"
     )
+
+
+async def test_a_near_name_in_the_folder_itself_is_meant_before_one_elsewhere(say, workspace: Path):
+    for name in ("a/module_3_component.ts", "b/module_3_componnts.ts"):
+        (workspace / name).parent.mkdir()
+        (workspace / name).touch()
+    with pytest.raises(ToolFailure, match=r"Did you mean a/module_3_component\.ts\?"):
+        await say("read_file", path="a/module_3_componnt.ts")
+    with pytest.raises(ToolFailure, match=r"missing/zzz\.md does not exist\. Use list_files to see what \. holds\."):
+        await say("read_file", path="missing/zzz.md")
+
+
+async def test_what_cannot_be_read_says_why(say, workspace: Path):
+    (workspace / "loop").symlink_to("loop")
+    (workspace / "nul.log").write_bytes(b"a line\n" * 100 + b"\0\0")
+    with pytest.raises(ToolFailure, match="leads in a circle"):
+        await say("read_file", path="loop")
+    with pytest.raises(ToolFailure, match=r"search_files with path=nul\.log"):
+        await say("read_file", path="nul.log")
+    assert await say("list_files") == "loop\nnul.log"

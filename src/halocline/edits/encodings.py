@@ -5,6 +5,7 @@ An encoding counts only if its text encodes to the same bytes again, so that an 
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -14,16 +15,25 @@ from halocline.protocol.values import Value
 
 WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 WESTERN = ("cp1252", "latin-1")
-_SAMPLE, _SHORT_SAMPLE = 1 << 15, 1 << 12
-"""Bytes that are looked at to tell an encoding; all bytes must fit it."""
+_SAMPLE, _SHORT_SAMPLE = 1 << 13, 1 << 12
+"""Bytes of lines beyond ASCII that are looked at to tell an encoding; all bytes must fit it."""
+_DECLARES = compile_later(
+    rb"\A\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)|\A@charset \"([\w.:-]+)\""
+    rb"|\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([\w.-]+)|<meta\s[^>]*?charset\s*=\s*[\"']?([\w.:-]+)",
+    re.IGNORECASE,
+)
+_DECLARED_WITHIN = 1 << 10
 _NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7"})
 """Codecs whose bytes are not what people call text."""
 _WORD = compile_later(rb"[A-Za-z\x80-\xff]+")
 _UTF_8 = compile_later(rb"[\xc3-\xf4][\x80-\xbf]")
 _SIGNS = bytes([*range(0x80, 0xC0), 0xD7, 0xF7])
 _IN_WESTERN = compile_later(
-    rb"[A-Za-z\x85\x8a\x8c\x8e\x91-\x97\x9a\x9c\x9e\x9f\xab\xad\xb4\xb7\xbb\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc\xff]+"
+    rb"[A-Za-z\x85\x8c\x91\x92\x96\x97\x9c\xab\xad\xb4\xb7\xbb\xc0-\xcf\xd1-\xd6\xd8-\xdc\xdf-\xef\xf1-\xf6\xf8-\xfc\xff]+"
 )
+_FOREIGN = compile_later(rb"\xa4|[a-z]\x8c")
+"""In a file of another encoding the sign for any currency is a euro, and a capital stands within a word."""
+_FEWEST_WORDS = 3
 _QUOTES = compile_later(rb"[\x85\x91-\x97\xa0\xa1\xab\xbb\xbf]*")
 _BEYOND = compile_later(rb"[\x80-\xff]")
 _ASCII = compile_later(rb"[A-Za-z]")
@@ -99,11 +109,30 @@ def guess_encoding(data: bytes) -> Guess | None:
     if b"\0" in data:
         return _guess_wide(data)
     plain = _first_that_fits(data, WESTERN) or Guess("latin-1", data.decode("latin-1"))
-    sample = data[: data.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE] if len(data) > _SAMPLE else data
+    sample = _take_lines(data)
     if plain.encoding == "cp1252" and _is_western(sample):
         return plain
     guess = _first_that_fits(data, [*_eastern(sample), *_cyrillic(sample)])
     return guess or replace(_ask_library(data) or plain, sure=False)
+
+
+def find_own_declaration(data: bytes) -> str:
+    """Return the encoding that a text names in its beginning, as XML, HTML, CSS and source code do; empty if none."""
+    found = _DECLARES.search(data[:_DECLARED_WITHIN])
+    return next(filter(None, found.groups())).decode() if found else ""
+
+
+def _take_lines(data: bytes) -> bytes:
+    """Return lines with bytes beyond ASCII, from the beginning and from all of a long file."""
+    taken: list[bytes] = []
+    at, room = 0, _SAMPLE
+    while room > 0 and (found := _BEYOND.search(data, at)):
+        start = max(at, data.rfind(b"\n", at, found.start()) + 1, found.start() - _SAMPLE)
+        end = data.find(b"\n", found.start(), found.start() + room) + 1 or min(len(data), found.start() + room)
+        taken.append(data[start:end])
+        room -= end - start
+        at = end
+    return b"".join(taken)
 
 
 def _first_that_fits(data: bytes, encodings: Iterable[str]) -> Guess | None:
@@ -125,8 +154,8 @@ def _guess_wide(data: bytes) -> Guess | None:
 
 
 def _is_western(sample: bytes) -> bool:
-    """True if the bytes beyond ASCII stand as in Western European words: among ASCII, no signs between."""
-    good = bad = 0
+    """True if the bytes beyond ASCII stand as in several Western European words: among ASCII, no signs between."""
+    good = bad = words = 0
     for word in set(_WORD.findall(sample)):
         if not word.isascii():
             core = word.strip(_SIGNS)
@@ -135,20 +164,21 @@ def _is_western(sample: bytes) -> bool:
             fits = not core or (_IN_WESTERN.fullmatch(core) and (has_ascii or len(core) == 1))
             if fits and not _UTF_8.search(word) and (len(signs) == (has_ascii or not core) or _QUOTES.fullmatch(signs)):
                 good += 1
+                words += has_ascii and not core.isascii()
             else:
                 bad += 1
-    return bad * 3 < good or not bad
+    return bad * 3 < good and words >= _FEWEST_WORDS and not _FOREIGN.search(sample)
 
 
 def _eastern(sample: bytes) -> list[str]:
     """The encodings of the only script that the bytes look like."""
     found = []
     for script in _SCRIPTS:
-        parts = re.findall(script.part, sample)
-        usual = sum(re.fullmatch(script.usual, part) is not None for part in parts)
-        typical = sum(re.fullmatch(script.typical, part) is not None for part in parts)
-        low = sum(min(part) < 0xC0 for part in parts)  # the letters of alphabets come after that
-        if typical >= script.fewest and usual >= _LEAST_USUAL * len(parts) <= 5 * low:
+        parts = Counter(re.findall(script.part, sample))
+        usual = sum(often for part, often in parts.items() if re.fullmatch(script.usual, part))
+        typical = sum(often for part, often in parts.items() if re.fullmatch(script.typical, part))
+        low = sum(often for part, often in parts.items() if min(part) < 0xC0)  # letters of alphabets come after that
+        if typical >= script.fewest and usual >= _LEAST_USUAL * parts.total() <= 5 * low:
             found.append(script.encodings.split())
     return found[0] if len(found) == 1 else []
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.edits.encodings import decode_exactly, find_codec, guess_encoding
+from halocline.edits.encodings import WIDE, decode_exactly, find_codec, find_own_declaration, guess_encoding
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -22,6 +22,8 @@ from halocline.protocol.values import Value
 if TYPE_CHECKING:
     from halocline.ports.host import Files
 
+_SHIFT = b"\x1b$"
+"""How Japanese begins in ISO-2022-JP, where all bytes are ASCII."""
 CRLF, LF = "\r\n", "\n"
 _WORD = compile_later("[A-Za-z\x80-\U0010ffff]+")
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
@@ -64,6 +66,11 @@ class TextFile(Value, frozen=True, dict=True):
     encoding: str = "utf-8"
     bom: bytes = b""
     known: frozenset[str] | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the encoding is known, so that any of its characters may be added."""
+        return self.known is None
 
     @cached_property
     def eol(self) -> str:
@@ -121,7 +128,12 @@ def decode_text(data: bytes, declared: str = "") -> TextFile:
     Raises:
         BinaryContent: the bytes are not text.
     """
-    file = _decode_marked(data) or _decode_declared(data, declared) or _decode_unmarked(data)
+    file = (
+        _decode_marked(data)
+        or _decode_declared(data, declared)
+        or _decode_declared(data, find_own_declaration(data))
+        or _decode_unmarked(data)
+    )
     if file is None or "\0" in file.text:
         raise BinaryContent(f"This is binary data ({len(data):,} bytes), not text.")
     return file
@@ -130,6 +142,15 @@ def decode_text(data: bytes, declared: str = "") -> TextFile:
 async def read_text(files: "Files", path: Path, limit: int) -> TextFile:
     """Read a text file of at most `limit` bytes, as all tools and surfaces do. Raises OSError, BinaryContent."""
     return decode_text(await files.read(path, limit), files.declared_encoding(path))
+
+
+async def read_source(files: "Files", path: Path, limit: int) -> bytes:
+    """Read source code as parsers want it: in UTF-8. None of its lines if it is no text. Raises OSError."""
+    data = await files.read(path, limit)
+    try:
+        return data if len(data) >= limit else decode_text(data, files.declared_encoding(path)).text.encode()
+    except (BinaryContent, UnicodeEncodeError):
+        return b""
 
 
 def encode_text(file: TextFile) -> bytes:
@@ -157,6 +178,24 @@ def encode_text(file: TextFile) -> bytes:
         ) from None
 
 
+def take_utf8(file: TextFile) -> TextFile:
+    """Return a file with new content as UTF-8, if its encoding is uncertain and lacks some of it."""
+    is_new = file.known is not None and not _find_words(file.text) <= file.known
+    return replace(file, encoding="utf-8", known=None) if is_new else file
+
+
+def give_mark(file: TextFile, declared: str) -> TextFile:
+    """Return a file of wide characters with a byte order mark, if nothing else would tell what it is."""
+    mark = next((mark for mark, name in _MARKS if name == file.encoding), b"")
+    if file.encoding not in WIDE or file.bom:
+        return file
+    try:
+        is_told = decode_text(encode_text(file), declared).text == file.text
+    except EditError:
+        is_told = False
+    return file if is_told else replace(file, bom=mark)
+
+
 def _name_character(char: str) -> str:
     return f"{char!r} (U+{ord(char):04X})"
 
@@ -179,20 +218,28 @@ def _decode_declared(data: bytes, declared: str) -> TextFile | None:
     text = decode_exactly(data, encoding) if encoding else None
     if text is None or "\0" in text:
         return None
-    if len(text) == len(data) and not data.isascii() and _decode_strictly(data, "utf-8") is not None:
-        return None  # every byte fits an encoding of single bytes, so it says less than that all are UTF-8
+    says_more = encoding not in WIDE if data.isascii() else False
+    if data and not says_more and b"\0" not in data and _decode_strictly(data, "utf-8") is not None:
+        return None  # other bytes fit many encodings, so they say less than that all are UTF-8
     bom = next((mark for mark, name in _MARKS if wants_mark and not data and name == encoding), b"")
     return TextFile(text, encoding, bom)
 
 
 def _decode_unmarked(data: bytes) -> TextFile | None:
     text = _decode_strictly(data, "utf-8")
+    if text is not None and _SHIFT in data and (shifted := decode_exactly(data, "iso2022_jp")) is not None:
+        return TextFile(shifted, "iso2022_jp")
     if text is not None and "\0" not in text:
         return TextFile(text)
     guess = guess_encoding(data)
     if guess is None:
         return None
     return TextFile(guess.text, guess.encoding, known=None if guess.sure else _find_words(guess.text))
+
+
+def is_utf8(data: bytes) -> bool:
+    """True if bytes are UTF-8, with NUL or without."""
+    return _decode_strictly(data, "utf-8") is not None
 
 
 def _find_words(text: str) -> frozenset[str]:

@@ -71,8 +71,11 @@ def find_near(name: str, paths: Sequence[str], ratio: float = NEAR) -> list[str]
     """Return the paths whose last names are near a name, best first; at most three."""
     from difflib import get_close_matches  # heavy, and only needed for a wrong name
 
-    by_name = {PurePosixPath(path).name.casefold(): path for path in paths}
-    return [by_name[one] for one in get_close_matches(name.casefold(), by_name, MOST_MEANT, ratio)]
+    by_name: dict[str, list[str]] = {}
+    for path in paths:
+        by_name.setdefault(PurePosixPath(path).name.casefold(), []).append(path)
+    near = get_close_matches(name.casefold(), by_name, MOST_MEANT, ratio)
+    return [path for one in near for path in by_name[one]][:MOST_MEANT]
 
 
 def _count_shared(one: Sequence[str], other: Sequence[str]) -> int:

@@ -18,6 +18,7 @@ from halocline.ports.host import Scope
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 READING = regular.READING | os.O_NOFOLLOW
 CHANGED = "it changed while it was being opened; read it again"
+CIRCLE = "it is a link that leads in a circle"
 NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
@@ -57,6 +58,27 @@ def opened_folder(place: str) -> Iterator[int]:
 
 def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
     """List a folder below an open one, as (name, is a folder). Raises OSError."""
+    with _entries_below(folder, name) as entries:
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+
+
+def links_below(folder: int, name: str) -> list[tuple[str, bool]]:
+    """List the links in a folder below an open one, as (name, leads to a folder); none if it cannot be listed."""
+    with suppress(OSError), _entries_below(folder, name) as entries:
+        return [(entry.name, leads_to_folder(entry)) for entry in entries if entry.is_symlink()]
+    return []
+
+
+def leads_to_folder(entry: "os.DirEntry[str]") -> bool:
+    """True for a folder and for a link to one; a link may also lead in a circle."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+@contextmanager
+def _entries_below(folder: int, name: str) -> "Iterator[Iterator[os.DirEntry[str]]]":
     inner = open_folder_below(folder, name)
     try:
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
@@ -64,7 +86,7 @@ def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
         os.close(inner)
     try:
         with os.scandir(fd) as entries:
-            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            yield entries
     finally:
         os.close(fd)
 
@@ -129,8 +151,16 @@ def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | No
     finally:
         os.close(parent)
     if stat.S_ISLNK(found.st_mode):
-        raise OSError(ELOOP, CHANGED, str(path))
+        raise OSError(ELOOP, CIRCLE if _leads_in_circle(place) else CHANGED, str(path))
     return found
+
+
+def _leads_in_circle(place: str) -> bool:
+    try:
+        os.stat(place)
+    except OSError as error:
+        return error.errno == ELOOP
+    return False
 
 
 def require_regular(found: os.stat_result, path: Path | str) -> None:

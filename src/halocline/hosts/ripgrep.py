@@ -6,56 +6,57 @@ What must stay true: nothing found means that it is not there, or `LeftOut` coun
 import asyncio
 import os
 import re
-import subprocess
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from errno import EFBIG
 from functools import partial
-from pathlib import Path
-from threading import Lock
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import IO, TypeAlias, TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from halocline.context.budget import MATCH_LINE, shorten_line
-from halocline.files.blocking import (
-    SEARCH_LISTS,
-    find_blocking,
-    find_blocking_below,
-    watch_program,
-)
 from halocline.hosts.executables import find_ripgrep
 from halocline.hosts.files.local import LocalFiles
-from halocline.hosts.search_rules import find_places
-from halocline.hosts.search_source import Source, search_source
+from halocline.hosts.search_program import Running
+from halocline.hosts.search_source import LARGEST_DECODED, Source, search_source
 from halocline.ports.host import LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 
 T = TypeVar("T")
-Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 
-_COMMON = ("--no-config", "--no-messages", "--no-require-git", "--no-ignore-parent", "--hidden")
 _FILES = ("--files", "--null")
-_NOT_UTF8 = ("--files-with-matches", "--null", "--text", "--line-regexp", "--invert-match", r"--regexp=[^\x00]*")
+_SMALL = f"--max-filesize={LARGEST_DECODED}"
+"""A file may be one line, which ripgrep holds in memory."""
+_NOT_UTF8 = (
+    "--files-with-matches",
+    "--null",
+    "--text",
+    "--line-regexp",
+    "--invert-match",
+    r"--regexp=[^\x00]*",
+    _SMALL,
+)
 """Files with bytes that are not UTF-8, and those with NUL."""
 _TIME_LIMIT = 30.0
-_COUNTING = 5.0
+_DECODING = _COUNTING = 5.0
 _MOST_DECODED, _BYTES_DECODED = 2_000, 100_000_000
-_PLAIN = compile_later(r"(?:[\w \"'#%&,:;<=>@`~!/-]|\\[^\w\s]|\\b)*", re.ASCII)
-"""Expressions that match the same bytes in all encodings that extend ASCII."""
+_LONGEST_REGEX = 4_000
 _CROSSES = compile_later(r"\n|\\[nr]|\\x0[aAdD]|\(\?[a-zA-Z]*s[a-zA-Z-]*[:)]")
 _BLANKS_WITHIN = compile_later(r"(?s).*[^\s(^|].*\\s[*+{?]?[^$|)].*")
 _MAY_CROSS = compile_later(r"\\[sWDP]|\[\^")
 _LINE_END = compile_later(r"(\[\^?\]?(?:\\.|[^\]\\])*\]|\\[^nr])|(?:\\r\??|\r)?(?:\\n|\n)", re.DOTALL)
 """An end of a line, as it is written in an expression; the first group is what only looks like one."""
+_MULTILINE = "--multiline"
+_MOST_PLACES = 4
 _MOST_MARKED = 20
 """Lines of one match that are shown."""
-BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
-_OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
-_LONGEST_RECORD = 1 << 20
+_LONGEST_LINE, _LONGEST_LINES = 1 << 20, 1 << 26
+"""Bytes of a record: over lines, matches that touch each other are one."""
 _BEGINNING = 1 << 14
 """Bytes of a record that hold the name of its file."""
 _MOST_FILES = 200_000
@@ -125,170 +126,150 @@ class Ripgrep:
         return Ripgrep(self._program, self._time_limit, scope, self._encodings)
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        found = await self._matches(query)
-        if not (found.matches and _PLAIN.fullmatch(query.regex)) or any("\ufffd" in one.text for one in found.matches):
-            found = await self._add_decoded(query, found)
+        if len(query.regex) > _LONGEST_REGEX:
+            raise ToolFailure(f"The expression has over {_LONGEST_REGEX:,} characters. Search for a part of it.")
+        query = replace(query, regex=query.regex.replace("\0", r"\x00"))
+        found = await self._work(self._time_limit, partial(_search_whole, query=query))
+        if found.cut and not found.matches:
+            raise ToolFailure(f"The search took over {self._time_limit:g} s. Search a smaller folder.")
+        found = _merge_results(found, await self._search_decoded(query))
         # Counting costs as much as a search, so it is done only where what is left out may be what was wanted.
         if found.matches and not query.glob:
             return replace(found, left_out=found.left_out + await self._find_secrets(Path(query.path)))
-        return replace(found, left_out=found.left_out + await self.count_left_out(Path(query.path), query.glob))
+        left_out = await self.count_left_out(Path(query.path), query.glob)
+        return replace(found, left_out=found.left_out + replace(left_out, unreadable=0))
 
     async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
-        (names, _), cut = await self._names(path, glob, self._time_limit)
-        names.sort(key=lambda name: (name.count("/"), name))
-        return names[:limit], cut or len(names) > limit
+        return await self._work(self._time_limit, partial(_list_nearest, path=path, limit=limit, glob=glob))
 
     async def count_left_out(self, path: Path, glob: str = "") -> LeftOut:
         if not await asyncio.to_thread(path.is_dir):
             return LeftOut()
-        there, every = self._names(path, glob, _COUNTING), self._names(path, glob, _COUNTING, all=True)
-        ((names, secrets), cut), ((all_names, _), more) = await asyncio.gather(there, every)
-        ignored = () if cut else set(all_names).difference(names)
-        others = 0
-        if glob and not names:
-            (unfitting, _), _ = await self._names(path, "", _COUNTING)
-            others = len(unfitting)
+        found = await self._work(_COUNTING, partial(_count_left_out, path=path, glob=glob))
         # The walk was ripgrep's own, and a folder may have led elsewhere: name only what is there.
         present = partial(LocalFiles(scope=self._scope).present, path)
-        places = tuple(await present(find_places(ignored, names)))
-        return LeftOut(tuple(await present(secrets)), len(ignored), places, unfitting=others, more=cut or more)
+        return replace(found, secrets=tuple(await present(found.secrets)), places=tuple(await present(found.places)))
 
     async def _find_secrets(self, path: Path) -> LeftOut:
         if self._scope is None or not await asyncio.to_thread(path.is_dir):
             return LeftOut()
-        (_, secrets), cut = await self._names(path, "", _COUNTING)
-        return LeftOut(tuple(await LocalFiles(scope=self._scope).present(path, secrets)), more=cut)
+        list_names = partial(Running.run, path=str(path), options=_FILES, collect=_read_judged_names)
+        _, secrets, _ = await self._work(_COUNTING, list_names)
+        return LeftOut(tuple(await LocalFiles(scope=self._scope).present(path, secrets)))
 
-    async def _matches(self, query: SearchQuery) -> SearchResult:
-        """Search line by line, and over lines where an expression may match their ends."""
-        if _CROSSES.search(query.regex):
-            regex = _LINE_END.sub(lambda found: found[1] or r"(?:\r?\n)", query.regex)
-            return await self._lines(replace(query, regex=regex), "--multiline")
-        found = await self._lines(query)
-        within = _BLANKS_WITHIN.fullmatch(query.regex)
-        if not (within or (not found.matches and _MAY_CROSS.search(query.regex))):
-            return found
-        return _merge_results(found, await self._lines(query, "--multiline", over_lines=True))
-
-    async def _lines(self, query: SearchQuery, *more: str, over_lines: bool = False) -> SearchResult:
-        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *more)
-        build = partial(_build_result, query=query, over_lines=over_lines)
-        return await self._run(query.path, options, build, query.glob)
-
-    async def _add_decoded(self, query: SearchQuery, found: SearchResult) -> SearchResult:
-        """Search the files in other encodings as UTF-8, and count those that are not text."""
-        from tempfile import TemporaryDirectory  # no start loads it, and few projects have such files
-
-        with TemporaryDirectory() as folder:
-            decode = partial(_decode_files, folder=folder, encodings=self._encodings)
-            places, left_out = await self._run(query.path, _NOT_UTF8, decode, query.glob)
-            found = replace(found, left_out=found.left_out + left_out)
-            if not places:
-                return found
-            plain = Ripgrep(self._program, self._time_limit)
-            decoded = await plain._matches(replace(query, path=folder, glob=""))
-        others = tuple(one for one in found.matches if one.path not in places.values())
-        known = tuple(replace(one, path=places[one.path]) for one in decoded.matches)
-        long = [one for one in found.left_out.long if one not in places.values()]
-        long += [places[one] for one in decoded.left_out.long]
-        left_out = replace(found.left_out, long=tuple(long))
-        return _merge_results(replace(found, matches=others, left_out=left_out), replace(decoded, matches=known))
-
-    async def _names(
-        self, path: Path, glob: str, patience: float, *, all: bool = False
-    ) -> tuple[tuple[list[str], tuple[str, ...]], bool]:
-        """Return the files below a folder, those of them that may hold secrets, and True if these are not all."""
-        running = _Running(self.program, _FILES, glob, all=all)
-        timer = asyncio.get_running_loop().call_later(patience, running.stop)
+    async def _search_decoded(self, query: SearchQuery) -> SearchResult:
+        """Search the files in other encodings. What was found before stands if that fails."""
         try:
-            names = await asyncio.to_thread(running.collect, str(path), self._scope, _read_judged_names)
-            return names, running.is_stopped or len(names[0]) >= _MOST_FILES
-        finally:
-            timer.cancel()
-            running.stop()
+            return await self._work(_DECODING, partial(_search_decoded, query=query))
+        except (OSError, ToolFailure):
+            return SearchResult((), left_out=LeftOut(more=True))
 
-    async def _run(self, path: str, options: Sequence[str], collect: Collect[T], glob: str = "") -> T:
-        running = _Running(self.program, options, glob)
+    async def _work(self, patience: float, does: Callable[[Running], T]) -> T:
+        running = Running(self.program, self._scope, patience, self._encodings)
         try:
-            async with asyncio.timeout(self._time_limit):
-                return await asyncio.to_thread(running.collect, path, self._scope, collect)
-        except TimeoutError:
-            raise ToolFailure(f"The search took over {self._time_limit:g} s. Search a smaller folder.") from None
+            return await asyncio.to_thread(running.work, does)
         finally:
-            # The thread sees the end of the stream and collects the process.
-            running.stop()
+            running.stop()  # the thread sees the end of the stream
 
 
-class _Running:
-    """A process that is started in one thread and may be ended from another."""
-
-    def __init__(self, program: str, options: Sequence[str], glob: str, *, all: bool = False) -> None:
-        self._command = [program, *_COMMON, *(["--no-ignore"] if all else []), *options]
-        self._glob, self._all = glob, all
-        self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self.is_stopped = False
-
-    def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
-        """Collect the results, end the process and check its exit."""
-        look = partial(_find_blocking, os.path.realpath(path))
-        with (
-            search_source(path, scope) as source,
-            self._start(source) as process,
-            watch_program(look, self.stop) as watch,
-        ):
-            assert process.stdout
-            assert process.stderr
-            result = collect(process.stdout, source)
-            if process.stdout.read(1):
-                process.kill()
-            message = process.stderr.read().decode("utf-8", "replace").strip()
-        if watch.found:
-            raise ToolFailure(BLOCKED.format(found=watch.found))
-        # A file that could not be read also gives code 2, but no message.
-        if process.returncode > 1 and message:
-            raise ToolFailure(f"ripgrep could not search: {_explain_message(message)}")
-        return result
-
-    def _start(self, source: Source) -> "subprocess.Popen[bytes]":
-        rules = source.set_rules(self._glob, all=self._all)
-        with self._lock:
-            if self.is_stopped:
-                raise ToolFailure("The search was stopped.")
-            self._process = source.start([*self._command, *rules.options], rules.text)
-            return self._process
-
-    def stop(self) -> None:
-        with self._lock:
-            self.is_stopped = True
-            if self._process:
-                self._process.kill()
+def _search_whole(running: Running, query: SearchQuery) -> SearchResult:
+    """Search what is UTF-8. If it took too long, there may be `more`."""
+    found = _search_lines(running, query)
+    left_out = replace(found.left_out, unreadable=len(running.unreadable))
+    if running.is_stopped:
+        return SearchResult(found.matches, True, replace(left_out, more=True))
+    return replace(found, left_out=left_out)
 
 
-def _find_blocking(folder: str, is_over: Callable[[], bool]) -> str:
-    """Find an ignore file that ripgrep would wait for."""
-    own = os.environ.get("HOME", "")
-    return find_blocking(f"{own}/{name}" for name in _OWN_LISTS) or find_blocking_below(folder, SEARCH_LISTS, is_over)
+def _search_lines(running: Running, query: SearchQuery) -> SearchResult:
+    """Search line by line, and over lines where an expression may match their ends."""
+    if _CROSSES.search(query.regex):
+        regex = _LINE_END.sub(lambda found: found[1] or r"(?:\r?\n)", query.regex)
+        return _search_once(running, replace(query, regex=regex), _MULTILINE)
+    found = _search_once(running, query)
+    within = _BLANKS_WITHIN.fullmatch(query.regex)
+    if not (within or (not found.matches and _MAY_CROSS.search(query.regex))):
+        return found
+    return _merge_results(found, _search_once(running, query, _MULTILINE, over_lines=True))
 
 
-def _explain_message(message: str) -> str:
-    """ripgrep's message, without its advice on an option that cannot be set here."""
-    problem, advice, _ = message.partition("\n\nConsider enabling PCRE2")
-    return f"{problem}\nRewrite the pattern without look-around and backreferences." if advice else problem
+def _search_once(running: Running, query: SearchQuery, *more: str, over_lines: bool = False) -> SearchResult:
+    options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *more)
+    build = partial(_build_result, query=query, is_whole=_MULTILINE in more, over_lines=over_lines)
+    return running.run(query.path, options, build, query.glob)
 
 
-def _build_result(stream: IO[bytes], source: Source, query: SearchQuery, over_lines: bool) -> SearchResult:
+def _search_decoded(running: Running, query: SearchQuery) -> SearchResult:
+    """Search the files in other encodings as UTF-8, and count those that are not text."""
+    from tempfile import TemporaryDirectory  # no start loads it, and few projects have such files
+
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        places, left_out = _decode_below(running, query, folder)
+        decoded = SearchResult(())
+        if places:
+            running.scope = None
+            decoded = _search_lines(running, replace(query, path=folder, glob=""))
+    matches = tuple(replace(one, path=places[one.path]) for one in decoded.matches)
+    left_out += replace(decoded.left_out, long=tuple(places[one] for one in decoded.left_out.long))
+    return SearchResult(matches, decoded.cut, replace(left_out, more=left_out.more or running.is_stopped))
+
+
+def _decode_below(running: Running, query: SearchQuery, copies: str) -> "tuple[dict[str, str], LeftOut]":
+    if not os.path.isdir(query.path):
+        with search_source(query.path, running.scope) as source:
+            places, left_out = _decode_files([""], source, copies, running)
+            return places, replace(left_out, undecodable=0)  # it was searched byte by byte
+    small = set(running.run(query.path, (*_FILES, _SMALL), _read_names, query.glob))
+    large = [one for one in running.run(query.path, _FILES, _read_names, query.glob) if one not in small]
+
+    def decode(stream: IO[bytes], source: Source) -> tuple[dict[str, str], LeftOut]:
+        return _decode_files(source.shown([*_read_names(stream, source), *large]), source, copies, running)
+
+    return running.run(query.path, _NOT_UTF8, decode, query.glob)
+
+
+def _list_nearest(running: Running, path: Path, limit: int, glob: str) -> tuple[list[str], bool]:
+    names = running.run(str(path), _FILES, partial(_read_linked_names, running=running), glob)
+    names.sort(key=lambda name: (name.rstrip("/").count("/"), name))
+    return names[:limit], running.is_stopped or len(names) > limit or len(names) >= _MOST_FILES
+
+
+def _count_left_out(running: Running, path: Path, glob: str) -> LeftOut:
+    place = str(path)
+    names, secrets, links = running.run(place, _FILES, _read_judged_names, glob)
+    unreadable = len(running.unreadable)
+    shown = running.run(place, _FILES, _read_shown_names) if glob else names
+    every = running.run(place, _FILES, _read_shown_names, glob, all=True)
+    known = set(names)
+    more = running.is_stopped or len(names) >= _MOST_FILES or len(every) >= _MOST_FILES
+    ignored = [] if more else [name for name in every if name not in known]
+    return LeftOut(
+        secrets,
+        len(ignored),
+        _find_places(ignored, shown),
+        unreadable=unreadable,
+        links=links,
+        unfitting=0 if names else len(shown),
+        more=more,
+    )
+
+
+def _build_result(
+    stream: IO[bytes], source: Source, query: SearchQuery, is_whole: bool, over_lines: bool
+) -> SearchResult:
     found: list[Match] = []
     long: list[bytes] = []
     count, cut = 0, False
-    for match in _read_matches(stream, source, long, over_lines=over_lines):
+    records = _read_records(stream, long, _LONGEST_LINES if is_whole else _LONGEST_LINE)
+    for match in _read_matches(records, source, over_lines=over_lines):
         count += match.is_match
         if count > query.limit:
             cut = True
             break
         found.append(match)
-    names = (source.path_of(f"./{name}") for name in source.shown(_list_names(long)))
-    return SearchResult(_keep_near(found, query.context), cut, LeftOut(long=tuple(names)))
+    left = tuple(source.path_of(f"./{name}") for name in source.shown(_list_names(long)))
+    left_out = LeftOut(more=bool(left)) if is_whole else LeftOut(long=left)
+    return SearchResult(_keep_near(found, query.context), cut, left_out)
 
 
 def _list_names(records: Iterable[bytes]) -> list[str]:
@@ -306,14 +287,22 @@ def _keep_near(found: Iterable[Match], context: int) -> tuple[Match, ...]:
 
 
 def _merge_results(one: SearchResult, other: SearchResult) -> SearchResult:
-    lines = {(each.path, each.line): each for each in (*other.matches, *one.matches) if not each.is_match}
-    lines |= {(each.path, each.line): each for each in (*other.matches, *one.matches) if each.is_match}
-    left_out = replace(one.left_out, long=max(one.left_out.long, other.left_out.long, key=len))
-    return SearchResult(tuple(lines[at] for at in sorted(lines)), one.cut or other.cut, left_out)
+    """Return all lines of both: where both have one, a match, and rather the text that is whole."""
+    lines: dict[tuple[str, int], Match] = {}
+    for each in (*other.matches, *one.matches):
+        known = lines.setdefault((each.path, each.line), each)
+        best = known if "\ufffd" in each.text else each
+        lines[each.path, each.line] = replace(best, is_match=each.is_match or known.is_match)
+    long = Counter(one.left_out.long) | Counter(other.left_out.long)  # both may have seen the same
+    return SearchResult(
+        tuple(lines[at] for at in sorted(lines)),
+        one.cut or other.cut,
+        replace(one.left_out + other.left_out, long=tuple(long.elements())),
+    )
 
 
-def _read_matches(stream: IO[bytes], source: Source, long: list[bytes], *, over_lines: bool) -> Iterator[Match]:
-    for record in map(_record.decode, _read_records(stream, long)):
+def _read_matches(records: Iterable[bytes], source: Source, *, over_lines: bool) -> Iterator[Match]:
+    for record in map(_record.decode, records):
         data = record.data
         if record.type not in ("match", "context") or not (data.path and data.lines and data.line_number):
             continue
@@ -324,28 +313,30 @@ def _read_matches(stream: IO[bytes], source: Source, long: list[bytes], *, over_
         if not source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
             continue
         for at, line in enumerate(str(data.lines).removesuffix("\n").split("\n")):
-            text = shorten_line(line.rstrip("\r"), MATCH_LINE)
+            text = shorten_line(line.rstrip("\r").replace("\0", "\ufffd"), MATCH_LINE)
             yield Match(source.path_of(name), data.line_number + at, text, at in marked)
 
 
 def _find_marked(data: _Data, *, over_lines: bool) -> set[int]:
-    """Return the lines of a match, from 0, without blank ones around it. `over_lines`: only if there are several."""
+    """Return the lines of a match, from 0, without blank ones around it. `over_lines`: only of one over their ends."""
     raw = data.lines.raw if data.lines else b""
     marked: set[int] = set()
+    at = first = 0
     for found in data.submatches:
         text = raw[found.start : found.end]
         start = found.start + len(text) - len(text.lstrip()) if text.strip() else found.start
         end = max(start, found.start + len(text.rstrip()) - 1)
-        first, last = raw.count(b"\n", 0, start), raw.count(b"\n", 0, end)
-        if last > first or not over_lines:
+        first += raw.count(b"\n", at, start)
+        at, last = start, first + raw.count(b"\n", start, end)
+        if b"\n" in text or not over_lines:
             marked.update(range(first, min(last + 1, first + _MOST_MARKED)))
     return marked
 
 
-def _read_records(stream: IO[bytes], long: list[bytes]) -> Iterator[bytes]:
+def _read_records(stream: IO[bytes], long: list[bytes], longest: int) -> Iterator[bytes]:
     """The lines of the stream, without overlong ones; the beginnings of those that are matches go to `long`."""
     whole = True
-    while line := stream.readline(_LONGEST_RECORD):
+    while line := stream.readline(longest):
         if whole and line.endswith(b"\n"):
             yield line
         elif whole and line.startswith(b'{"type":"match"'):
@@ -354,34 +345,55 @@ def _read_records(stream: IO[bytes], long: list[bytes]) -> Iterator[bytes]:
 
 
 def _decode_files(
-    stream: IO[bytes], source: Source, folder: str, encodings: Mapping[str, str]
+    names: Iterable[str], source: Source, folder: str, running: Running
 ) -> tuple[dict[str, str], LeftOut]:
-    """Write the texts of the files named as UTF-8 below a folder, and return whose they are."""
+    """Write the texts of the files as UTF-8 below a folder, and return whose they are."""
     places: dict[str, str] = {}
-    undecodable, large, room = 0, 0, _BYTES_DECODED
-    for name in _read_names(stream, source):
-        if room <= 0 or len(places) >= _MOST_DECODED:
-            large += 1
-            continue
+    undecodable, too_large, room = 0, 0, _BYTES_DECODED
+    for name in names:
+        if running.is_late or room <= 0 or len(places) == _MOST_DECODED:
+            return places, LeftOut(undecodable=undecodable, large=too_large, more=True)
         try:
-            text = source.decode(name, encodings)
+            text = source.decode(name, running.encodings, lambda: running.is_late)
         except OSError as error:
-            large += error.errno == EFBIG
+            too_large += error.errno == EFBIG
             continue
-        if text is None:
-            undecodable += 1
-        else:
+        undecodable += text is None
+        if text:
             place = f"{folder}/{len(places):05}"
             with open(place, "w", encoding="utf-8", errors="replace", newline="") as file:
                 file.write(text)
             places[place] = source.path_of(f"./{name}")
             room -= len(text)
-    return places, LeftOut(undecodable=undecodable, large=large)
+    return places, LeftOut(undecodable=undecodable, large=too_large)
 
 
-def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...]]:
-    names = _read_names(stream, source)
-    return names, tuple(sorted(filter(source.is_secret, names)))
+def _find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
+    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    counts = Counter(_outermost(name, shown) for name in ignored)
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
+
+
+def _outermost(name: str, shown: set[str]) -> str:
+    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
+    return next((f"{folder}/" for folder in folders if folder not in shown), name)
+
+
+def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...], int]:
+    """Return the names, those of them that may hold secrets, and the number of links that lead elsewhere."""
+    names = _read_shown_names(stream, source)
+    return names, tuple(sorted(filter(source.is_secret, names))), sum(1 for _ in source.links(names, outside=True))
+
+
+def _read_linked_names(stream: IO[bytes], source: Source, running: Running) -> list[str]:
+    """Return the names, with those of links, which ripgrep leaves out."""
+    names = _read_shown_names(stream, source)
+    return names if running.is_stopped else [*names, *source.shown([*source.links(names)])]
+
+
+def _read_shown_names(stream: IO[bytes], source: Source) -> list[str]:
+    return source.shown(_read_names(stream, source))
 
 
 def _read_names(stream: IO[bytes], source: Source) -> list[str]:
@@ -390,4 +402,4 @@ def _read_names(stream: IO[bytes], source: Source) -> list[str]:
     while len(names) < _MOST_FILES and (chunk := stream.read(1 << 16)):
         *whole, rest = (rest + chunk).split(b"\0")
         names += [os.fsdecode(name)[2:] for name in whole]  # each begins with the operand, ./
-    return source.shown(names)
+    return names

@@ -5,15 +5,15 @@ What must stay true: a pattern only narrows. It never shows what an ignore file 
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeAlias
 
 from halocline.files.blocking import list_above
 from halocline.files.regular import read_regular
-from halocline.policy.patterns import find_match, matches_any
+from halocline.policy.patterns import find_match, keep_valid, matches_any, names_one, split_patterns
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
@@ -21,11 +21,7 @@ Parts: TypeAlias = tuple[str, ...]
 
 _UNSEARCHED = Path(__file__).with_name("unsearched.txt")
 _LISTS = (".git/info/exclude", ".gitignore", ".ignore", ".rgignore")
-_OUTSIDE_BRACES = r"(?![^{]*\})"
-_FOLDERS = compile_later(r"(?!^\*\*/)[*?\[{!]|(^|/)[^./]*/?$")
-"""Patterns that are not the name of one file."""
-_BRACES = compile_later(r"\{([^{}]*)\}")
-_MOST_PLACES = 4
+_BRACES = compile_later(r"(?<!\\)[{}]")
 _NEVER = "--glob=!.{git,hg,svn,jj,bzr}"
 
 
@@ -38,7 +34,7 @@ class Rules(Value, frozen=True):
     @property
     def names_one(self) -> bool:
         """True if the patterns are names of files, which are searched even if an ignore file leaves them out."""
-        return bool(self.patterns) and not any(map(_FOLDERS.search, self.patterns))
+        return bool(self.patterns) and all(map(names_one, self.patterns))
 
     def fits(self, name: str) -> bool:
         """Return True if a file fits the patterns."""
@@ -61,8 +57,7 @@ class Rules(Value, frozen=True):
 
 def build_rules(place: str, root: str, glob: str, *, all: bool = False) -> Rules:
     """Build the rules for a folder; `root` is the opened folder that it is in, if any. `all`: nothing is ignored."""
-    patterns = tuple(dict.fromkeys(fit for one in split_patterns(glob) for fit in _place_pattern(one, place)))
-    patterns = tuple(f"{one.rstrip('/')}/**" if os.path.isdir(f"{place}/{one}") else one for one in patterns)
+    patterns = _read_patterns(glob, place)
     if all:
         return Rules(patterns)
     named = {part for one in patterns for part in one.split("/")}
@@ -70,38 +65,38 @@ def build_rules(place: str, root: str, glob: str, *, all: bool = False) -> Rules
     return Rules(patterns, (*installed, *_list_above(place, root)))
 
 
-def find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
-    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
-    counts = Counter(_outermost(name, shown) for name in ignored)
-    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
+def _read_patterns(glob: str, place: str) -> tuple[str, ...]:
+    """Return the patterns for files in a folder. Raises ToolFailure if one says nothing."""
+    try:
+        placed = dict.fromkeys(fit for one in split_patterns(glob) for fit in _place_pattern(one, place))
+    except ValueError as error:
+        raise ToolFailure(f"The pattern cannot be used: {error}. Write fewer.") from None
+    patterns = dict.fromkeys(fit for one in placed for fit in _write_literally(one, place))
+    valid = keep_valid(tuple(patterns))
+    if glob and not any(one in valid for one in patterns):
+        raise ToolFailure(f"{glob!r} is no pattern for files. Write one like `*.ts` or `src/**`.")
+    return valid
 
 
-def _outermost(name: str, shown: set[str]) -> str:
-    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
-    return next((f"{folder}/" for folder in folders if folder not in shown), name)
+def _write_literally(pattern: str, place: str) -> Iterator[str]:
+    """Yield a pattern as it works: a folder with all that is in it; brackets also as they stand, as in `[id].ts`."""
+    if os.path.isdir(f"{place}/{pattern}"):
+        yield f"{_escape(pattern.rstrip('/'))}/**"
+        return
+    sign = "!" if pattern[0] == "!" else ""
+    yield _BRACES.sub(r"\\\g<0>", pattern)
+    if (literal := sign + _escape(pattern[len(sign) :], keeping="*?")) != pattern:
+        yield literal
+
+
+def _escape(pattern: str, keeping: str = "") -> str:
+    return re.sub(r"[*?\[\]{}\\]", lambda found: found[0] if found[0] in keeping else f"\\{found[0]}", pattern)
 
 
 def _below(pattern: str) -> str:
     """Return the line for all that is in folders that fit a pattern."""
     inside = pattern.rstrip("/")
     return f"!{inside}/**" if "/" in inside else f"!**/{inside}/**"
-
-
-def split_patterns(text: str) -> tuple[str, ...]:
-    """Return the patterns of one text: `*.ts,*.tsx`, `*.ts *.tsx` and `*.{ts,tsx}` are all two."""
-    ones = [one.strip() for one in re.split(f",{_OUTSIDE_BRACES}", text)]
-    spaced = [one.split() if all(re.search(r"[*.]", part) for part in one.split()) else [one] for one in ones]
-    return tuple(each for few in spaced for one in few for each in _expand_braces(one) if each)
-
-
-def _expand_braces(pattern: str) -> Iterator[str]:
-    found = _BRACES.search(pattern)
-    if found is None:
-        yield pattern.removeprefix("./")
-        return
-    for choice in found[1].split(","):
-        yield from _expand_braces(pattern[: found.start()] + choice.strip() + pattern[found.end() :])
 
 
 def _place_pattern(pattern: str, place: str) -> Iterator[str]:
@@ -128,7 +123,7 @@ def _list_above(place: str, root: str) -> list[str]:
     kept: list[list[str]] = []
     for folder in (one for one in above if len(one) >= len(top)):
         lines = [line for name in _LISTS for line in _read_lines(f"{folder}/{name}")]
-        if _hides(tuple(lines), place[len(folder) + 1 :]):
+        if _hides(keep_valid(tuple(lines)), place[len(folder) + 1 :]):
             break
         kept.append([said for line in lines for said in _say_below(line, tuple(place[len(folder) + 1 :].split("/")))])
     return [line for lines in reversed(kept) for line in lines]
@@ -136,9 +131,15 @@ def _list_above(place: str, root: str) -> list[str]:
 
 def _hides(lines: tuple[str, ...], folder: str) -> bool:
     """True if ignore lines hide a folder or all that is in it."""
-    if not lines or matches_any(lines, folder):
-        return bool(lines)
+    parts = folder.split("/")
+    if any(_says_last(lines, f"{'/'.join(parts[: at + 1])}/") for at in range(len(parts))):
+        return True
     return matches_any(lines, f"{folder}/any name") and not any(line[0] == "!" for line in lines)
+
+
+def _says_last(lines: tuple[str, ...], folder: str) -> bool | None:
+    """Return what the last line that matches a folder says: one for all files may come before one for all folders."""
+    return next((said for line in reversed(lines) if (said := find_match((line,), folder)) is not None), None)
 
 
 def _say_below(line: str, folder: Parts) -> list[str]:
@@ -147,19 +148,26 @@ def _say_below(line: str, folder: Parts) -> list[str]:
     pattern = line[len(sign) :]
     if "/" not in pattern.rstrip("/"):
         return [line]
-    end = "/" if pattern[-1] == "/" else ""
+    end = "/" if pattern[-1:] == "/" else ""
     return [f"{sign}/{'/'.join(rest)}{end}" for rest in _rests(tuple(pattern.strip("/").split("/")), folder) if rest]
 
 
 def _rests(pattern: Parts, folder: Parts) -> set[Parts]:
     """Return what is left of a pattern once it has matched a folder."""
-    if not folder:
-        return {pattern}
-    if not pattern:
-        return set()
-    if pattern[0] == "**":
-        return {pattern}.union(*(_rests(pattern[1:], folder[at:]) for at in range(len(folder) + 1)))
-    return _rests(pattern[1:], folder[1:]) if fnmatchcase(folder[0], pattern[0]) else set()
+    places = _skip_any({0}, pattern)
+    for name in folder:
+        stay = {at for at in places if pattern[at : at + 1] == ("**",)}
+        fitting = {at for at in places - stay if at < len(pattern) and fnmatchcase(name, pattern[at])}
+        places = _skip_any(stay | {at + 1 for at in fitting}, pattern)
+    return {pattern[at:] for at in places}
+
+
+def _skip_any(places: set[int], pattern: Parts) -> set[int]:
+    """Add what follows each `**`, which may stand for no folder."""
+    for at, part in enumerate(pattern):
+        if part == "**" and at in places:
+            places = places | {at + 1}
+    return places
 
 
 def _read_lines(path: str) -> list[str]:
@@ -168,4 +176,12 @@ def _read_lines(path: str) -> list[str]:
         text = read_regular(path).decode("utf-8", "replace")
     except OSError:
         return []
-    return [line for line in map(str.rstrip, text.split("\n")) if line and not line.startswith("#")]
+    lines = (_trim_line(line) for line in text.removeprefix("\ufeff").split("\n"))
+    return [line for line in lines if line.strip("!") and not line.startswith("#")]
+
+
+def _trim_line(line: str) -> str:
+    """Cut the blanks at the end, but for one that is escaped."""
+    bare = line.rstrip()
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return f"{bare} " if slashes % 2 and line[len(bare) : len(bare) + 1] == " " else bare

@@ -4,33 +4,37 @@ The search program walks a folder by itself, so its results are checked again: a
 below the folder without links and may be read.
 """
 
+import codecs
 import os
 import re
 import stat
 import subprocess
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from errno import EFBIG
 from functools import partial
 from io import BufferedReader, FileIO, TextIOWrapper
 from itertools import islice
 
 from halocline.edits.text import BinaryContent, decode_text
-from halocline.files.opening import NOT_REGULAR, open_below, open_resolved
+from halocline.files.opening import NOT_REGULAR, links_below, open_below, open_resolved
+from halocline.files.real_paths import find_real_path
 from halocline.files.regular import read_from
 from halocline.hosts.files.declared_encodings import find_declared
 from halocline.hosts.search_rules import Rules, build_rules
+from halocline.policy.paths import is_within
 from halocline.ports.host import Scope
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import ToolFailure
 
-_LARGEST_ENCODED = 20_000_000
-"""Largest file in bytes that is decoded to be searched."""
+LARGEST_DECODED = 20_000_000
+"""Largest file in bytes that is decoded to check a line; UTF-8 files are checked at the line's offset."""
 _BEGINNING = 1 << 13
 """Bytes in which a file that is not text shows it, usually."""
 _PIPE = 1 << 14
+_PIECE = 1 << 20
 _BY_DESCRIPTOR = "/proc/self/fd"
 _KEPT = r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT"
 
@@ -96,9 +100,32 @@ class Source:
             return names
         return [name for name in names if not self._scope.hides(os.path.join(self._place, name))]
 
+    def links(self, names: Iterable[str], *, outside: bool = False) -> Iterator[str]:
+        """Yield the links beside names, one to a folder with a slash; `outside`: those to what is not searched."""
+        folders = {""}
+        for folder in (name.rpartition("/")[0] for name in names):
+            while folder not in folders:
+                folders.add(folder)
+                folder = folder.rpartition("/")[0]
+        for folder in folders:
+            for name, is_folder in links_below(self._fd, folder):
+                inside = f"{folder}/{name}" if folder else name
+                if not (outside and self._leads_inside(inside)) and not self._hides_target(inside):
+                    yield inside + "/" * is_folder
+
     def is_secret(self, name: str) -> bool:
         """True if a file may contain secrets, so it is not searched."""
         return self._scope is not None and self._scope.is_secret(os.path.join(self._place, name))
+
+    def _leads_inside(self, name: str) -> bool:
+        """True if a link leads to what is searched, or to nothing."""
+        path = os.path.join(self._place, name)
+        return not os.path.exists(path) or is_within(os.path.realpath(path), self._place)
+
+    def _hides_target(self, name: str) -> bool:
+        with suppress(OSError):
+            return bool(self._scope and self._scope.hides(find_real_path(os.path.join(self._place, name))))
+        return False
 
     def close(self) -> None:
         """Close the file that was checked last."""
@@ -127,8 +154,8 @@ class Source:
         wanted = [one.rstrip("\r") for one in line.decode("utf-8", "replace").removesuffix("\n").split("\n")]
         return self._lines.take(number, len(wanted)) == wanted
 
-    def decode(self, name: str, encodings: Mapping[str, str]) -> str | None:
-        """The text of a file that may be read, with LF line ends; None if it is not text.
+    def decode(self, name: str, encodings: Mapping[str, str], is_over: Callable[[], bool]) -> str | None:
+        """The text of a file that may be read, with LF line ends; None if it is not text, empty if it is UTF-8.
 
         Raises:
             OSError: it may not be read, or is too large to decode (`EFBIG`).
@@ -138,13 +165,15 @@ class Source:
             raise PermissionError(name)
         try:
             os.lseek(fd, 0, os.SEEK_SET)
+            if os.fstat(fd).st_size > LARGEST_DECODED:
+                if not _is_marked_wide(fd):  # the program itself reads those
+                    _require_plain(fd, is_over)
+                return ""
             declared = find_declared(os.path.join(self._place, name) if self.is_folder else self._place, encodings)
-            if not declared:
-                decode_text(read_from(fd, _BEGINNING))
-            if os.fstat(fd).st_size > _LARGEST_ENCODED:
-                raise OSError(EFBIG, name)
+            if not declared and b"\0" in (beginning := read_from(fd, _BEGINNING)):
+                decode_text(beginning)
             os.lseek(fd, 0, os.SEEK_SET)
-            return decode_text(read_from(fd, _LARGEST_ENCODED), declared).text.replace("\r\n", "\n")
+            return decode_text(read_from(fd, LARGEST_DECODED), declared).text.replace("\r\n", "\n")
         except BinaryContent:
             return None
         finally:
@@ -173,12 +202,17 @@ def _hold_text(text: str) -> Iterator[int]:
         os.write(fd, text.encode())
     else:
         fd, end = os.pipe()
-        os.write(end, text.encode()[-_PIPE:])
+        os.write(end, _cut_lines(text.encode(), _PIPE))
         os.close(end)
     try:
         yield fd
     finally:
         os.close(fd)
+
+
+def _cut_lines(text: bytes, most: int) -> bytes:
+    """The last whole lines that have room."""
+    return text if len(text) <= most else text[-most:].partition(b"\n")[2]
 
 
 @contextmanager
@@ -201,7 +235,7 @@ class _MarkedLines:
 
     def __init__(self, file: int) -> None:
         os.lseek(file, 0, os.SEEK_SET)
-        encoding = "utf-16" if os.pread(file, 2, 0) in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig"
+        encoding = "utf-16" if _is_marked_wide(file) else "utf-8-sig"
         data = BufferedReader(FileIO(file, closefd=False))
         self._text = TextIOWrapper(data, encoding, errors="replace", newline="\n")
         self.passed = 0
@@ -211,3 +245,23 @@ class _MarkedLines:
         found = islice(self._text, number - 1 - self.passed, number - 1 - self.passed + count)
         self.passed = number - 1 + count
         return [line.rstrip("\r\n") for line in found]
+
+
+def _is_marked_wide(file: int) -> bool:
+    return os.pread(file, 2, 0) in (BOM_UTF16_LE, BOM_UTF16_BE)
+
+
+def _require_plain(file: int, is_over: Callable[[], bool]) -> None:
+    """Read a file of any size. Raises BinaryContent, or OSError (`EFBIG`): it is not UTF-8, or time is over."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    piece = b"\n"
+    while piece:
+        piece = os.read(file, _PIECE)
+        if b"\0" in piece:
+            raise BinaryContent("It has a NUL.")
+        try:
+            decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError:
+            raise OSError(EFBIG, "too large to decode") from None
+        if is_over():
+            raise OSError(EFBIG, "too large to look at")

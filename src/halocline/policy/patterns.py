@@ -1,10 +1,20 @@
-"""Patterns in `.gitignore` syntax."""
+"""Patterns in `.gitignore` syntax, and texts of several such patterns."""
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from halocline.protocol.patterns import compile_later
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+MOST_PATTERNS = 1_000
+_OUTSIDE_BRACES = r"(?![^{]*\})"
+_FOLDERS = compile_later(r"[*?\[{!]|(^|/)[^./]*/?$")
+"""Patterns that are not the name of one file."""
+_BRACES = compile_later(r"\{([^{}]*)\}")
 
 
 def matches_any(lines: tuple[str, ...], path: str) -> bool:
@@ -19,6 +29,48 @@ def find_match(lines: tuple[str, ...], path: str) -> bool | None:
     The path of a folder ends in a slash.
     """
     return _build_spec(lines).check_file(path).include if lines else None
+
+
+def keep_valid(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines that are patterns, as git skips the others."""
+    return lines if _is_valid(lines) else tuple(one for one in lines if _is_valid((one,)))
+
+
+def split_patterns(text: str) -> tuple[str, ...]:
+    """Return the patterns of one text: `*.ts,*.tsx`, `*.ts *.tsx` and `*.{ts,tsx}` are all two.
+
+    Raises ValueError: there are too many.
+    """
+    ones = [one.strip() for one in re.split(f",{_OUTSIDE_BRACES}", text)]
+    spaced = [one.split() if all(re.search(r"[*.]", part) for part in one.split()) else [one] for one in ones]
+    found: list[str] = []
+    for pattern in (each for few in spaced for one in few for each in _expand_braces(one)):
+        found += [pattern] if pattern.strip("!") else []
+        if len(found) > MOST_PATTERNS:
+            raise ValueError(f"it has over {MOST_PATTERNS:,} patterns")
+    return tuple(found)
+
+
+def names_one(pattern: str) -> bool:
+    """True if a pattern is the name of one file, in this or any folder."""
+    return not _FOLDERS.search(pattern.removeprefix("**/"))
+
+
+def _expand_braces(pattern: str) -> Iterator[str]:
+    found = _BRACES.search(pattern)
+    if found is None:
+        yield pattern.removeprefix("./")
+        return
+    for choice in found[1].split(","):
+        yield from _expand_braces(pattern[: found.start()] + choice.strip() + pattern[found.end() :])
+
+
+@cache
+def _is_valid(lines: tuple[str, ...]) -> bool:
+    try:
+        return "\0" not in "".join(lines) and _build_spec(lines) is not None
+    except (ValueError, re.error):
+        return False
 
 
 @cache

@@ -265,7 +265,7 @@ class LeftOut(Value, frozen=True):
 
     `secrets` may hold secrets; `ignored` counts what ignore files leave out, and installed code, mostly in `places`.
     `undecodable` are not text, `large` too large or too many to decode, `long` has the file of each match in an
-    overlong line.
+    overlong line. `unreadable` files and folders could not be opened; `links` lead elsewhere and were not followed.
     `unfitting` counts the files that there are if none fits the patterns. `more`: there may be more of each.
     """
 
@@ -275,6 +275,8 @@ class LeftOut(Value, frozen=True):
     undecodable: int = 0
     large: int = 0
     long: tuple[str, ...] = ()
+    unreadable: int = 0
+    links: int = 0
     unfitting: int = 0
     more: bool = False
 

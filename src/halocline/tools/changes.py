@@ -129,6 +129,10 @@ def require_encodable(was: Original, file: TextFile) -> None:
     try:
         encode_text(file)
     except NotEncodable as error:
+        if was.data is None:
+            text = error.text.replace("The file is encoded", "Files of this name are declared")
+            hint = "Write it as an escape, or have another encoding declared for them."
+            raise ToolFailure(f"{was.name} is not created. {text} {hint}") from None
         raise ToolFailure(f"{was.name} is unchanged. {error.text} {error.hint}") from None
 
 

@@ -46,9 +46,9 @@ def _list_reasons(left: LeftOut) -> Iterator[str]:
         more = ", …" if len(left.places) > _PLACES else ""
         places = ", ".join(map(make_printable, left.places[:_PLACES])) + more
         yield count_files(left.ignored, "ignored") + (f" ({places}; name one as path)" if places else "")
+    if left.links:
+        yield f"{left.links:,} link{'s' * (left.links != 1)} that lead{'s' * (left.links == 1)} elsewhere"
     yield from _list_unreadable(left)
-    if left.more:
-        yield "perhaps more, as counting took too long"
 
 
 def _list_unreadable(left: LeftOut) -> Iterator[str]:
@@ -58,3 +58,7 @@ def _list_unreadable(left: LeftOut) -> Iterator[str]:
         yield f"{count_files(left.large)} of another encoding, too large or too many to decode"
     if left.long:
         yield f"{len(left.long):,} match{'es' * (len(left.long) != 1)} in lines of over 1 MB"
+    if left.unreadable:
+        yield f"{left.unreadable:,} unreadable file{'s or folders' if left.unreadable > 1 else ' or folder'}"
+    if left.more:
+        yield "perhaps more, as looking took too long"

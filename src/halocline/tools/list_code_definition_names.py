@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import DEFINITIONS, fit_lines
+from halocline.edits.text import read_source
 from halocline.ports.code import Definition
 from halocline.ports.host import LeftOut, SearchQuery
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
@@ -106,13 +107,13 @@ def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
 
 async def _read_definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
     with explaining_errors(path, ctx):
-        return await ctx.host.code.definitions(path.name, await ctx.host.files.read(path, _LARGEST + 1))
+        return await ctx.host.code.definitions(path.name, await read_source(ctx.host.files, path, _LARGEST + 1))
 
 
 async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition, ...]:
     """Return the definitions of a file found by a search; none if it is gone or cannot be read."""
     try:
-        return await ctx.host.code.definitions(path.name, await ctx.host.files.read(path, _LARGEST + 1)) or ()
+        return await ctx.host.code.definitions(path.name, await read_source(ctx.host.files, path, _LARGEST + 1)) or ()
     except OSError:
         return ()
 

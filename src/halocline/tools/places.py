@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from halocline.files.meant_paths import find_meant, find_near
@@ -80,10 +80,19 @@ async def _list_names(folder: Path, ctx: ToolContext) -> list[str]:
 
 
 async def _suggest_paths(text: str, path: Path, names: list[str], ctx: ToolContext) -> str:
-    if path.is_relative_to(ctx.workspace):
+    meant = [shown_path(path.with_name(name), ctx) for name in find_near(path.name, names)]
+    if not meant and path.is_relative_to(ctx.workspace):
         meant = await find_meant(text, ctx.workspace, ctx.host.files, ctx.host.search)
-    else:
-        meant = [shown_path(path.with_name(name), ctx) for name in find_near(path.name, names)]
     if meant:
         return f" Did you mean {' or '.join(map(make_printable, meant))}?"
-    return f" Use list_files to see what {shown_path(path.parent, ctx)} holds." if names else ""
+    holds = path.parent if names else await _find_folder_above(path, ctx)
+    return f" Use list_files to see what {make_printable(shown_path(holds, ctx))} holds." if holds else ""
+
+
+async def _find_folder_above(path: Path, ctx: ToolContext) -> Path | None:
+    """Return the nearest folder of the workspace that is there; None for a path outside."""
+    with suppress(OSError):
+        for folder in path.parents if path.is_relative_to(ctx.workspace) else ():
+            if (found := await ctx.host.files.info(folder)) and found.is_dir:
+                return folder
+    return None

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from halocline import tools
 from halocline.context.budget import FILE, Budget, fit_lines
-from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
+from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, is_utf8, lines_of
 from halocline.ports.blobs import blob_reference
 from halocline.ports.documents import DocumentKind
 from halocline.ports.host import FileInfo
@@ -104,6 +104,10 @@ async def _show_file(name: str, path: Path, data: bytes, input: Input, ctx: Tool
     try:
         return _show_window(decode_text(data, ctx.host.files.declared_encoding(path)), input, ctx)
     except BinaryContent:
+        if data.count(b"\n") > data.count(b"\0") and is_utf8(data):
+            raise ToolFailure(
+                f"{name} has NUL bytes, so it is not read as text. To see its lines, use search_files with path={name}."
+            ) from None
         return await tools.pictures.show_picture(name, data, ctx)
 
 

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from halocline import edits
-from halocline.edits.text import EditError
+from halocline.edits.text import EditError, Offsets, lines_of, to_lf
 from halocline.ports.host import LARGEST_EDIT
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
@@ -87,14 +88,17 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
 
 
 def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Change:
-    lines = was.file.view.splitlines(keepends=True)
+    lines = lines_of(was.file.view)
     at = before - 1 if before else len(lines)
     if was.data is None or not 0 <= at <= len(lines):
         raise ToolFailure(f"{was.name} has no line {before}: it has {len(lines)}. Nothing changed.")
-    if at and not lines[at - 1].endswith("\n"):
-        lines[at - 1] += "\n"
-    new = text if text.endswith("\n") or at == len(lines) else f"{text}\n"
-    file = was.file.with_view("".join([*lines[:at], new, *lines[at:]]))
+    whole = was.file.text
+    place = Offsets(whole).original(min(sum(len(line) + 1 for line in lines[:at]), len(was.file.view)))
+    new = to_lf(text)
+    new = new if new.endswith("\n") or at == len(lines) else f"{new}\n"
+    new = f"\n{new}" if place and whole[place - 1] != "\n" else new
+    file = replace(was.file, text=whole[:place] + new.replace("\n", was.file.eol) + whole[place:])
+    changes.require_encodable(was, file)
     return changes.Change(was, file, f"Edited {was.name}: new lines from line {at + 1} on.")
 
 

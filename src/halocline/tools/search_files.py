@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import LISTING, MATCHES, fit_lines
+from halocline.policy.patterns import names_one, split_patterns
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import LeftOut, SearchQuery, SearchResult
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
@@ -44,8 +45,11 @@ def summary(input: Input) -> Summary:
 
 def _secrets_named(input: Input) -> tuple[str, ...]:
     """Return the paths of files that the pattern names and that may hold secrets: the gate judges them as paths."""
-    names = [name.strip().removeprefix("**/") for name in (input.file_pattern or "").split(",")]
-    named = [name for name in names if not any(sign in name for sign in "*?[{") and is_secret(os.path.basename(name))]
+    try:
+        names = [name.removeprefix("**/") for name in split_patterns(input.file_pattern or "")]
+    except ValueError:  # the search refuses them
+        return ()
+    named = [name for name in names if names_one(name) and is_secret(os.path.basename(name))]
     return tuple(os.path.join(input.path, name.lstrip("/")) for name in named)
 
 
@@ -62,8 +66,12 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     seen = sum(matches for _, matches in lines[: len(fitted.lines)])
     if seen == total and not result.cut:
         return ToolOutput.of("\n".join([*fitted.lines, *list_unseen(result.left_out)]))
+    seen, total = (seen, total) if input.show == "lines" else (len(fitted.lines), len(lines))
+    what = "matches" if input.show == "lines" else "files"
     of = f"more than {total:,}" if result.cut else f"{total:,}"
-    footer = f"[{seen:,} of {of} matches, most relevant files first; narrow regex, path or file_pattern]"
+    footer = f"[{seen:,} of {of} {what}, most relevant files first; narrow regex, path or file_pattern]"
+    if result.cut and input.show == "counts":
+        footer = f"[counting ended at {_COUNTED:,} matches: there are more, in these or other files; narrow the search]"
     return ToolOutput.of("\n".join([*fitted.lines, footer, *list_unseen(result.left_out)]))
 
 

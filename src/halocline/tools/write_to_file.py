@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.edits.text import count_lines, lines_of, to_lf
+from halocline.edits.text import count_lines, give_mark, lines_of, take_utf8, to_lf
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.kinds import Diff, ToolKind
 from halocline.tools import changes
@@ -38,8 +38,10 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     changes.require_as_known(was, ctx)
     content = changes.restore_secrets(_strip_fence(input.path, input.content), was, ctx)
     file = was.file.with_view(content) if was.data else replace(was.file, text=content)
+    file = give_mark(take_utf8(file), ctx.host.files.declared_encoding(was.path))
     changes.require_encodable(was, file)
-    return changes.Change(was, file, _describe_write(was, content))
+    converted = " It is now UTF-8; its encoding was uncertain." if file.encoding != was.file.encoding else ""
+    return changes.Change(was, file, _describe_write(was, content) + converted)
 
 
 def _describe_write(was: changes.Original, content: str) -> str:

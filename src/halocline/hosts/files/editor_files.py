@@ -120,17 +120,24 @@ class EditorFiles:
     async def _find_mark(self, place: str) -> Mark | None:
         return (await self._disk.marks(Path("/"), [place]))[0] if place else None
 
-    async def _with_unsaved(self, place: str, mark: Mark | None, data: bytes) -> bytes:
-        """Return what was read from disk with unsaved changes, if nothing changed it meanwhile."""
-        is_text = b"\0" not in data and len(data) <= LARGEST
+    async def _with_unsaved(self, place: str, mark: Mark | None, data: bytes, *, is_needed: bool = False) -> bytes:
+        """Return what was read from disk with unsaved changes, if nothing changed it meanwhile.
+
+        Raises FileChangedOutside if it `is_needed` and the file's encoding lacks them: they would be overwritten.
+        """
+        declared = self.declared_encoding(Path(place))
+        is_text = b"\0" not in data and len(data) <= LARGEST and read_text(data, declared) is not None
         if not is_text or (self._scope and self._scope.refusal(place)):
             return data
         text = await self._editor.read(place)
         if text is None or mark is None or await self._find_mark(place) != mark:
             return data
-        with suppress(EditError):
-            return self._unsaved.merge(place, mark, data, text, self.declared_encoding(Path(place)))
-        return data
+        try:
+            return self._unsaved.merge(place, mark, data, text, declared)
+        except EditError:
+            if is_needed:
+                raise FileChangedOutside(place) from None
+            return data
 
     async def _read_disk(self, path: Path) -> bytes | None:
         with suppress(FileNotFoundError):
@@ -142,7 +149,9 @@ class EditorFiles:
         place = self._find_place(path)
         mark = await self._find_mark(place)
         before = await self._read_disk(path)
-        current = await self._with_unsaved(place, mark, before) if place and before is not None else before
+        current = before
+        if place and before is not None:
+            current = await self._with_unsaved(place, mark, before, is_needed=True)
         if current != expected:
             raise FileChangedOutside(str(path))
         return before

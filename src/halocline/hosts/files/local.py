@@ -10,7 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from halocline.files.opening import look_at, open_folder_below, open_resolved, require_regular
+from halocline.files.opening import (
+    leads_to_folder,
+    look_at,
+    open_folder_below,
+    open_resolved,
+    require_regular,
+)
 from halocline.files.real_paths import find_real_path
 from halocline.files.regular import read_from
 from halocline.files.target import MayWrite, admit_path, hold_target
@@ -18,6 +24,7 @@ from halocline.hosts import files
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 _SMALL = 1 << 16
+_FEW = 200
 _BEGINS, _ENDS = ".halo-", ".tmp"
 """Name pattern of a temporary file that will replace another."""
 
@@ -87,14 +94,19 @@ class LocalFiles:
         return await asyncio.to_thread(files.transaction.mend_files, self._journals)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
-        root = f"{folder}/"
-        return [_file_mark(name if name[0] == "/" else root + name) for name in names]
+        if len(names) > _FEW:
+            return await asyncio.to_thread(_file_marks, f"{folder}/", names)
+        return _file_marks(f"{folder}/", names)
 
     async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
         return await asyncio.to_thread(_existing_names, folder, names, self._scope)
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
         return await asyncio.to_thread(_list_folder, path, self._scope)
+
+
+def _file_marks(root: str, names: Sequence[str]) -> list[Mark | None]:
+    return [_file_mark(name if name[0] == "/" else root + name) for name in names]
 
 
 def _file_mark(path: str) -> Mark | None:
@@ -109,7 +121,7 @@ def _file_mark(path: str) -> Mark | None:
 
 def _list_folder(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
     with open_resolved(path, scope) as (fd, place, _), os.scandir(fd) as entries:
-        return sorted((entry.name, entry.is_dir()) for entry in entries if not _is_hidden(entry, place, scope))
+        return sorted((entry.name, leads_to_folder(entry)) for entry in entries if not _is_hidden(entry, place, scope))
 
 
 def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> bool:

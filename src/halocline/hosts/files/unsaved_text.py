@@ -115,8 +115,9 @@ def _is_damaged(view: str, of_file: str) -> bool:
 
 
 def read_text(data: bytes | None, declared: str = "") -> str | None:
-    """Return the text to give to an editor; None for what is no text."""
+    """Return the text to give to an editor; None for what is no text, and where an editor may read it otherwise."""
     try:
-        return None if data is None else decode_text(data, declared).text
+        file = None if data is None else decode_text(data, declared)
     except EditError:
         return None
+    return file.text if file and file.is_certain else None

@@ -20,6 +20,8 @@ TIME_LIMIT = 30.0
 REDIRECTS = (301, 302, 303, 307, 308)
 LARGEST = 5_000_000
 """Largest body in bytes, as received and as unpacked."""
+_CODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+"""Content codings that the connection decodes."""
 HEADERS = {
     "user-agent": f"Mozilla/5.0 (compatible; Halocline/{__version__})",
     "accept": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5",
@@ -86,40 +88,21 @@ async def _read_answer(response: "Response") -> WebAnswer:
     location = headers.get("location", "") if response.status in REDIRECTS else ""
     if location:
         return WebAnswer(response.status, media_type.strip(), location=location)
+    if (coding := headers.get("content-encoding", "").strip().lower()) not in _CODINGS:
+        raise ToolFailure(f"The response uses the content encoding {coding}, which is not supported.")
     async with aclosing(response.body()) as chunks:
-        body, cut = await _unpack_body(chunks, headers.get("content-encoding", ""))
+        body, cut = await _read_body(chunks)
     return WebAnswer(response.status, media_type.strip(), _find_charset(parameters), "", body, cut)
 
 
-async def _unpack_body(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
-    """Return the unpacked body and True if it was cut at the size limit, which also stops decompression bombs."""
-    import zlib
-
-    unpack = _find_unpacker(encoding)
-    parts: list[bytes] = []
-    left = LARGEST
-    try:
-        async for chunk in chunks:
-            part = unpack(chunk, left + 1)
-            parts.append(part[:left])
-            if len(part) > left:
-                return b"".join(parts), True
-            left -= len(part)
-    except zlib.error as error:
-        raise ToolFailure(f"The response could not be decompressed ({error}).") from error
-    return b"".join(parts), False
-
-
-def _find_unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
-    match encoding.strip().lower():
-        case "" | "identity":
-            return lambda data, limit: data
-        case "gzip" | "x-gzip" | "deflate" as name:
-            import zlib
-
-            return zlib.decompressobj(zlib.MAX_WBITS | 32 if name != "deflate" else zlib.MAX_WBITS).decompress
-        case other:
-            raise ToolFailure(f"The response uses the content encoding {other}, which is not supported.")
+async def _read_body(chunks: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """Return the body and True if it was cut at the size limit, which also stops decompression bombs."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > LARGEST:
+            return bytes(body[:LARGEST]), True
+    return bytes(body), False
 
 
 def _find_charset(parameters: str) -> str:

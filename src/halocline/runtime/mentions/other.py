@@ -9,6 +9,7 @@ from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bound_text
 from halocline.context.notes.diagnostics import note_problems
 from halocline.context.notes.jobs import describe_status
 from halocline.context.user_files.mentions import Kind, Mention
+from halocline.edits.text import read_source
 from halocline.policy.gate import decide_call
 from halocline.ports.code import Definition
 from halocline.ports.editor import TerminalCommand
@@ -205,7 +206,7 @@ async def _find_definitions(name: str, outer: tuple[str, ...], ground: Ground, c
         if not ground.admits(place):
             continue
         try:
-            data = await ctx.host.files.read(place, 1_000_000)
+            data = await read_source(ctx.host.files, place, 1_000_000)
         except OSError:  # it changed in the meantime
             continue
         lines = data.decode("utf-8", "replace").split("\n")
