@@ -73,6 +73,7 @@ _SCRIPTS = (
     _Script("big5 cp950 big5hkscs", _PAIR, rb"[\xa1-\xc6][\x40-\x7e\xa1-\xfe]", rb"[\xa4-\xc6][\x40-\x7e]", 2),
 )
 _LEAST_USUAL = 0.95
+_LETTERS, _ASCII_LETTER = compile_later(r"[^\W\d_]+"), compile_later("[A-Za-z]")
 _CYRILLIC = ("cp1251", "koi8_r", "koi8_u", "cp866", "iso8859_5")
 _FEWEST_LETTERS, _LEAST_CYRILLIC, _FEWEST_ASKED = 12, 0.45, 40
 
@@ -190,7 +191,13 @@ def _cyrillic(sample: bytes) -> list[str]:
 
 
 def _score_cyrillic(text: str) -> float:
-    """Rate from 0 to 1 if the letters beyond ASCII are those of Russian, in lower case as most text is."""
+    """Rate from 0 to 1 if the letters beyond ASCII are those of Russian, in lower case as most text is.
+
+    They make up whole words: one among ASCII letters is a Western one.
+    """
+    beyond = [word for word in _LETTERS.findall(text) if not word.isascii()]
+    if 4 * sum(_ASCII_LETTER.search(word) is not None for word in beyond) > len(beyond):
+        return 0.0
     letters = [char for char in text if char > "\x7f"]
     often, rarely = (sum(char in few for char in letters) for few in (_OFTEN, _RARELY))
     return (often - 2 * rarely) / len(letters) if len(letters) >= _FEWEST_LETTERS else 0.0
