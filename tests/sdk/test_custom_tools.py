@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NewType, TypedDict
 
 import msgspec
 import pydantic
@@ -308,6 +308,71 @@ async def test_a_path_among_the_arguments_is_judged_as_that_of_a_built_in_tool(s
         assert (call.text == "acted") is runs, (path, call.text)
 
 
+@dataclasses.dataclass
+class Source:
+    path: Path
+
+
+class Copy(TypedDict):
+    source: Source
+    address: halocline.Url
+
+
+class Picture(pydantic.BaseModel):
+    file: list[Path]
+
+
+Place = NewType("Place", Path)
+HIDDEN = [Source, Copy, Picture, list[Source], dict[str, Path], list[list[Path]], Source | None]
+
+
+@pytest.mark.parametrize("kind", HIDDEN)
+def test_a_path_that_is_too_deep_in_a_type_to_be_judged_makes_no_tool(kind):
+    def take(x: kind) -> None:
+        """Take."""
+
+    with pytest.raises(halocline.UsageError, match="The argument x of the tool take has a path inside") as caught:
+        halocline.tool(take)
+    assert "list[Path]" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [Path, Place, Path | None, Annotated[Path, "x"], list[Place], tuple[Path, ...]])
+async def test_a_path_in_a_list_or_under_another_name_is_judged(scripted, workspace, kind):
+    (workspace / ".env").write_text("KEY=1")
+
+    @halocline.tool(effect="reads")
+    def take(x: kind) -> str:
+        """Take."""
+        return "taken"
+
+    is_one = kind in (Path, Place, Path | None, Annotated[Path, "x"])
+    _, call = await run_tool(scripted, workspace, take, arguments={"x": ".env" if is_one else ["a", ".env"]})
+    assert call.status is CallStatus.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "said"),
+    [
+        (list[halocline.Url], "network", "takes several addresses"),
+        (dict[str, halocline.Url], "network", "takes several addresses"),
+        (Copy, "network", "a path inside|several addresses"),
+        (halocline.Url, "reads", "reaches no server"),
+        (halocline.Url, "edits", "reaches no server"),
+    ],
+)
+def test_an_address_that_would_not_be_judged_makes_no_tool(kind, effect, said):
+    def take(x: kind) -> None:
+        """Take."""
+
+    def take_two(x: halocline.Url, y: halocline.Url | None = None) -> None:
+        """Take."""
+
+    with pytest.raises(halocline.UsageError, match=said):
+        halocline.tool(effect=effect)(take)
+    with pytest.raises(halocline.UsageError, match="takes several addresses"):
+        halocline.tool(effect="network")(take_two)
+
+
 async def test_an_address_among_the_arguments_is_judged(scripted, workspace):
     @halocline.tool(effect="network")
     def fetch(url: halocline.Url) -> str:
@@ -344,6 +409,18 @@ async def test_what_was_allowed_always_is_asked_again_when_the_definition_change
     assert len(set(asked)) == 2
 
 
+@pytest.mark.parametrize(("effect", "writes"), [("", True), ("reads", False), ("edits", True), ("network", False)])
+async def test_the_context_writes_only_for_a_tool_that_may_edit(scripted, workspace, effect, writes):
+    @halocline.tool(effect=effect)
+    async def save(path: Path, ctx: halocline.ToolContext) -> None:
+        """Save."""
+        await ctx.write_text(path, "new")
+
+    options = {"approval_mode": "accept-edits", "on_approval": lambda asked: "allow"}
+    _, call = await run_tool(scripted, workspace, save, arguments={"path": "n.txt"}, **options)
+    assert ((workspace / "n.txt").exists(), "so it changes no files" in call.text) == (writes, not writes), call.text
+
+
 @pytest.mark.slow
 async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, workspace):
     (workspace / "a.txt").write_text("old\n")
@@ -373,7 +450,7 @@ async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, w
 @pytest.mark.parametrize(
     ("effect", "act", "said"),
     [
-        ("reads", lambda ctx: ctx.write_text("a.txt", "x"), "out of reach"),
+        ("reads", lambda ctx: ctx.write_text("a.txt", "x"), "so it changes no files"),
         ("reads", lambda ctx: ctx.run("make all"), "was not run"),
         ("edits", lambda ctx: ctx.write_text("other.txt", "x"), "out of reach"),
         ("reads", lambda ctx: ctx.read_text(".env"), "secrets"),

@@ -16,6 +16,7 @@ from halocline.policy.read_scope import ELSEWHERE
 from halocline.ports import tool as port
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
 from halocline.tools import changes
@@ -26,6 +27,10 @@ LARGEST = 20_000_000
 OUT_OF_REACH = (
     "{path} is out of reach of this call. A tool reads the workspace, or the files that its arguments of type Path "
     "name, and writes only those."
+)
+WRITES_NOTHING = (
+    "{path} was not written: {name} declares the effect {effect!r}, so it changes no files. Its author must declare "
+    "'edits' instead."
 )
 LEADS_ELSEWHERE = "it now leads elsewhere than when it was checked"
 """Said of a file that a call may not write."""
@@ -46,8 +51,8 @@ class ToolContext:
     A tool gets it as an argument that is annotated with this class; the model does not see that argument.
     """
 
-    def __init__(self, name: str, call: port.ToolContext) -> None:
-        self._name = name
+    def __init__(self, tool: CustomTool, call: port.ToolContext) -> None:
+        self._tool = tool
         self._call = call
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self.events: list[DurableEvent] = []
@@ -82,8 +87,10 @@ class ToolContext:
     async def write_text(self, path: Path | str, text: str) -> None:
         """Write a file, in its encoding, and record the change. Only files that an argument of the call names.
 
-        Raises ToolFailure.
+        Raises ToolFailure, always in a tool whose effect is `"reads"` or `"network"`.
         """
+        if self._tool.effect not in ("", "edits"):
+            raise ToolFailure(WRITES_NOTHING.format(path=path, name=self._tool.name, effect=self._tool.effect))
         with naming_what_is_open(path):
             was = await changes.read_original(str(path), self._call)
             done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
@@ -120,7 +127,7 @@ class ToolContext:
 
     def log(self, text: str) -> None:
         """Write a line to the logger `halocline.tools`, for the author of the tool."""
-        logging.getLogger("halocline.tools").info("%s: %s", self._name, text)
+        logging.getLogger("halocline.tools").info("%s: %s", self._tool.name, text)
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class ProgramTools:
         if (found := self._tools.get(tool.name)) is None:
             raise ToolFailure(NOT_HERE.format(name=tool.name))
         given = read_arguments(found, arguments, ctx)
-        context = ToolContext(tool.name, ctx)
+        context = ToolContext(tool, ctx)
         if name := find_context(found.function):
             given[name] = context
         try:
