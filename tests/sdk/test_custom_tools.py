@@ -147,6 +147,13 @@ async def test_two_tools_of_one_name_and_the_name_of_a_built_in_tool_are_refused
             await halocline.run("go", folder=workspace, model=scripted("x"), tools=tools)
 
 
+@pytest.mark.parametrize("name", ["Bash", "Write", "Task", "bash", "write_file", "use_mcp_tool", "mcp__a__b"])
+async def test_a_name_that_means_another_tool_in_rules_or_for_models_is_refused(scripted, workspace, name):
+    one = halocline.tool(name=name, description="x")(no_docstring)
+    with pytest.raises(halocline.UsageError, match="stands for another tool"):
+        await halocline.run("go", folder=workspace, model=scripted("x"), tools=[one])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -454,12 +461,18 @@ async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, w
         ("reads", lambda ctx: ctx.run("make all"), "was not run"),
         ("edits", lambda ctx: ctx.write_text("other.txt", "x"), "out of reach"),
         ("reads", lambda ctx: ctx.read_text(".env"), "secrets"),
+        ("reads", lambda ctx: ctx.read_text("missing.txt"), "missing.txt does not exist"),
+        ("reads", lambda ctx: ctx.read_text("hidden.txt"), "hidden.txt does not exist, or is hidden"),
+        ("reads", lambda ctx: ctx.list_folder(".."), "out of reach"),
+        ("reads", lambda ctx: ctx.list_folder(ctx.workspace.parent), "out of reach"),
         ("reads", lambda ctx: ctx.read_text("/etc/hostname"), "out of reach"),
         ("", lambda ctx: ctx.run("rm -rf /"), "was not run"),
     ],
 )
 async def test_the_context_does_no_more_than_the_gate_allowed(scripted, workspace, effect, act, said):
     (workspace / ".env").write_text("KEY=1")
+    (workspace / ".haloclineignore").write_text("hidden.txt\n")
+    (workspace / "hidden.txt").write_text("hidden")
 
     async def work(ctx: halocline.ToolContext) -> str:
         """Work."""
@@ -469,6 +482,22 @@ async def test_the_context_does_no_more_than_the_gate_allowed(scripted, workspac
     tool = halocline.tool(effect=effect)(work)
     _, call = await run_tool(scripted, workspace, tool, approval_mode="accept-edits", on_approval=lambda asked: "allow")
     assert (call.status, said in call.text) == (CallStatus.FAILED, True), call.text
+
+
+async def test_the_context_lists_a_folder_outside_that_an_argument_names_and_none_above_it(
+    scripted, workspace, tmp_path
+):
+    (tmp_path / "other" / "inner").mkdir(parents=True)
+
+    @halocline.tool(effect="reads")
+    async def look(path: Path, ctx: halocline.ToolContext) -> list[str]:
+        """Look."""
+        return await ctx.list_folder(path if path.name == "other" else path.parent)
+
+    for path, said in [(tmp_path / "other", '["inner/"]'), (tmp_path / "other" / "inner", "out of reach")]:
+        arguments = {"path": str(path)}
+        _, call = await run_tool(scripted, workspace, look, arguments=arguments, on_approval=lambda asked: "allow")
+        assert said in call.text
 
 
 async def test_files_that_a_tool_wrote_before_it_failed_are_in_the_log(scripted, workspace):

@@ -12,6 +12,7 @@ import halocline
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
+from halocline.sdk.option_types import KINDS
 from halocline.testing import Call, Fault, Turn, calls_of, replay
 
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "new\n"}),))
@@ -184,11 +185,30 @@ async def test_a_limit_ends_a_run_and_is_named(scripted, workspace):
         ({"hooks": {"PreToolUse": "print"}}, "is no function"),
         ({"colour": "red"}, "There is no option"),
         ({"model": "nowhere/x"}, "There is no provider"),
+        ({"model": 5}, "model is a name or a halocline.Model, not int"),
+        ({"tools": None}, "tools is a list of decorated functions, not NoneType"),
+        ({"tools": print}, "tools is a list"),
+        ({"hooks": [print]}, "hooks is a dict"),
+        ({"disallowed_tools": "plain"}, "disallowed_tools is a list of texts, not str"),
+        ({"allowed_tools": [5]}, "allowed_tools is a list of texts"),
+        ({"roots": "here"}, "roots is a list of paths"),
+        ({"max_steps": "5"}, "max_steps is a whole number, not str"),
+        ({"max_steps": True}, "max_steps is a whole number, not bool"),
+        ({"time_limit": "x"}, "time_limit is a number"),
+        ({"max_cost": "x"}, "max_cost is a number"),
+        ({"trusted": "no"}, "trusted is True or False, not str"),
+        ({"on_approval": 5}, "on_approval is a function, not int"),
+        ({"api_key": 5}, "api_key is text, not int"),
+        ({"prompt": b"x"}, "A prompt is text, not bytes"),
     ],
 )
-async def test_a_wrong_option_is_refused_with_a_hint(workspace, options, said):
+async def test_a_wrong_option_is_refused_with_a_hint(scripted, workspace, options, said):
     with pytest.raises(halocline.UsageError, match=said):
-        await halocline.run("go", **{"folder": workspace, "model": "scripted/none", **options})
+        await halocline.run(**{"prompt": "go", "folder": workspace, "model": scripted("x"), **options})
+
+
+def test_the_type_of_every_option_is_checked():
+    assert {*KINDS, "model"} == set(halocline.Options.__annotations__)
 
 
 async def test_events_are_streamed_while_they_happen(scripted, workspace):

@@ -17,7 +17,7 @@ from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
 from halocline.sdk.values import convert_value, to_json
-from halocline.tools.custom_tool import NOT_HERE
+from halocline.tools.custom_tool import NOT_HERE, list_named
 
 DONE = "Done."
 """What the model reads of a tool that returns nothing."""
@@ -42,7 +42,7 @@ class ProgramTools:
         if (found := self._tools.get(tool.name)) is None:
             raise ToolFailure(NOT_HERE.format(name=tool.name))
         given = read_arguments(found, arguments, ctx)
-        context = ToolContext(tool, ctx)
+        context = ToolContext(tool, ctx, list_named(tool, arguments))
         if name := find_context(found.function):
             given[name] = context
         try:

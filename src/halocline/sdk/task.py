@@ -17,6 +17,7 @@ from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.sdk.decisions import decide, settle
+from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema
 from halocline.surfaces.export.task import Form, export_task
@@ -189,6 +190,7 @@ class Task:
             await self._client.let_go(self.id)
 
     async def _submit(self, prompt: str, kind: Any, turn: str) -> None:
+        require_text(prompt)
         schema = None if kind is None else wanted_schema(kind)
         content = (Text(prompt),)
         await self._client.pass_on(
