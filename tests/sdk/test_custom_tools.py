@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 from typing import Annotated, Literal, NewType, TypedDict
 
@@ -252,6 +254,46 @@ async def test_an_error_is_a_failure_that_the_model_understands(scripted, worksp
         _, call = await run_tool(scripted, workspace, tool)
     assert (call.status, said in call.text) == (CallStatus.FAILED, True)
     assert ("Traceback" in caplog.text) == (function in (raises, times_out))
+
+
+def stops() -> object:
+    return next(iter([]))
+
+
+def cancels() -> None:
+    raise asyncio.CancelledError
+
+
+async def waits_for_what_is_cancelled() -> None:
+    other = asyncio.create_task(asyncio.sleep(60))
+    other.cancel()
+    await other
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [(stops, "StopIteration"), (cancels, "CancelledError"), (waits_for_what_is_cancelled, "CancelledError")],
+)
+@pytest.mark.parametrize("timeout", [None, 5])
+async def test_an_error_that_coroutines_use_themselves_is_a_failure_too(scripted, workspace, function, said, timeout):
+    tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=timeout)(function)
+    async with asyncio.timeout(4):
+        _, call = await run_tool(scripted, workspace, tool)
+    assert (call.status, f"act failed: {said}" in call.text) == (CallStatus.FAILED, True), call.text
+
+
+def test_a_tool_that_never_returns_keeps_no_program_from_ending(scripted, workspace):
+    never = threading.Event()
+
+    @halocline.tool(effect="reads", timeout=0.1)
+    def hang() -> None:
+        """Hang."""
+        never.wait(10)
+
+    begun = time.monotonic()
+    done = halocline.run_sync("go", folder=workspace, model=scripted(calling("hang"), "done"), tools=[hang])
+    assert "took longer than 0.1 s" in calls_of(done)[0].text
+    assert time.monotonic() - begun < 8
 
 
 JUDGED = [

@@ -142,6 +142,16 @@ async def test_an_error_in_a_callback_ends_the_run_and_is_raised(scripted, works
     assert not (workspace / "a.txt").exists()
 
 
+async def test_a_callback_that_waits_for_what_is_cancelled_ends_the_run(scripted, workspace):
+    async def broken(asked):
+        raise asyncio.CancelledError
+
+    async with asyncio.timeout(4):
+        with pytest.raises(halocline.UsageError, match="was cancelled, and decided nothing"):
+            await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"), on_approval=broken)
+    assert not (workspace / "a.txt").exists()
+
+
 async def test_without_a_callback_what_needs_approval_is_refused(scripted, workspace):
     done = await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"))
     assert done.text == "done"
@@ -346,6 +356,28 @@ async def test_many_run_at_once_up_to_a_number_and_one_failure_stops_no_other(sc
     assert "does not exist" in str(done[-1].error)
     assert most == 2
     assert len({one.task for one in done[:-1]}) == 6
+
+
+async def test_an_error_in_a_callback_fails_one_of_many_alone(scripted, workspace):
+    def decide(asked):
+        raise ZeroDivisionError("no ground")
+
+    jobs = [halocline.Job("one", model=scripted(WRITE, "done")), halocline.Job("two", model=scripted("done"))]
+    broken, done = await halocline.run_all(jobs, folder=workspace, on_approval=decide)
+    assert (broken.error.text, done.text) == ("ZeroDivisionError: no ground", "done")
+    assert isinstance(broken.error.__cause__, ZeroDivisionError)
+
+
+async def test_many_that_are_cancelled_end_at_once(scripted, workspace):
+    @halocline.tool(effect="reads")
+    async def hang() -> None:
+        """Hang."""
+        await asyncio.sleep(60)
+
+    model = scripted(Turn(calls=(Call("hang"),)), "done")
+    async with asyncio.timeout(8):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(halocline.run_all("ab", folder=workspace, model=model, tools=[hang]), 0.5)
 
 
 async def test_no_run_starts_once_the_money_for_all_is_spent(scripted, workspace):

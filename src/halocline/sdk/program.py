@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -15,6 +16,7 @@ from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
+from halocline.sdk.threads import Stopped, call_in_thread, is_cancelled
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
 from halocline.sdk.values import convert_value, to_json
 from halocline.tools.custom_tool import NOT_HERE, list_named
@@ -70,14 +72,17 @@ async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
         async with asyncio.timeout(tool.timeout) as limit:
             if inspect.iscoroutinefunction(tool.function):
                 return await tool.function(**given)
-            return await asyncio.to_thread(tool.function, **given)
+            return await call_in_thread(partial(tool.function, **given))
     except (ToolFailure, port.Overtaken):
         raise
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if is_cancelled(error):
+            raise
         if limit.expired():
             raise ToolFailure(f"{tool.name} took longer than {tool.timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", tool.name, exc_info=error)
-        raise ToolFailure(f"{tool.name} failed: {type(error).__name__}: {error}") from error
+        cause = error.__cause__ if isinstance(error, Stopped) else error
+        raise ToolFailure(f"{tool.name} failed: {type(cause).__name__}: {cause}") from error
 
 
 def describe_value(value: object) -> str:

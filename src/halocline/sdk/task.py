@@ -20,9 +20,14 @@ from halocline.sdk.decisions import decide, settle
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema
+from halocline.sdk.threads import is_cancelled
 from halocline.surfaces.export.task import Form, export_task
 
 T = TypeVar("T")
+CANCELLED = (
+    "A callback waited for something that was cancelled, and decided nothing.",
+    "Catch asyncio.CancelledError in it.",
+)
 
 
 class Task:
@@ -235,8 +240,10 @@ class Task:
                 continue
             try:
                 await self._answer_one(event)
-            except Exception as error:
-                self._failed = error
+            except (Exception, asyncio.CancelledError) as error:
+                if is_cancelled(error):
+                    raise
+                self._failed = error if isinstance(error, Exception) else UsageError(*CANCELLED)
                 self.interrupt()
 
     async def _answer_one(self, asked: ev.ApprovalRequested | ev.QuestionAsked) -> None:
