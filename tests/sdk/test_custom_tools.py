@@ -433,6 +433,19 @@ async def test_an_address_among_the_arguments_is_judged(scripted, workspace):
         assert (call.text == "fetched") is runs, (url, call.text)
 
 
+async def test_a_public_address_makes_a_tool_that_may_do_anything_no_less_judged(scripted, workspace):
+    @halocline.tool
+    def act(url: halocline.Url) -> str:
+        """Act."""
+        return "acted"
+
+    for url in ("https://example.com/", "http://169.254.169.254/"):
+        asked = []
+        options = {"approval_mode": "auto", "on_approval": lambda event, asked=asked: asked.append(event) or "deny"}
+        _, call = await run_tool(scripted, workspace, act, arguments={"url": url}, **options)
+        assert (call.status, bool(asked)) == (CallStatus.REJECTED, True)
+
+
 async def test_a_rule_refuses_a_tool_by_its_name_and_it_is_not_offered(scripted, workspace):
     @halocline.tool(effect="reads")
     def act() -> str:
