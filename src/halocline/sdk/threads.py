@@ -16,7 +16,7 @@ class Stopped(Exception):
 
 
 async def call_in_thread(function: Callable[[], Any]) -> Any:
-    """Return what a function returns in a thread of its own; at the program's exit nobody waits for it."""
+    """Return what a function returns in a thread of its own; the program's exit does not wait for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
     context = contextvars.copy_context()
@@ -27,7 +27,7 @@ async def call_in_thread(function: Callable[[], Any]) -> Any:
             outcome = context.run(function), None
         except BaseException as error:  # the caller raises it
             outcome = None, error
-        with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop has closed, and with it the call
             loop.call_soon_threadsafe(_settle, done, outcome)
 
     threading.Thread(target=work, name="halocline tool", daemon=True).start()
