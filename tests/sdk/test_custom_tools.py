@@ -34,6 +34,10 @@ class Box:
     tags: list[str] = dataclasses.field(default_factory=list)
 
 
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
+
+
 def calling(name, **arguments):
     return Turn(calls=(Call(name, arguments),))
 
@@ -167,6 +171,7 @@ async def test_a_name_that_means_another_tool_in_rules_or_for_models_is_refused(
         ([Path("a")], '["a"]'),
         (Size(width=2), '{"width":2}'),
         (object(), "cannot be shown"),
+        (ENDLESS, "cannot be shown"),
     ],
 )
 @pytest.mark.parametrize("is_async", [True, False])
@@ -260,6 +265,15 @@ def stops() -> object:
     return next(iter([]))
 
 
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def fails_without_words() -> None:
+    raise Unspeakable
+
+
 def cancels() -> None:
     raise asyncio.CancelledError
 
@@ -272,10 +286,15 @@ async def waits_for_what_is_cancelled() -> None:
 
 @pytest.mark.parametrize(
     ("function", "said"),
-    [(stops, "StopIteration"), (cancels, "CancelledError"), (waits_for_what_is_cancelled, "CancelledError")],
+    [
+        (stops, "StopIteration"),
+        (fails_without_words, "Unspeakable"),
+        (cancels, "CancelledError"),
+        (waits_for_what_is_cancelled, "CancelledError"),
+    ],
 )
 @pytest.mark.parametrize("timeout", [None, 5])
-async def test_an_error_that_coroutines_use_themselves_is_a_failure_too(scripted, workspace, function, said, timeout):
+async def test_an_odd_error_is_a_failure_of_the_tool_too(scripted, workspace, function, said, timeout):
     tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=timeout)(function)
     async with asyncio.timeout(4):
         _, call = await run_tool(scripted, workspace, tool)

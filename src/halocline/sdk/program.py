@@ -18,7 +18,7 @@ from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
 from halocline.sdk.threads import Stopped, call_in_thread, is_cancelled
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
-from halocline.sdk.values import convert_value, to_json
+from halocline.sdk.values import convert_value, describe_error, to_json
 from halocline.tools.custom_tool import NOT_HERE, list_named
 
 DONE = "Done."
@@ -82,7 +82,7 @@ async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
             raise ToolFailure(f"{tool.name} took longer than {tool.timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", tool.name, exc_info=error)
         cause = error.__cause__ if isinstance(error, Stopped) else error
-        raise ToolFailure(f"{tool.name} failed: {type(cause).__name__}: {cause}") from error
+        raise ToolFailure(f"{tool.name} failed: {describe_error(cause)}") from error
 
 
 def describe_value(value: object) -> str:
@@ -95,5 +95,5 @@ def describe_value(value: object) -> str:
         raise ToolFailure("The tool ran, but returned bytes, which no model reads.")
     try:
         return msgspec.json.encode(to_json(value)).decode()
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
         raise ToolFailure(f"The tool ran, but its result cannot be shown: {error}") from error

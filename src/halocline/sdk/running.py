@@ -14,6 +14,7 @@ from halocline.protocol.values import Value
 from halocline.sdk.options import Options, read_choices, read_folder, read_options
 from halocline.sdk.result import Result, TaskFailed
 from halocline.sdk.task import Task
+from halocline.sdk.values import describe_error
 
 T = TypeVar("T")
 NAME = "sdk"
@@ -148,7 +149,7 @@ async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Res
 
 def _failed(error: Exception) -> Result[Any]:
     """Return the result of a run that raised; the cause of its error is what was raised."""
-    known = error if isinstance(error, HaloclineError) else HaloclineError(f"{type(error).__name__}: {error}")
+    known = error if isinstance(error, HaloclineError) else HaloclineError(describe_error(error))
     result: Result[Any] = Result(task="")
     result.error = TaskFailed(known.text, known.hint, result)
     result.error.__cause__ = error
