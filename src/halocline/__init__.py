@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from halocline.sdk.context import CommandResult as CommandResult, ToolContext as ToolContext
     from halocline.sdk.decisions import Decision as Decision
     from halocline.sdk.hooks import HookAnswer as HookAnswer, HookMatcher as HookMatcher
+    from halocline.sdk.judged import Url as Url
     from halocline.sdk.options import Options as Options
     from halocline.sdk.result import Refused as Refused, Result as Result, TaskFailed as TaskFailed
     from halocline.sdk.running import Job as Job, open as open, run as run, run_all as run_all, run_sync as run_sync
     from halocline.sdk.task import Task as Task
-    from halocline.sdk.tools import Tool as Tool, Url as Url, tool as tool
+    from halocline.sdk.tools import Tool as Tool, tool as tool
 
 _PLACES = {
     "ports.model": "Model Request",
@@ -39,11 +40,12 @@ _PLACES = {
     "sdk.context": "CommandResult ToolContext",
     "sdk.decisions": "Decision",
     "sdk.hooks": "HookAnswer HookMatcher",
+    "sdk.judged": "Url",
     "sdk.options": "Options",
     "sdk.result": "Refused Result TaskFailed",
     "sdk.running": "Job open run run_all run_sync",
     "sdk.task": "Task",
-    "sdk.tools": "Tool Url tool",
+    "sdk.tools": "Tool tool",
 }
 """The public names of each module. The imports above say the same to type checkers."""
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}

@@ -32,6 +32,7 @@ BLOCKS = {
     "max_steps=20": ('[[turn]]\ntext = "It has a mean."\n', "It has a mean. end_turn 0.0"),
     "run_all(jobs": ('[[turn]]\ntext = "Explained."\n', "Explained.\nExplained."),
     "task.stream(": (f'[[turn]]\ntext = "I write it. "\n{NOTES}[[turn]]\ntext = "Done."\n', "['notes.md']"),
+    "task.interrupt()": ('[[turn]]\ntext = "Stopped."\n[[turn]]\ntext = "Stopped."\n', "Stopped."),
     "def stamp": (
         (
             '[[turn]]\n[[turn.call]]\ntool = "stamp"\narguments = { path = "notes.txt" }\n'

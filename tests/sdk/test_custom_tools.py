@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NewType, TypedDict
 
 import msgspec
 import pydantic
@@ -30,6 +32,10 @@ class Size(pydantic.BaseModel):
 class Box:
     size: Size
     tags: list[str] = dataclasses.field(default_factory=list)
+
+
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
 
 
 def calling(name, **arguments):
@@ -147,6 +153,13 @@ async def test_two_tools_of_one_name_and_the_name_of_a_built_in_tool_are_refused
             await halocline.run("go", folder=workspace, model=scripted("x"), tools=tools)
 
 
+@pytest.mark.parametrize("name", ["Bash", "Write", "Task", "bash", "write_file", "use_mcp_tool", "mcp__a__b"])
+async def test_a_name_that_means_another_tool_in_rules_or_for_models_is_refused(scripted, workspace, name):
+    one = halocline.tool(name=name, description="x")(no_docstring)
+    with pytest.raises(halocline.UsageError, match="stands for another tool"):
+        await halocline.run("go", folder=workspace, model=scripted("x"), tools=[one])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -158,6 +171,7 @@ async def test_two_tools_of_one_name_and_the_name_of_a_built_in_tool_are_refused
         ([Path("a")], '["a"]'),
         (Size(width=2), '{"width":2}'),
         (object(), "cannot be shown"),
+        (ENDLESS, "cannot be shown"),
     ],
 )
 @pytest.mark.parametrize("is_async", [True, False])
@@ -247,6 +261,60 @@ async def test_an_error_is_a_failure_that_the_model_understands(scripted, worksp
     assert ("Traceback" in caplog.text) == (function in (raises, times_out))
 
 
+def stops() -> object:
+    return next(iter([]))
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def fails_without_words() -> None:
+    raise Unspeakable
+
+
+def cancels() -> None:
+    raise asyncio.CancelledError
+
+
+async def waits_for_what_is_cancelled() -> None:
+    other = asyncio.create_task(asyncio.sleep(60))
+    other.cancel()
+    await other
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (stops, "StopIteration"),
+        (fails_without_words, "Unspeakable"),
+        (cancels, "CancelledError"),
+        (waits_for_what_is_cancelled, "CancelledError"),
+    ],
+)
+@pytest.mark.parametrize("timeout", [None, 5])
+async def test_an_odd_error_is_a_failure_of_the_tool_too(scripted, workspace, function, said, timeout):
+    tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=timeout)(function)
+    async with asyncio.timeout(4):
+        _, call = await run_tool(scripted, workspace, tool)
+    assert (call.status, f"act failed: {said}" in call.text) == (CallStatus.FAILED, True), call.text
+
+
+def test_a_tool_that_never_returns_keeps_no_program_from_ending(scripted, workspace):
+    never = threading.Event()
+
+    @halocline.tool(effect="reads", timeout=0.1)
+    def hang() -> None:
+        """Hang."""
+        never.wait(10)
+
+    begun = time.monotonic()
+    done = halocline.run_sync("go", folder=workspace, model=scripted(calling("hang"), "done"), tools=[hang])
+    assert "took longer than 0.1 s" in calls_of(done)[0].text
+    assert time.monotonic() - begun < 8
+
+
 JUDGED = [
     # effect, mode of approval, what is asked or refused
     ("", "ask", "asks"),
@@ -308,6 +376,71 @@ async def test_a_path_among_the_arguments_is_judged_as_that_of_a_built_in_tool(s
         assert (call.text == "acted") is runs, (path, call.text)
 
 
+@dataclasses.dataclass
+class Source:
+    path: Path
+
+
+class Copy(TypedDict):
+    source: Source
+    address: halocline.Url
+
+
+class Picture(pydantic.BaseModel):
+    file: list[Path]
+
+
+Place = NewType("Place", Path)
+HIDDEN = [Source, Copy, Picture, list[Source], dict[str, Path], list[list[Path]], Source | None]
+
+
+@pytest.mark.parametrize("kind", HIDDEN)
+def test_a_path_that_is_too_deep_in_a_type_to_be_judged_makes_no_tool(kind):
+    def take(x: kind) -> None:
+        """Take."""
+
+    with pytest.raises(halocline.UsageError, match="The argument x of the tool take has a path inside") as caught:
+        halocline.tool(take)
+    assert "list[Path]" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [Path, Place, Path | None, Annotated[Path, "x"], list[Place], tuple[Path, ...]])
+async def test_a_path_in_a_list_or_under_another_name_is_judged(scripted, workspace, kind):
+    (workspace / ".env").write_text("KEY=1")
+
+    @halocline.tool(effect="reads")
+    def take(x: kind) -> str:
+        """Take."""
+        return "taken"
+
+    is_one = kind in (Path, Place, Path | None, Annotated[Path, "x"])
+    _, call = await run_tool(scripted, workspace, take, arguments={"x": ".env" if is_one else ["a", ".env"]})
+    assert call.status is CallStatus.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "said"),
+    [
+        (list[halocline.Url], "network", "takes several addresses"),
+        (dict[str, halocline.Url], "network", "takes several addresses"),
+        (Copy, "network", "a path inside|several addresses"),
+        (halocline.Url, "reads", "reaches no server"),
+        (halocline.Url, "edits", "reaches no server"),
+    ],
+)
+def test_an_address_that_would_not_be_judged_makes_no_tool(kind, effect, said):
+    def take(x: kind) -> None:
+        """Take."""
+
+    def take_two(x: halocline.Url, y: halocline.Url | None = None) -> None:
+        """Take."""
+
+    with pytest.raises(halocline.UsageError, match=said):
+        halocline.tool(effect=effect)(take)
+    with pytest.raises(halocline.UsageError, match="takes several addresses"):
+        halocline.tool(effect="network")(take_two)
+
+
 async def test_an_address_among_the_arguments_is_judged(scripted, workspace):
     @halocline.tool(effect="network")
     def fetch(url: halocline.Url) -> str:
@@ -317,6 +450,19 @@ async def test_an_address_among_the_arguments_is_judged(scripted, workspace):
     for url, runs in [("https://example.com/x", True), ("http://169.254.169.254/", False), ("file:///etc", False)]:
         _, call = await run_tool(scripted, workspace, fetch, arguments={"url": url}, approval_mode="auto")
         assert (call.text == "fetched") is runs, (url, call.text)
+
+
+async def test_a_public_address_makes_a_tool_that_may_do_anything_no_less_judged(scripted, workspace):
+    @halocline.tool
+    def act(url: halocline.Url) -> str:
+        """Act."""
+        return "acted"
+
+    for url in ("https://example.com/", "http://169.254.169.254/"):
+        asked = []
+        options = {"approval_mode": "auto", "on_approval": lambda event, asked=asked: asked.append(event) or "deny"}
+        _, call = await run_tool(scripted, workspace, act, arguments={"url": url}, **options)
+        assert (call.status, bool(asked)) == (CallStatus.REJECTED, True)
 
 
 async def test_a_rule_refuses_a_tool_by_its_name_and_it_is_not_offered(scripted, workspace):
@@ -342,6 +488,18 @@ async def test_what_was_allowed_always_is_asked_again_when_the_definition_change
     async with halocline.open(resume=done.task, tools=[make("Act otherwise.")], **options) as task:
         await task.run("again")
     assert len(set(asked)) == 2
+
+
+@pytest.mark.parametrize(("effect", "writes"), [("", True), ("reads", False), ("edits", True), ("network", False)])
+async def test_the_context_writes_only_for_a_tool_that_may_edit(scripted, workspace, effect, writes):
+    @halocline.tool(effect=effect)
+    async def save(path: Path, ctx: halocline.ToolContext) -> None:
+        """Save."""
+        await ctx.write_text(path, "new")
+
+    options = {"approval_mode": "accept-edits", "on_approval": lambda asked: "allow"}
+    _, call = await run_tool(scripted, workspace, save, arguments={"path": "n.txt"}, **options)
+    assert ((workspace / "n.txt").exists(), "so it changes no files" in call.text) == (writes, not writes), call.text
 
 
 @pytest.mark.slow
@@ -373,16 +531,22 @@ async def test_the_context_reads_writes_runs_asks_and_shows_progress(scripted, w
 @pytest.mark.parametrize(
     ("effect", "act", "said"),
     [
-        ("reads", lambda ctx: ctx.write_text("a.txt", "x"), "out of reach"),
+        ("reads", lambda ctx: ctx.write_text("a.txt", "x"), "so it changes no files"),
         ("reads", lambda ctx: ctx.run("make all"), "was not run"),
         ("edits", lambda ctx: ctx.write_text("other.txt", "x"), "out of reach"),
         ("reads", lambda ctx: ctx.read_text(".env"), "secrets"),
+        ("reads", lambda ctx: ctx.read_text("missing.txt"), "missing.txt does not exist"),
+        ("reads", lambda ctx: ctx.read_text("hidden.txt"), "hidden.txt does not exist, or is hidden"),
+        ("reads", lambda ctx: ctx.list_folder(".."), "out of reach"),
+        ("reads", lambda ctx: ctx.list_folder(ctx.workspace.parent), "out of reach"),
         ("reads", lambda ctx: ctx.read_text("/etc/hostname"), "out of reach"),
         ("", lambda ctx: ctx.run("rm -rf /"), "was not run"),
     ],
 )
 async def test_the_context_does_no_more_than_the_gate_allowed(scripted, workspace, effect, act, said):
     (workspace / ".env").write_text("KEY=1")
+    (workspace / ".haloclineignore").write_text("hidden.txt\n")
+    (workspace / "hidden.txt").write_text("hidden")
 
     async def work(ctx: halocline.ToolContext) -> str:
         """Work."""
@@ -392,6 +556,22 @@ async def test_the_context_does_no_more_than_the_gate_allowed(scripted, workspac
     tool = halocline.tool(effect=effect)(work)
     _, call = await run_tool(scripted, workspace, tool, approval_mode="accept-edits", on_approval=lambda asked: "allow")
     assert (call.status, said in call.text) == (CallStatus.FAILED, True), call.text
+
+
+async def test_the_context_lists_a_folder_outside_that_an_argument_names_and_none_above_it(
+    scripted, workspace, tmp_path
+):
+    (tmp_path / "other" / "inner").mkdir(parents=True)
+
+    @halocline.tool(effect="reads")
+    async def look(path: Path, ctx: halocline.ToolContext) -> list[str]:
+        """Look."""
+        return await ctx.list_folder(path if path.name == "other" else path.parent)
+
+    for path, said in [(tmp_path / "other", '["inner/"]'), (tmp_path / "other" / "inner", "out of reach")]:
+        arguments = {"path": str(path)}
+        _, call = await run_tool(scripted, workspace, look, arguments=arguments, on_approval=lambda asked: "allow")
+        assert said in call.text
 
 
 async def test_files_that_a_tool_wrote_before_it_failed_are_in_the_log(scripted, workspace):

@@ -12,6 +12,7 @@ import halocline
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
+from halocline.sdk.option_types import KINDS
 from halocline.testing import Call, Fault, Turn, calls_of, replay
 
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "new\n"}),))
@@ -141,6 +142,16 @@ async def test_an_error_in_a_callback_ends_the_run_and_is_raised(scripted, works
     assert not (workspace / "a.txt").exists()
 
 
+async def test_a_callback_that_waits_for_what_is_cancelled_ends_the_run(scripted, workspace):
+    async def broken(asked):
+        raise asyncio.CancelledError
+
+    async with asyncio.timeout(4):
+        with pytest.raises(halocline.UsageError, match="was cancelled, and decided nothing"):
+            await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"), on_approval=broken)
+    assert not (workspace / "a.txt").exists()
+
+
 async def test_without_a_callback_what_needs_approval_is_refused(scripted, workspace):
     done = await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"))
     assert done.text == "done"
@@ -184,11 +195,30 @@ async def test_a_limit_ends_a_run_and_is_named(scripted, workspace):
         ({"hooks": {"PreToolUse": "print"}}, "is no function"),
         ({"colour": "red"}, "There is no option"),
         ({"model": "nowhere/x"}, "There is no provider"),
+        ({"model": 5}, "model is a name or a halocline.Model, not int"),
+        ({"tools": None}, "tools is a list of decorated functions, not NoneType"),
+        ({"tools": print}, "tools is a list"),
+        ({"hooks": [print]}, "hooks is a dict"),
+        ({"disallowed_tools": "plain"}, "disallowed_tools is a list of texts, not str"),
+        ({"allowed_tools": [5]}, "allowed_tools is a list of texts"),
+        ({"roots": "here"}, "roots is a list of paths"),
+        ({"max_steps": "5"}, "max_steps is a whole number, not str"),
+        ({"max_steps": True}, "max_steps is a whole number, not bool"),
+        ({"time_limit": "x"}, "time_limit is a number"),
+        ({"max_cost": "x"}, "max_cost is a number"),
+        ({"trusted": "no"}, "trusted is True or False, not str"),
+        ({"on_approval": 5}, "on_approval is a function, not int"),
+        ({"api_key": 5}, "api_key is text, not int"),
+        ({"prompt": b"x"}, "A prompt is text, not bytes"),
     ],
 )
-async def test_a_wrong_option_is_refused_with_a_hint(workspace, options, said):
+async def test_a_wrong_option_is_refused_with_a_hint(scripted, workspace, options, said):
     with pytest.raises(halocline.UsageError, match=said):
-        await halocline.run("go", **{"folder": workspace, "model": "scripted/none", **options})
+        await halocline.run(**{"prompt": "go", "folder": workspace, "model": scripted("x"), **options})
+
+
+def test_the_type_of_every_option_is_checked():
+    assert {*KINDS, "model"} == set(halocline.Options.__annotations__)
 
 
 async def test_events_are_streamed_while_they_happen(scripted, workspace):
@@ -326,6 +356,28 @@ async def test_many_run_at_once_up_to_a_number_and_one_failure_stops_no_other(sc
     assert "does not exist" in str(done[-1].error)
     assert most == 2
     assert len({one.task for one in done[:-1]}) == 6
+
+
+async def test_an_error_in_a_callback_fails_one_of_many_alone(scripted, workspace):
+    def decide(asked):
+        raise ZeroDivisionError("no ground")
+
+    jobs = [halocline.Job("one", model=scripted(WRITE, "done")), halocline.Job("two", model=scripted("done"))]
+    broken, done = await halocline.run_all(jobs, folder=workspace, on_approval=decide)
+    assert (broken.error.text, done.text) == ("ZeroDivisionError: no ground", "done")
+    assert isinstance(broken.error.__cause__, ZeroDivisionError)
+
+
+async def test_many_that_are_cancelled_end_at_once(scripted, workspace):
+    @halocline.tool(effect="reads")
+    async def hang() -> None:
+        """Hang."""
+        await asyncio.sleep(60)
+
+    model = scripted(Turn(calls=(Call("hang"),)), "done")
+    async with asyncio.timeout(8):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(halocline.run_all("ab", folder=workspace, model=model, tools=[hang]), 0.5)
 
 
 async def test_no_run_starts_once_the_money_for_all_is_spent(scripted, workspace):

@@ -107,7 +107,8 @@ def _custom_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...]) -> l
     reads = [Act(ToolKind.READ, whole.tool, path=path, grant=own.grant, agent=whole.agent) for path in paths]
     if summary.kind is ToolKind.READ:
         return reads
-    return [_server_act(whole, summary) if summary.url else own, *reads]
+    server = [_server_act(replace(whole, kind=ToolKind.FETCH), summary)] if summary.url else []
+    return [*(server if server and summary.kind is ToolKind.FETCH else [own, *server]), *reads]
 
 
 def _of_server(whole: Act, summary: Summary) -> Act:

@@ -5,6 +5,7 @@ What must stay true: every path and command that a tool uses through this passes
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from halocline.policy.read_scope import ELSEWHERE
 from halocline.ports import tool as port
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
 from halocline.tools import changes
@@ -26,6 +28,10 @@ LARGEST = 20_000_000
 OUT_OF_REACH = (
     "{path} is out of reach of this call. A tool reads the workspace, or the files that its arguments of type Path "
     "name, and writes only those."
+)
+WRITES_NOTHING = (
+    "{path} was not written: {name} declares the effect {effect!r}, so it changes no files. Its author must declare "
+    "'edits' instead."
 )
 LEADS_ELSEWHERE = "it now leads elsewhere than when it was checked"
 """Said of a file that a call may not write."""
@@ -46,8 +52,9 @@ class ToolContext:
     A tool gets it as an argument that is annotated with this class; the model does not see that argument.
     """
 
-    def __init__(self, name: str, call: port.ToolContext) -> None:
-        self._name = name
+    def __init__(self, tool: CustomTool, call: port.ToolContext, named: Sequence[str] = ()) -> None:
+        self._tool = tool
+        self._named = named
         self._call = call
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self.events: list[DurableEvent] = []
@@ -69,9 +76,15 @@ class ToolContext:
         return self._call.task.folder.name
 
     async def read_text(self, path: Path | str) -> str:
-        """Return the text of a file, whatever its encoding. Raises ToolFailure, also for hidden and secret files."""
+        """Return the text of a file, whatever its encoding.
+
+        Raises ToolFailure, also for files that are not there, hidden or secret.
+        """
         with naming_what_is_open(path):
-            return (await changes.read_original(str(path), self._call)).file.view
+            was = await changes.read_original(str(path), self._call)
+        if was.data is None:
+            raise ToolFailure(f"{path} does not exist, or is hidden. Nothing was read.")
+        return was.file.view
 
     async def read_bytes(self, path: Path | str) -> bytes:
         """Return the content of a file of at most 20 MB. Raises ToolFailure."""
@@ -82,8 +95,10 @@ class ToolContext:
     async def write_text(self, path: Path | str, text: str) -> None:
         """Write a file, in its encoding, and record the change. Only files that an argument of the call names.
 
-        Raises ToolFailure.
+        Raises ToolFailure, always in a tool whose effect is `"reads"` or `"network"`.
         """
+        if self._tool.effect not in ("", "edits"):
+            raise ToolFailure(WRITES_NOTHING.format(path=path, name=self._tool.name, effect=self._tool.effect))
         with naming_what_is_open(path):
             was = await changes.read_original(str(path), self._call)
             done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
@@ -93,8 +108,16 @@ class ToolContext:
     async def list_folder(self, path: Path | str = ".") -> list[str]:
         """Return the names in a folder, sorted; those of folders end in `/`. Raises ToolFailure."""
         place = absolute_path(str(path), self._call)
+        self._require_within(path)
         with naming_what_is_open(path), explaining_errors(place, self._call):
             return [f"{name}/" if is_folder else name for name, is_folder in await self._call.host.files.list(place)]
+
+    def _require_within(self, path: Path | str) -> None:
+        """Raise ToolFailure for a folder above all that the call may read: the names in it are none of its concern."""
+        tops = (self._call.workspace, *self._call.task.roots, *map(self._call.path, self._named))
+        place = Path(os.path.realpath(self._call.path(str(path))))
+        if not any(place.is_relative_to(os.path.realpath(top)) for top in tops):
+            raise ToolFailure(OUT_OF_REACH.format(path=path))
 
     async def run(self, command: str, *, timeout: float = TIME_LIMIT) -> CommandResult:
         """Run a bash command in the workspace, in the task's sandbox if it has one; stopped after `timeout` seconds.
@@ -120,7 +143,7 @@ class ToolContext:
 
     def log(self, text: str) -> None:
         """Write a line to the logger `halocline.tools`, for the author of the tool."""
-        logging.getLogger("halocline.tools").info("%s: %s", self._name, text)
+        logging.getLogger("halocline.tools").info("%s: %s", self._tool.name, text)
 
 
 @contextmanager

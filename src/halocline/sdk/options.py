@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from halocline.client import Choices, TaskOptions
+from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
-from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
 from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
 from halocline.runtime.parts.program_parts import ProgramParts
+from halocline.runtime.rules.tool_patterns import OURS
 from halocline.sdk.decisions import OnApproval, OnQuestion
 from halocline.sdk.hooks import Hooks, read_hooks
+from halocline.sdk.option_types import require_types
 from halocline.sdk.program import ProgramTools
 from halocline.sdk.tools import Tool, name_tool
 from halocline.tools.toolset import every_tool
@@ -69,6 +72,7 @@ class Options(TypedDict, total=False):
     trusted: bool
 
 
+RENAME = "Give yours another name: @halocline.tool(name=…)"
 _OF_THE_RUN = ("max_steps", "max_cost", "time_limit", "base_url", "profile")
 
 
@@ -114,11 +118,22 @@ def read_options(options: Options) -> TaskOptions:
 def read_program(options: Options) -> ProgramParts:
     """Return the tools and hooks. Raises UsageError."""
     tools = ProgramTools(options.get("tools", ()))
-    taken = {tool.name for tool in every_tool()} if tools.definitions else set()
-    if both := [tool.name for tool in tools.definitions if tool.name in taken]:
-        raise UsageError(f"There is a tool {both[0]} already.", "Give yours another name: @halocline.tool(name=…)")
+    _refuse_taken([tool.name for tool in tools.definitions])
     hooks = read_hooks(options.get("hooks", {}))
     return ProgramParts(tools.definitions, tools, hooks, answers=options.get("on_question") is not None)
+
+
+def _refuse_taken(names: Sequence[str]) -> None:
+    """Raises UsageError for a name that means a tool of ours, also in another program: rules name those by it."""
+    if not names:
+        return
+    ours = {tool.name for tool in every_tool()}
+    others = {*BY_HABIT, *CLINE, *OURS, THROUGH_SERVER, ApprovalSwitch.PROJECT_CODE}
+    for name in names:
+        if name in ours:
+            raise UsageError(f"There is a tool {name} already.", RENAME)
+        if name in others or name.startswith("mcp__"):
+            raise UsageError(f"The name {name} stands for another tool, in rules and for models.", RENAME)
 
 
 def name_model(model: str | Model | None) -> str | None:
@@ -138,9 +153,10 @@ def read_word(kind: type[E], name: str, given: E | str | None) -> E | None:
 
 
 def _require_known(options: Options) -> None:
-    """Raises UsageError for an option that does not exist: a type checker would have found it."""
+    """Raises UsageError for an option that does not exist or has another type: a type checker would have found it."""
     unknown = [name for name in options if name not in Options.__annotations__]
     if unknown:
         raise UsageError(
             f"There is no option {unknown[0]!r}.", f"The options are: {', '.join(Options.__annotations__)}."
         )
+    require_types(options)

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -15,9 +16,10 @@ from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
+from halocline.sdk.threads import Stopped, call_in_thread, is_cancelled
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
-from halocline.sdk.values import convert_value, to_json
-from halocline.tools.custom_tool import NOT_HERE
+from halocline.sdk.values import convert_value, describe_error, to_json
+from halocline.tools.custom_tool import NOT_HERE, list_named
 
 DONE = "Done."
 """What the model reads of a tool that returns nothing."""
@@ -42,7 +44,7 @@ class ProgramTools:
         if (found := self._tools.get(tool.name)) is None:
             raise ToolFailure(NOT_HERE.format(name=tool.name))
         given = read_arguments(found, arguments, ctx)
-        context = ToolContext(tool.name, ctx)
+        context = ToolContext(tool, ctx, list_named(tool, arguments))
         if name := find_context(found.function):
             given[name] = context
         try:
@@ -70,14 +72,17 @@ async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
         async with asyncio.timeout(tool.timeout) as limit:
             if inspect.iscoroutinefunction(tool.function):
                 return await tool.function(**given)
-            return await asyncio.to_thread(tool.function, **given)
+            return await call_in_thread(partial(tool.function, **given))
     except (ToolFailure, port.Overtaken):
         raise
-    except Exception as error:
+    except (Exception, asyncio.CancelledError) as error:
+        if is_cancelled(error):
+            raise
         if limit.expired():
             raise ToolFailure(f"{tool.name} took longer than {tool.timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", tool.name, exc_info=error)
-        raise ToolFailure(f"{tool.name} failed: {type(error).__name__}: {error}") from error
+        cause = error.__cause__ if isinstance(error, Stopped) else error
+        raise ToolFailure(f"{tool.name} failed: {describe_error(cause)}") from error
 
 
 def describe_value(value: object) -> str:
@@ -90,5 +95,5 @@ def describe_value(value: object) -> str:
         raise ToolFailure("The tool ran, but returned bytes, which no model reads.")
     try:
         return msgspec.json.encode(to_json(value)).decode()
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError, NotImplementedError, RecursionError) as error:
         raise ToolFailure(f"The tool ran, but its result cannot be shown: {error}") from error

@@ -14,6 +14,7 @@ from halocline.protocol.values import Value
 from halocline.sdk.options import Options, read_choices, read_folder, read_options
 from halocline.sdk.result import Result, TaskFailed
 from halocline.sdk.task import Task
+from halocline.sdk.values import describe_error
 
 T = TypeVar("T")
 NAME = "sdk"
@@ -124,7 +125,7 @@ async def run_all(
                 return _failed(HaloclineError(BUDGET_USED.format(spent=spent, most=max_total_cost), "Raise the limit."))
             try:
                 done = await _run_job(client, job, result, options)
-            except HaloclineError as error:
+            except Exception as error:
                 return _failed(error)
             spent += done.cost or 0.0
             return done
@@ -141,30 +142,36 @@ async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Res
         own["folder"] = job.folder
     if job.model is not None:
         own["model"] = job.model
-    task = await _open_on(client, own, None)
-    try:
+    async with _task_on(client, own, None) as task:
         done: Result[Any] = await task.run(job.prompt, result=kind)
-        return done
-    finally:
-        await task.close()
+    return done
 
 
-def _failed(error: HaloclineError) -> Result[Any]:
+def _failed(error: Exception) -> Result[Any]:
+    """Return the result of a run that raised; the cause of its error is what was raised."""
+    known = error if isinstance(error, HaloclineError) else HaloclineError(describe_error(error))
     result: Result[Any] = Result(task="")
-    result.error = TaskFailed(error.text, error.hint, result)
+    result.error = TaskFailed(known.text, known.hint, result)
+    result.error.__cause__ = error
     return result
 
 
 @asynccontextmanager
 async def _opened(resume: str | None, options: Options) -> AsyncGenerator[Task]:
-    async with _client_of(options) as client:
-        task = await _open_on(client, options, resume)
-        try:
-            yield task
-        finally:
-            if task.state.turn:
-                task.interrupt()
-            await task.close()
+    async with _client_of(options) as client, _task_on(client, options, resume) as task:
+        yield task
+
+
+@asynccontextmanager
+async def _task_on(client: Client, options: Options, resume: str | None) -> AsyncGenerator[Task]:
+    """Open a task and close it in the end; a turn that runs then is interrupted."""
+    task = await _open_on(client, options, resume)
+    try:
+        yield task
+    finally:
+        if task.state.turn:
+            task.interrupt()
+        await task.close()
 
 
 @asynccontextmanager

@@ -17,11 +17,17 @@ from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.sdk.decisions import decide, settle
+from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema
+from halocline.sdk.threads import is_cancelled
 from halocline.surfaces.export.task import Form, export_task
 
 T = TypeVar("T")
+CANCELLED = (
+    "A callback waited for something that was cancelled, and decided nothing.",
+    "Catch asyncio.CancelledError in it.",
+)
 
 
 class Task:
@@ -189,6 +195,7 @@ class Task:
             await self._client.let_go(self.id)
 
     async def _submit(self, prompt: str, kind: Any, turn: str) -> None:
+        require_text(prompt)
         schema = None if kind is None else wanted_schema(kind)
         content = (Text(prompt),)
         await self._client.pass_on(
@@ -233,8 +240,10 @@ class Task:
                 continue
             try:
                 await self._answer_one(event)
-            except Exception as error:
-                self._failed = error
+            except (Exception, asyncio.CancelledError) as error:
+                if is_cancelled(error):
+                    raise
+                self._failed = error if isinstance(error, Exception) else UsageError(*CANCELLED)
                 self.interrupt()
 
     async def _answer_one(self, asked: ev.ApprovalRequested | ev.QuestionAsked) -> None:

@@ -7,8 +7,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import PurePath
-from typing import Any, Generic, NewType, ParamSpec, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints, overload
 
 import msgspec
 
@@ -16,13 +15,11 @@ from halocline.context.tool_schemas import normalize_schema
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.custom_tools import CustomTool, Effect
 from halocline.sdk.context import ToolContext
+from halocline.sdk.judged import find_paths, find_url
 from halocline.sdk.values import build_schema, describe_type
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-Url = NewType("Url", str)
-"""An address among the arguments of a tool: its host is judged as for any request."""
 
 EFFECTS = get_args(Effect)
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
@@ -106,8 +103,8 @@ def tool_of(function: Callable[P, R], name: str, description: str, effect: Effec
         description=description or described,
         schema=schema,
         effect=effect,
-        paths=tuple(argument for argument, hint in hints.items() if _holds(hint, PurePath)),
-        urls=tuple(argument for argument, hint in hints.items() if _holds(hint, Url)),
+        paths=find_paths(hints, name),
+        urls=find_url(hints, name, effect),
     )
     return Tool(function, definition, timeout)
 
@@ -172,13 +169,6 @@ def read_docstring(text: str) -> tuple[str, dict[str, str]]:
             last = next(reversed(arguments))
             arguments[last] += f" {line.strip()}"
     return "\n".join(lines[:first]).strip(), arguments
-
-
-def _holds(hint: Any, kind: Any) -> bool:
-    """True if a type is this one, or is made of it: an optional one, a list."""
-    if hint is kind or (isinstance(hint, type) and isinstance(kind, type) and issubclass(hint, kind)):
-        return True
-    return any(_holds(part, kind) for part in get_args(hint))
 
 
 def name_tool(given: object) -> str:

@@ -62,6 +62,14 @@ def describe_type(kind: Any) -> str:
     return getattr(kind, "__name__", None) or str(kind)
 
 
+def describe_error(error: BaseException | None) -> str:
+    """Return an error's type and text, also of one whose text cannot be made."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
 def _is_referred(reference: str, definitions: JsonObject) -> bool:
     """True if a definition refers to itself, or another does."""
     return f'"{reference}"'.encode() in msgspec.json.encode(definitions)

@@ -64,7 +64,7 @@ def summary(tool: CustomTool, input: JsonObject) -> Summary:
     """
     given = fit_value(input, tool.schema)
     _require_fitting(tool, given)
-    named = tuple(text for name in tool.paths for text in _list_texts(given.get(name)))
+    named = list_named(tool, given)
     shown = msgspec.json.encode(given).decode() if given else ""
     title = f"{tool.name} {shown}".rstrip()
     return Summary(
@@ -77,6 +77,11 @@ def summary(tool: CustomTool, input: JsonObject) -> Summary:
         anywhere=tool.effect == "" or (tool.effect == "edits" and not named),
         detail=f"{tool.name}\n{msgspec.json.format(shown, indent=2) if shown else '(no arguments)'}",
     )
+
+
+def list_named(tool: CustomTool, given: JsonObject) -> tuple[str, ...]:
+    """Return the files that the arguments name."""
+    return tuple(text for name in tool.paths for text in _list_texts(given.get(name)))
 
 
 def name_definition(tool: CustomTool) -> str:

@@ -1,0 +1,50 @@
+"""Functions of the program in threads, and whose cancellation an error is.
+
+What must stay true: a function that never returns keeps neither the loop nor the program from ending.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+
+class Stopped(Exception):
+    """A function raised StopIteration, which no coroutine may raise. That is the cause of this."""
+
+
+async def call_in_thread(function: Callable[[], Any]) -> Any:
+    """Return what a function returns in a thread of its own; the program's exit does not wait for it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        outcome: tuple[Any, BaseException | None]
+        try:
+            outcome = context.run(function), None
+        except BaseException as error:  # the caller raises it
+            outcome = None, error
+        with suppress(RuntimeError):  # the loop has closed, and with it the call
+            loop.call_soon_threadsafe(_settle, done, outcome)
+
+    threading.Thread(target=work, name="halocline tool", daemon=True).start()
+    value, error = await done
+    if isinstance(error, StopIteration):
+        raise Stopped from error
+    if error:
+        raise error
+    return value
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """True if the running task itself was cancelled, and not something that it waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _settle(done: asyncio.Future[Any], outcome: Any) -> None:
+    if not done.done():
+        done.set_result(outcome)
