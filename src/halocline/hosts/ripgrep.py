@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from errno import EFBIG
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TypeVar
 
@@ -22,6 +22,7 @@ from halocline.context.budget import MATCH_LINE, shorten_line
 from halocline.hosts.executables import find_ripgrep
 from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.search_program import Running
+from halocline.hosts.search_rules import find_places
 from halocline.hosts.search_source import LARGEST_DECODED, Source, search_source
 from halocline.ports.host import LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -52,7 +53,6 @@ _MAY_CROSS = compile_later(r"\\[sWDP]|\[\^")
 _LINE_END = compile_later(r"(\[\^?\]?(?:\\.|[^\]\\])*\]|\\[^nr])|(?:\\r\??|\r)?(?:\\n|\n)", re.DOTALL)
 """An end of a line, as it is written in an expression; the first group is what only looks like one."""
 _MULTILINE = "--multiline"
-_MOST_PLACES = 4
 _MOST_MARKED = 20
 """Lines of one match that are shown."""
 _LONGEST_LINE, _LONGEST_LINES = 1 << 20, 1 << 26
@@ -246,7 +246,7 @@ def _count_left_out(running: Running, path: Path, glob: str) -> LeftOut:
     return LeftOut(
         secrets,
         len(ignored),
-        _find_places(ignored, shown),
+        find_places(ignored, shown),
         unreadable=unreadable,
         links=links,
         unfitting=0 if names else len(shown),
@@ -366,18 +366,6 @@ def _decode_files(
             places[place] = source.path_of(f"./{name}")
             room -= len(text)
     return places, LeftOut(undecodable=undecodable, large=too_large)
-
-
-def _find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
-    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
-    counts = Counter(_outermost(name, shown) for name in ignored)
-    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
-
-
-def _outermost(name: str, shown: set[str]) -> str:
-    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
-    return next((f"{folder}/" for folder in folders if folder not in shown), name)
 
 
 def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...], int]:

@@ -5,9 +5,10 @@ What must stay true: a pattern only narrows. It never shows what an ignore file 
 
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from halocline.files.blocking import list_above
@@ -22,6 +23,7 @@ Parts: TypeAlias = tuple[str, ...]
 _UNSEARCHED = Path(__file__).with_name("unsearched.txt")
 _LISTS = (".git/info/exclude", ".gitignore", ".ignore", ".rgignore")
 _BRACES = compile_later(r"(?<!\\)[{}]")
+_MOST_PLACES = 4
 _NEVER = "--glob=!.{git,hg,svn,jj,bzr}"
 
 
@@ -91,6 +93,18 @@ def _write_literally(pattern: str, place: str) -> Iterator[str]:
 
 def _escape(pattern: str, keeping: str = "") -> str:
     return re.sub(r"[*?\[\]{}\\]", lambda found: found[0] if found[0] in keeping else f"\\{found[0]}", pattern)
+
+
+def find_places(ignored: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the outermost folders, or files, that hold nothing but what is ignored; those with most of it first."""
+    shown = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    counts = Counter(_outermost(name, shown) for name in ignored)
+    return tuple(sorted(counts, key=lambda place: (-counts[place], place)))[:_MOST_PLACES]
+
+
+def _outermost(name: str, shown: set[str]) -> str:
+    folders = (str(folder) for folder in reversed(PurePosixPath(name).parents) if folder.name)
+    return next((f"{folder}/" for folder in folders if folder not in shown), name)
 
 
 def _below(pattern: str) -> str:
