@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace as replace_setup
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -70,16 +71,16 @@ class FolderServers:
         self.places = McpPlaces(self.home.mcp, self.workspace, Path(others) if others else None, self.managed, roots)
         files = mcp_files(self.home, self.workspace, others, roots)
         self._files = [self.managed, *files, self.home.trust]
-        self._read: tuple[Stamps, Servers] | None = None
+        self._read: dict[bool, tuple[Stamps, Servers]] = {}
 
     def servers(self, before: Servers | None = None, *, trusted: bool = False) -> Servers:
         """Return all configured servers; `problem` says why one may not run. Changed files are read again."""
         stamps = tuple(map(read_stamp, self._files))
-        if self._read is None or self._read[0] != stamps:
+        if trusted not in self._read or self._read[trusted][0] != stamps:
             found = read_servers(self.places, before, self.given)
             judged = self._judge_servers(found.servers, trusted=trusted)
-            self._read = (stamps, replace(found, servers=tuple(judged)))
-        return self._read[1]
+            self._read[trusted] = (stamps, replace(found, servers=tuple(judged)))
+        return self._read[trusted][1]
 
     def _judge_servers(self, servers: Sequence[Server], *, trusted: bool) -> Iterator[Server]:
         """Yield the servers; those of a folder that is not trusted have a problem."""
@@ -104,7 +105,7 @@ class FolderServers:
 
         named = None if parts.inbox.attended else frozenset(server.name for server in self.given)
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task, named=named)
-        permissions: Permissions = ServerPermissions(host.permissions, self.servers)
+        permissions: Permissions = ServerPermissions(host.permissions, partial(self.servers, trusted=trusted))
         task = Task(replace(parts, host=replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)))
         self._allow_sampling(hub, task)
         return task

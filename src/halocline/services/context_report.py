@@ -20,10 +20,10 @@ from halocline.providers.catalog.models import ModelInfo
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.vendors import find_model_facts
 from halocline.runtime.open_task import offer_event
+from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.rules.workspace_roots import roots_of
 from halocline.runtime.start import start_event
 from halocline.runtime.task_options import TaskOptions
-from halocline.task.calls.policy_input import make_name_hider
 
 
 class ContextService:

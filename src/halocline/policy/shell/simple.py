@@ -258,7 +258,7 @@ class SimpleCommands(ABC):
 def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
     """Return one word for all that a wrapped command may get: the names, or the words in which they are filled in."""
     slot = wrapped.slot
-    texts = [word.text for word in wrapped.words if slot and slot in (word.value or word.source)]
+    texts = [word.text for word in wrapped.words if slot and slot in word.text]
     filled = [_fill_in(text, slot, name) for text in texts for name in names] or names
     could = tuple(wrappers.word_of(name) for name in filled)
     return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)

@@ -11,8 +11,8 @@ from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
 from halocline.runtime.open_task import OpenTask
+from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.prompts.expand import require_words
-from halocline.task.calls.policy_input import make_name_hider
 from halocline.task.inbox import Content, Prompt
 
 

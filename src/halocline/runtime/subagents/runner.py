@@ -32,11 +32,11 @@ from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.subagent_model import chosen_model
+from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.prompts.system_prompt import read_prompt_options
 from halocline.runtime.start import close_on_failure, known_window
 from halocline.runtime.subagents.monitor import Lane, Took, end_event, report_of
 from halocline.store.tasks.history import new_task_id
-from halocline.task.calls.policy_input import make_name_hider
 from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log

@@ -138,7 +138,7 @@ function takeLines(hunks, room) {
  * then. `around` reads more lines of the file: see `useAround`.
  * @param {{
  *   diff: any, each?: (hunk: any, at: number) => object, named?: boolean, most?: number, tail?: any,
- *   around?: import('./diff-around.js').Source
+ *   tools?: any, around?: import('./diff-around.js').Source
  * }} of
  */
 export function DiffText({
