@@ -233,10 +233,10 @@ def list_workspace(workspace: Path, hides: Callable[[str], bool], limit: int = L
     found: list[str] = []
     folders, real = [""], os.path.realpath(workspace)
     for folder in folders:
-        for name, is_folder in _list_entries(workspace / folder):
+        for name, is_folder, is_link in _list_entries(workspace / folder):
             path = f"{folder}{name}"
             place = os.path.join(real, path)
-            if hides(place) or hides(os.path.realpath(place)):
+            if hides(place) or (is_link and hides(os.path.realpath(place))):
                 continue
             if len(found) == limit:
                 return found, True
@@ -246,9 +246,11 @@ def list_workspace(workspace: Path, hides: Callable[[str], bool], limit: int = L
     return found, False
 
 
-def _list_entries(folder: Path) -> list[tuple[str, bool]]:
+def _list_entries(folder: Path) -> list[tuple[str, bool, bool]]:
+    """Return the name of each entry, and True for a folder, and for a link."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((e.name, e.is_dir(follow_symlinks=False)) for e in entries if e.name != ".git")
+            found = ((e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in entries)
+            return sorted(one for one in found if one[0] != ".git")
     except OSError:
         return []
