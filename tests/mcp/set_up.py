@@ -77,7 +77,13 @@ def _stamp(name: str) -> str:
 def _pip(folder: Path, packages: tuple[str, ...]) -> bool:
     made = subprocess.run([sys.executable, "-m", "venv", str(folder)])
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    return not made.returncode and run_step("MCP servers from PyPI", [*pip, *packages], folder)
+    return not made.returncode and run_step("MCP servers from PyPI", [*pip, *packages], folder) and _complete(folder)
+
+
+def _complete(folder: Path) -> bool:
+    """Install what mcp-server-fetch would install at its first page, where it has no settings of npm."""
+    places = list(folder.glob("lib/*/site-packages/readabilipy/javascript"))
+    return all(install_node() and run_npm("what they need from npm", "install", cwd=place) for place in places)
 
 
 def _npm(folder: Path, packages: tuple[str, ...]) -> bool:
