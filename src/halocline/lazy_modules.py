@@ -4,9 +4,23 @@ Code that needs such a module only sometimes imports the package, and writes `pa
 package names these modules under TYPE_CHECKING, so that type checkers know them.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
+
+
+def load_names_of(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """Return a `__getattr__` for a package that hands on names of others: `modules` has the module of each name."""
+
+    def load_name(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f"halocline.{modules[name]}"), name)
+        vars(sys.modules[package])[name] = found
+        return found
+
+    return load_name
 
 
 def load_modules_of(package: str) -> Callable[[str], ModuleType]:

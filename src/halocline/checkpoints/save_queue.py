@@ -47,7 +47,7 @@ class SaveQueue:
         self.late: Request | None = None
         self._no_longer_late = asyncio.Event()
         self._broken: Exception | None = None
-        """What ended the saving: for good, as a log that cannot be written, or a bug, until the turn has ended."""
+        """The error that ended saving: for good if the log cannot be written; a bug only until the turn ends."""
         self._reading = BackgroundReading(repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         # Until all files were read once, a checkpoint of named files would lack the others.

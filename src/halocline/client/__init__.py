@@ -3,8 +3,9 @@
 Each name is loaded from its own module when it is first imported, so that importing one does not load all.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_names_of
 
 if TYPE_CHECKING:
     from halocline.checkpoints.restore.compare import Comparison as Comparison, FileDifference as FileDifference
@@ -284,11 +285,4 @@ _PLACES = {
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
-
-    def __getattr__(name: str) -> object:
-        """Load a public name. Raises AttributeError if there is none."""
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(import_module(f"halocline.{_MODULES[name]}"), name)
-        globals()[name] = found
-        return found
+    __getattr__ = load_names_of(__name__, _MODULES)

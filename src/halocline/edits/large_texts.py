@@ -26,7 +26,7 @@ _ADVICE = "Read those lines of the file again, then copy them exactly."
 
 Apply = Callable[[TextFile, Sequence[Edit]], Made]
 Parts = tuple[TextFile, TextFile]
-"""What was looked at, before the edits and after them."""
+"""The parts that were looked at, before the edits and after them."""
 
 
 def edit_by_parts(file: TextFile, edits: Sequence[Edit], apply: Apply) -> tuple[Made, Parts]:

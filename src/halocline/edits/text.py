@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from halocline.ports.host import Files
 
 _SHIFT = b"\x1b$"
-"""How Japanese begins in ISO-2022-JP, where all bytes are ASCII."""
+"""The beginning of Japanese in ISO-2022-JP, where all bytes are ASCII."""
 CRLF, LF = "\r\n", "\n"
 _WORD = compile_later("[A-Za-z\x80-\U0010ffff]+")
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}

@@ -25,7 +25,7 @@ _OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _MOST_COMPLAINTS = 10_000
 _UNREADABLE = compile_later(r"rg: (?:IO error for operation on )?(\./.*?|-): [^\n:]+ \(os error (\d+)\)\n", re.DOTALL)
 _ODD_LINE = compile_later(r"rg: [^\n]+: line \d+: [^\n]+\n")
-"""What it says of a line of an ignore file, which it skips."""
+"""Its message about a line of an ignore file that it skips."""
 _GONE = "2"
 
 

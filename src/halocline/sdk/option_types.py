@@ -34,7 +34,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "profile": ((str, NoneType), "text"),
     "trusted": ((bool,), "True or False"),
 }
-"""What each option takes, for `isinstance` and in words."""
+"""The types that each option takes, for `isinstance` and in words."""
 
 
 SEE = "The options and their types: help(halocline.Options)"

@@ -22,7 +22,7 @@ from halocline.sdk.values import convert_value, describe_error, to_json
 from halocline.tools.custom_tool import NOT_HERE, list_named
 
 DONE = "Done."
-"""What the model reads of a tool that returns nothing."""
+"""The result of a tool that returns nothing, for the model."""
 
 _log = logging.getLogger("halocline")
 

@@ -18,7 +18,7 @@ from halocline.sdk.values import build_schema, convert_value, describe_type
 T = TypeVar("T")
 NO_TOKENS = Usage()
 WRAPPED = "value"
-"""Where a value stands in the answer that is no object itself: an answer is always an object."""
+"""The key of a value that is no object itself: an answer is always an object."""
 
 
 class TaskFailed(HaloclineError):

@@ -5,8 +5,9 @@ fixtures of `halocline.testing.fixtures`. For Halocline itself: a model server f
 faults at writes.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_names_of
 
 if TYPE_CHECKING:
     from halocline.providers.scripted.model import Call as Call, Fault as Fault, Scripted as Scripted, Turn as Turn
@@ -20,9 +21,4 @@ _PLACES = {
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
-
-    def __getattr__(name: str) -> object:
-        """Load a name for programs. Raises AttributeError if there is none."""
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"halocline.{_MODULES[name]}"), name)
+    __getattr__ = load_names_of(__name__, _MODULES)

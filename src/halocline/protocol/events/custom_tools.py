@@ -10,7 +10,7 @@ from halocline.protocol.events.durable import Durable
 from halocline.protocol.values import JsonObject, Value
 
 Effect = Literal["", "reads", "edits", "network"]
-"""What a tool says that it does: it changes nothing, changes files, or reaches servers. Empty: it may do anything."""
+"""The effect that a tool declares: it changes nothing, changes files, or reaches servers. Empty: anything."""
 
 
 class CustomTool(Value, frozen=True):

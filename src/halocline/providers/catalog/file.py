@@ -103,7 +103,7 @@ class Catalogue:
         self._editor = editor
         self._open: list[CatalogueFile] | None = None
         self.told: dict[str, ModelInfo] = {}
-        """What local servers told of their models before a task with them began; by `provider/model`."""
+        """Facts that local servers told of their models before a task began; by `provider/model`."""
 
     @property
     def files(self) -> list[CatalogueFile]:

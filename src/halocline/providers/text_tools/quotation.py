@@ -31,7 +31,7 @@ _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2}
 _MARKUP = frozenset(("arg", "br", "key", "name", "parameter", "string", "true", "value"))
 """Words of markup that may stand between an argument's name and its value."""
 _KEYS = ("name", "tool", "toolname", "function", "action", "recipientname")
-"""What stands before a tool's name where the arguments stand before both."""
+"""Words before a tool's name in forms that have the arguments first."""
 
 
 class _Wanted(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which names of files the model may not even see, for what it is told before any call."""
+"""Names of files that the model may not even see, kept out of what it is told before any call."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from halocline.task import calls
 def make_name_hider(state: State, home: Path, book: RuleBook) -> Callable[[str], bool]:
     """Return the test of an absolute path. Where no rule hides any, the judge is not loaded for it."""
     if book.hides or any(rule.paths and rule.decision is not Verdict.ALLOW for rule in book.rules):
-        return calls.policy_input.make_name_hider(state, home, book)
+        return calls.policy_input.scope_of_reading(state, home, book).hides
     return _hide_nothing
 
 

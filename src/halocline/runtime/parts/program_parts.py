@@ -15,7 +15,7 @@ from halocline.protocol.events.hooks import HookPoint, HookSource
 from halocline.protocol.values import JsonObject, Value
 
 PLACE = "(the program that runs this task)"
-"""Where a hook is defined that is a function."""
+"""The place named for a hook that is a function."""
 HookFunction = Callable[[JsonObject], Awaitable[JsonObject]]
 """Takes what a hook reads, and returns what it answers; empty for nothing."""
 

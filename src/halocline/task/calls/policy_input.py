@@ -1,7 +1,7 @@
 """Input of the gate, from a task's state: what a call touches, and what else the decision depends on."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,10 +117,10 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
     )
 
 
-def make_name_hider(state: State, home: Path, book: RuleBook) -> Callable[[str], bool]:
-    """Return the test whether even the name of a place is hidden from the model, by the rules of this moment."""
+def scope_of_reading(state: State, home: Path, book: RuleBook) -> ReadScope:
+    """Return what may be read without asking, by rules that the log may not have yet."""
     known = replace(state, permissions=replace(state.permissions, rules=book))
-    return ReadScope(build_classifier(make_policy_context(known, home)), {}).hides
+    return ReadScope(build_classifier(make_policy_context(known, home)), {})
 
 
 def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
