@@ -105,6 +105,11 @@ _LONG_PAUSE = (
 )
 """The words for as long a wait, of whose reason the server says nothing."""
 
+_OWN_WINDOW = (
+    "Start the server with a larger window (llama.cpp: -c 16384, vLLM: --max-model-len 16384), or send less: "
+    "halo config set prompt compact"
+)
+"""What helps where the person's own server sets the window."""
 _NO_API = ("{vendor} has nothing for models at {url}", "Check the base URL: most servers need /v1 at its end.")
 """The words where nothing is found at an address of the person's own, and the server does not speak of a model."""
 
@@ -162,6 +167,8 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     }
     message = _error_message(body, endpoint)
     what, hint = _describe(kind, said, is_long=is_long, signed_in=bool(endpoint.tokens))
+    if kind is Kind.CONTEXT_EXCEEDED and endpoint.vendor.is_free:
+        hint = _OWN_WINDOW
     if kind is Kind.NOT_FOUND and not endpoint.at_home and not re.search("model", said, re.IGNORECASE):
         what, hint = _NO_API[0], hint if endpoint.url.rstrip("/").endswith("/v1") else _NO_API[1]
     what = what.format(**facts)
