@@ -31,6 +31,7 @@ from halocline.protocol.values import Value
 from halocline.providers.scripted.model import Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
+from halocline.runtime.history.forks import Fork
 from halocline.store.paths import Home
 from halocline.store.settings.sections import LanguageServerSettings
 from halocline.store.settings.settings import Settings
@@ -127,6 +128,7 @@ class Person:
                 await self._until(watching, ev.Compacted, ev.ErrorRaised)
             if replies == RESTS and (first := next(iter(self._state.files.checkpoints), None)):
                 await self._put_back(first.checkpoint)
+                await self._fork()
             if replies == len(TURNS):
                 return
             self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(ACTS.get(replies, "Go on.")),)))
@@ -135,6 +137,10 @@ class Person:
     async def _put_back(self, checkpoint: str) -> None:
         self._keep(self._shown, b"restoring\n")
         await self._client.time.restore(self._workspace, checkpoint)
+
+    async def _fork(self) -> None:
+        if not any(isinstance(event, ev.TaskForked) for event in self._client.past(self._task)):
+            await self._client.time.fork(Fork("", self._task))
 
     async def before(self, event: ev.Event) -> None:
         """Do something before the person acts on an event."""
