@@ -37,9 +37,9 @@ from halocline.store.settings.sections import LanguageServerSettings
 from halocline.store.settings.settings import Settings
 from halocline.testing.faults import Fault, Points
 
-LONGEST = 60.0
-HANGS = 20.0
-"""Seconds after which a ride says what its coroutines and threads wait for: most rides take two."""
+LONGEST = 180.0
+HANGS = 90.0
+"""Seconds after which a ride says what its coroutines and threads wait for: most rides take two, thirty under load."""
 SETTINGS = Settings(language_servers=LanguageServerSettings(enabled=False))
 
 

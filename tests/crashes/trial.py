@@ -19,7 +19,7 @@ from halocline.task.log import read_log
 from halocline.testing.faults import Fault
 
 KILLED = 9
-LONGEST_REPLAY = 30
+LONGEST_REPLAY = 120
 MOST_KILLS = 3
 
 

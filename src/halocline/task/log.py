@@ -184,11 +184,9 @@ class Log(Stream):
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> LogUnwritable:
-        return LogUnwritable(
-            f"Cannot write the task's log {self.path}: {error}.",
-            f"Everything up to event {self.seq} is safe. Free space or repair the disk, "
-            f"then continue with: halo -r {self.task}",
-        )
+        safe = f"Everything up to event {self.seq} is safe. Free space or repair the disk, then continue with: halo -r"
+        hint = f"{safe} {self.task}" if self.seq else "The task has not begun. Free space or repair the disk first."
+        return LogUnwritable(f"Cannot write the task's log {self.path}: {error}.", hint)
 
 
 def read_past(folder: Path, task: str) -> Iterator[DurableEvent]:
