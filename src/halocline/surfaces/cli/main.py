@@ -52,7 +52,7 @@ def _null_stream() -> TextIO:
 
 
 def _without_disk(error: OSError) -> int:
-    """Explain that standard output or a file could not be written. A closed pipe is silent; any other error is a bug."""
+    """Explain that the output or a file could not be written. A closed pipe is silent; any other error is a bug."""
     if _is_of_output(error):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         what, hint = "the output", "The task is saved. See: halo tasks list"
