@@ -60,6 +60,11 @@ class Ridden(Value, frozen=True):
     seconds: float
     said: str = ""
 
+    @property
+    def points(self) -> int:
+        """How many points the process had; 0 if it did not come to the story's end."""
+        return int(self.said.rpartition("\n")[2]) if self.status == 0 else 0
+
 
 class Story:
     """A model that goes on after its last whole reply: one that was cut short is given again."""
