@@ -73,7 +73,7 @@ class Circumstances(PolicyContext, frozen=True):
     """The context of a command, with the folder in which it would run. `typed`: it is input for a running program.
 
     `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
-    ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
+    ignore file or guarded by such a rule; None if nothing is.
     """
 
     folder: str = ""
@@ -81,7 +81,6 @@ class Circumstances(PolicyContext, frozen=True):
     risky: bool = False
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
-    hidden_lines: tuple[tuple[str, str], ...] = ()
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -142,7 +141,7 @@ class CommandJudgement(Value, frozen=True):
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
     the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
     the whole line uses. `mixed` is the line with the forms of its parts that read: if the rest is allowed, that runs.
-    `changes` are the only entries that it can change, if that is known.
+    `changes` are the only entries that it can change, if that is known; `left_out` says what the forms leave out.
     """
 
     decision: Verdict
@@ -159,6 +158,7 @@ class CommandJudgement(Value, frozen=True):
     mixed: str = ""
     touches: tuple[Touch, ...] = ()
     changes: tuple[str, ...] | None = None
+    left_out: str = ""
 
     @property
     def reads(self) -> bool:

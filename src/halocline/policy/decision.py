@@ -18,9 +18,9 @@ class Decision(Value, frozen=True):
     judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
     which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
     `grade` is how grave it is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their
-    forms. `lost` is what a command may lose that no checkpoint holds; "." if there are none. `changes` are the absolute
-    paths of all directory entries that the call can change, and of the files that they lead to; None if it may change
-    any.
+    forms; `left_out` says what those leave out. `lost` is what a command may lose that no checkpoint holds; "."
+    if there are none. `changes` are the absolute paths of all directory entries that the call can change, and of the
+    files that they lead to; None if it may change any.
     """
 
     verdict: Verdict
@@ -35,6 +35,7 @@ class Decision(Value, frozen=True):
     identities: tuple[str, ...] = ()
     grade: Grade = Grade.ORDINARY
     mixed: str = ""
+    left_out: str = ""
     lost: tuple[str, ...] = ()
     changes: tuple[str, ...] | None = None
 

@@ -53,10 +53,15 @@ def find_covered(rule: Rule, act: Act, workspace: Path, mode: Mode, *, possibly:
 
 def guarded_uses(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> frozenset[Use]:
     """Return the uses of places by commands that deny and ask rules with paths may cover."""
-    strict = (rule for rule in rules if rule.paths and rule.decision is not Verdict.ALLOW)
-    wider = [replace(rule, paths=(), places=(), argv=(), effects=()) for rule in strict]
-    uses = {use: replace(act, kinds=kinds) for use, kinds in KINDS_OF.items()}
-    return frozenset(use for use, one in uses.items() if any(rule_covers(rule, one, workspace, mode) for rule in wider))
+    return frozenset(use for use in KINDS_OF if any(may_guard(rule, use, act, workspace, mode) for rule in rules))
+
+
+def may_guard(rule: Rule, use: Use, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Return True if it is a deny or ask rule with paths that covers a use of some places by commands."""
+    if not rule.paths or rule.decision is Verdict.ALLOW:
+        return False
+    wider = replace(rule, paths=(), places=(), argv=(), effects=())
+    return rule_covers(wider, replace(act, kinds=KINDS_OF[use]), workspace, mode)
 
 
 def find_allowing(

@@ -76,7 +76,9 @@ def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
     if not _USES.search(form):
         return form
-    return f"{_guard_functions(os.path.realpath(ground.workspace), _hidden_names(ground) or ())}{form}"
+    root, hidden = os.path.realpath(ground.workspace), _hidden_names(ground) or ()
+    ground.left_out.update(dict.fromkeys(f"{root}/{name}" for name in hidden))
+    return f"{_guard_functions(root, hidden)}{form}"
 
 
 @cache
@@ -112,8 +114,10 @@ def can_check_names(ground: Ground) -> bool:
 
 def checked_word(word: Word, text: str, ground: Ground) -> Word:
     """Return a word known only by its form `text`, to be checked as it runs; unchanged if it cannot be checked."""
-    bare = word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else ""
-    places = {one.place for one in ground.targets(word)}
+    bare, places = (
+        word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else "",
+        {one.place for one in ground.targets(word)},
+    )
     if bare.startswith("-") or not can_check_names(ground) or not places <= {Place.PROJECT, Place.RUNS_LATER}:
         return word
     return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts)
