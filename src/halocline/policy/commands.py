@@ -39,6 +39,8 @@ class Rule(StrEnum):
     FLOOR = "never"
 
 
+NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
+UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 CAREFUL = {
     Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
@@ -81,10 +83,6 @@ class Circumstances(PolicyContext, frozen=True):
     risky: bool = False
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.book.ignored
 
 
 class Finding(Value, frozen=True):

@@ -30,7 +30,6 @@ __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find
 
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 _READS = (ToolKind.READ, ToolKind.SEARCH)
-
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
 
@@ -121,14 +120,13 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: 
     """Describe where a command would run. With a place but no folder, it is typed into a program running there."""
     act = Act(ToolKind.EXECUTE, summary.tool, agent=summary.agent)
     hides = make_hider(context, summary.tool, summary.agent) if summary.command and _list_hidden(context, act) else None
+    uses = guarded_uses(context.book.rules, act, context.workspace, context.mode) if summary.command else frozenset()
     return Circumstances(
         **asdict(context),
         folder=paths[-1].path if paths else str(context.workspace),
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
-        guarded=guarded_uses(context.book.rules, act, context.workspace, context.mode)
-        if summary.command
-        else frozenset(),
+        guarded=uses,
         hides=hides,
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halocline.files.opening import find_place
+from halocline.files.patterns import matches_any
 from halocline.files.real_paths import find_real_path
-from halocline.policy.patterns import matches_any
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place

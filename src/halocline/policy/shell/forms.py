@@ -5,6 +5,7 @@ What must stay true: a part is replaced only where each place of its text is a c
 
 import os
 import re
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -34,17 +35,15 @@ def mix_forms(command: str, analysis: Analysis, *, names: bool) -> str:
             replaced.add(one.words)
         if one.words in replaced and one.rule is Rule.HISTORY and one.as_written is Rule.HISTORY:
             analysis.findings[number] = replace(one, rule=Rule.READS)
-    guarded = {one.argv for one in analysis.findings if one.words in replaced}
-    guarded -= {one.argv for one in analysis.findings if one.words not in replaced}
+    done = {one.argv for one in analysis.findings if one.words in replaced}
+    not_done = {one.argv for one in analysis.findings if one.words not in replaced}
     mixed = mixed if mixed != command and _is_understood(mixed) else ""
     for words in analysis.words:
-        if _may_show(words) and not (mixed and words in guarded):
-            text = " ".join(words)
-            analysis.unguarded = analysis.unguarded or f"{text[:MOST_SHOWN]} {UNGUARDED}"
+        if _may_show(words) and not (mixed and words in done - not_done):
+            analysis.unguarded = analysis.unguarded or f"{' '.join(words)[:MOST_SHOWN]} {UNGUARDED}"
             if os.path.basename(words[0]) == "git":
-                analysis.findings.append(
-                    Finding(make_part(text, Effect.READ_ONLY, analysis.unguarded), Rule.HISTORY, argv=words)
-                )
+                shown = make_part(" ".join(words), Effect.READ_ONLY, analysis.unguarded)
+                analysis.findings.append(Finding(shown, Rule.HISTORY, argv=words))
     return mixed
 
 
@@ -68,8 +67,6 @@ def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int
 
 
 def _is_understood(text: str) -> bool:
-    try:
-        parse_command(text)
-    except NotUnderstood:
-        return False
-    return True
+    with suppress(NotUnderstood):
+        return parse_command(text) is not None
+    return False

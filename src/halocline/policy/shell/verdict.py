@@ -44,10 +44,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     )
     mixed = mix_forms(command, analysis, names=ground.hides_names) if not analysis.reads and not where.typed else ""
     judged = judged or _by_mode(analysis, where)
-    touches = tuple(dict.fromkeys(ground.touches))
-    only = _only_form(analysis, where)
-    judged = replace(judged, only_form=only, touches=touches, mixed=mixed, left_out=say_left_out(ground))
-    return _with_parts(judged, analysis)
+    judged = replace(judged, only_form=_only_form(analysis, where), mixed=mixed, left_out=say_left_out(ground))
+    return _with_parts(replace(judged, touches=tuple(dict.fromkeys(ground.touches))), analysis)
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
@@ -115,7 +113,7 @@ def _judge_in_plan(analysis: Analysis, where: Circumstances) -> CommandJudgement
 
 
 def _worst_finding(analysis: Analysis) -> Finding | None:
-    bound = [finding for finding in analysis.findings if not finding.reads]
+    bound = (finding for finding in analysis.findings if not finding.reads)
     return max(bound, key=lambda finding: STRICTNESS[finding.rule], default=None)
 
 

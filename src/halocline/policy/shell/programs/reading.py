@@ -45,8 +45,7 @@ def judge_by_spec(
         # As written, a name may stand for a file: only the form takes it for a commit.
         return replace(finding, canonical=form, as_written=Rule.HISTORY if git and "^{commit}" in form else None)
     except (NamesSecret, NamesHidden) as why:
-        rule = Rule.SECRET if isinstance(why, NamesSecret) else Rule.HISTORY
-        return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), rule)
+        return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), why.rule)
     except Unlisted as why:
         return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
     except ToolFailure as why:
@@ -79,17 +78,15 @@ def _judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], gr
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
-            return Finding(
-                make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
-            )
+            shown = make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder")
+            return Finding(shown, Rule.OUTSIDE)
     return judge_reading(simple.source, found, "", ground, names_only=spec.names_only)
 
 
 def _mark_status(word: Word) -> Word:
     """Return `$?` as a known word: it is always a number."""
-    if _STATUS.fullmatch(word.source):
-        return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
-    return word
+    known = Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
+    return known if _STATUS.fullmatch(word.source) else word
 
 
 def _require_operands(spec: Spec, given: Given) -> list[Word]:

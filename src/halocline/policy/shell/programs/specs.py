@@ -19,8 +19,9 @@ from functools import cache
 
 from msgspec import Struct, field
 
+from halocline.policy.commands import Rule
 from halocline.policy.shell.syntax.tree import Piece, Word
-from halocline.policy.word_tables import read_pairs
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
 
@@ -33,7 +34,7 @@ class Role(StrEnum):
     PROGRAM = "program"
 
 
-TYPES = read_pairs(__file__, "types")
+TYPES = read_pairs(read_lines(__file__)["types"])
 
 
 class Spec(Struct, frozen=True):
@@ -180,9 +181,13 @@ class Unlisted(Exception):
 class NamesSecret(Unlisted):
     """A pattern that asks for files with secrets."""
 
+    rule = Rule.SECRET
+
 
 class NamesHidden(Unlisted):
     """A form of git that may list hidden names."""
+
+    rule = Rule.HISTORY
 
 
 def literal(text: str) -> Word:

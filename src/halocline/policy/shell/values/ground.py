@@ -96,11 +96,6 @@ class Ground(Circumstances, frozen=True):
             return self
         return replace(self, matches_hidden=hidden, splits_oddly=oddly)
 
-    @property
-    def hides_files(self) -> bool:
-        """True if an ignore file or a rule keeps files of the task from being read."""
-        return self.hides is not None
-
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
         self.touches.extend(Touch(replace(one, identity=""), use) for one in found)
@@ -110,11 +105,8 @@ class Ground(Circumstances, frozen=True):
         if use not in self.guarded:
             return True
         names = self.facts.files_below(folder.path)
-        below = [name for name in names or () if not os.path.isabs(name)]
-        self.note(
-            [Found(f"{folder.path}/{one}", f"{folder.shown}/{one}", folder.place, root=folder.root) for one in below],
-            use,
-        )
+        below, at, shown = [name for name in names or () if not os.path.isabs(name)], folder.path, folder.shown
+        self.note([Found(f"{at}/{one}", f"{shown}/{one}", folder.place, root=folder.root) for one in below], use)
         return names is not None
 
     @property
@@ -172,7 +164,7 @@ class Ground(Circumstances, frozen=True):
     def _classifier(self) -> Classifier:
         """Return the classifier of places; it resolves the task's folders once for a whole text."""
         if not self.classifiers:
-            self.classifiers.append(Classifier(self.workspace, self.home, ignored=self.ignored, roots=self.roots))
+            self.classifiers.append(Classifier(self.workspace, self.home, ignored=self.book.ignored, roots=self.roots))
         return self.classifiers[0]
 
     def names(self, word: Word) -> list[str] | None:
