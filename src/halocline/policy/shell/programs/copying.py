@@ -47,13 +47,9 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
 
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
     """Judge replacing existing files. Some programs only append, or change metadata."""
-    appends = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple))
+    appends = {"-n", "--no-clobber", "-a", "--append"} & set({word.text for word in simple.words[1:]})
     keeps = appends or base in ("touch", "mkdir", "chmod", "zip", "sed")
     return None if keeps else judge_overwriting(simple.source, found, ground.facts)
-
-
-def list_texts(simple: Simple) -> list[str]:
-    return [word.text for word in simple.words[1:]]
 
 
 def all_targets(words: list[Word], ground: Ground) -> list[Found]:
@@ -105,7 +101,7 @@ def judge_taking(simple: Simple, taken: list[Found], ground: Ground) -> Finding 
 def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """Judge the sources of `cp`, `mv`, `ln` and `install`, and the files they become in the target folder."""
     operands = changed_operands(simple, replace(ACTORS[base], targets="all"))
-    if "-d" in list_texts(simple) and base == "install":
+    if "-d" in {word.text for word in simple.words[1:]} and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)

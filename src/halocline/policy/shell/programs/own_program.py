@@ -47,10 +47,9 @@ def _is_steering(words: list[str]) -> bool:
 
 
 def _started_within(rest: list[str]) -> bool:
-    return any(
-        _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
-        for at, word in enumerate(rest)
-    )
+    bases = enumerate(word.rpartition("/")[2] for word in rest)
+    ours = (at for at, base in bases if base in NAMES or _PYTHON.fullmatch(base))
+    return any(rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:]) for at in ours)
 
 
 def _python_steers(rest: list[str]) -> bool:
@@ -64,11 +63,6 @@ def _python_steers(rest: list[str]) -> bool:
     glued = flags[by_module].partition("m")[2]
     words = [*([glued] if glued else []), *rest[by_module + 1 :]]
     return bool(words) and words[0] in _MODULES and is_steering(words[1:])
-
-
-def _names_us(word: str) -> bool:
-    base = word.rpartition("/")[2]
-    return base in NAMES or bool(_PYTHON.fullmatch(base))
 
 
 def _split_text(text: str) -> list[str]:

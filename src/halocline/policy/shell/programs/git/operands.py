@@ -25,12 +25,18 @@ _SEARCH = compile_later(r"^:/|\^\{/")
 _OF_COMMITS = frozenset({"show", "grep", "diff", "cat-file"})
 _OF_HISTORY = frozenset({"log", "show", "whatchanged", "reflog"})
 _ONE_REVISION = compile_later(r"(?!\^)(?:(?!\.\.)[^:\s])+")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _STASH = compile_later(r"\d{1,6}")
 
 
-def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Rewrite `stash show` as the equivalent `diff`, which can exclude files."""
-    if [word.text for word in words[:2]] != ["stash", "show"]:
+def rewrite_words(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Rewrite `stash show` and `ls-tree -r --name-only` as an equivalent comparison, which can exclude files."""
+    texts = [word.text for word in words]
+    if texts[0] == "ls-tree" and {"-r", "--name-only"} == {text for text in texts[1:] if text[:1] == "-"} - {"--"}:
+        operands = [word for word in words[1:] if not word.text.startswith("-")]
+        front = literal("diff-tree"), literal("-r"), literal("--name-only"), literal(_EMPTY_TREE)
+        return (*front, *operands[:1], literal("--"), *operands[1:])
+    if texts[:2] != ["stash", "show"]:
         return words
     flags = [word for word in words[2:] if word.text.startswith("-")]
     named = [word for word in words[2:] if not word.text.startswith("-")]
@@ -80,8 +86,6 @@ def operands_of_git(name: str, spec: Spec, given: Given, ground: Ground) -> list
     for word in given.operands[:begin]:
         if word.is_pattern:
             raise Unlisted(f"{word.source} may expand to a flag; write it after --")
-    if name in ("show", "cat-file"):
-        require_no_tree(given.operands[:begin], ground)
     found = [path for word in given.operands[patterns:begin] for path in _of_revision(word)]
     found += [path for word in given.operands[begin:] for path in _of_pathspec(word)]
     return found
@@ -119,6 +123,8 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     With only two paths, one of them outside the repository, `git diff` compares everything below them, even secrets.
     """
     start = f"git --no-pager {name}"
+    if name in ("show", "cat-file"):
+        require_no_tree(given.operands[: _find_paths(name, spec, given, ground)], ground)
     if not spec.paths:
         shown = [_render_front(name, part, given) for part in given.order]
         return " ".join((start, *spec.added, *shown))

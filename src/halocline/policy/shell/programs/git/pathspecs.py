@@ -71,8 +71,8 @@ def _leads_to_file(text: str, ground: Ground, quoted: bool = True) -> bool:
 
 def _build_pathspecs(ground: Ground, *, names: bool) -> tuple[str, ...]:
     """Return the pathspecs with which git leaves out what is hidden in any version. Raises Unlisted."""
-    if ground.hides is None:
-        return ()
+    if ground.hides is None or (names and not any(_find_top(folder, ground) for folder in ground.folders)):
+        return ()  # outside a repository, git lists nothing
     found: list[str] = []
     for root, line in ground.hides.names.key if names else ground.hides.key:
         pattern = line.strip().removeprefix("\\")
