@@ -90,15 +90,16 @@ class Redraws:
 
 
 def _keep_seen(line: bytes) -> bytes:
+    """Return a line without the redraws that later ones cover; its start may follow what was passed on before."""
     if line.count(b"\r") < 2:
         return line
-    begun, ended = (b"\r" * is_there for is_there in (line.startswith(b"\r"), line.endswith(b"\r")))
+    first, *parts = line.split(b"\r")
     kept: list[bytes] = []
-    for part in filter(None, line.split(b"\r")):
+    for part in filter(None, parts):
         while kept and len(kept[-1]) <= len(part):
             kept.pop()
         kept.append(part)
-    return begun + b"\r".join(kept) + ended
+    return b"\r".join([first, *kept]) + b"\r" * line.endswith(b"\r")
 
 
 class Capture:
