@@ -141,7 +141,10 @@ async def test_no_hidden_name_is_told(project, look: str):
 @pytest.mark.slow
 @pytest.mark.process
 async def test_commands_that_list_names_leave_hidden_ones_out_and_say_so(history):
-    results = dict(zip(LISTS, await run_commands(history, *LISTS), strict=True))
+    results = {}
+    for at in range(0, len(LISTS), 12):
+        few = LISTS[at : at + 12]
+        results |= dict(zip(few, await run_commands(history, *few), strict=True))
     told = {command: text for command, text in results.items() if any(name in text for name in (*HIDDEN, "new.hid"))}
     assert told == {}
     assert [command for command, text in results.items() if LEFT_OUT not in text and ASKED not in text] == []

@@ -284,8 +284,8 @@ ORDINARY = {
     "keys that are no secrets": f"primary_key: {SHA}\ncache-key: {SHA}\nsort_key={UUID}\nhotkey: ctrl+shift+k1",
     "names of keys": "openai_key: str\nstripe_key = config.stripe_key2\nazure_key = load_key1(path)\nAES_KEY_SIZE = 16",
     "near a token": "AKIAX, AKIA_1234567890123456, ACdc, AC/DC, vcp_table, SKU-1234, MyClass.GetIt.Xylophone",
-    "settings without a secret": "DB_PASSWORD: ${DB_PASSWORD}\npassword: changeme1\nPASSWORD=password12\npwd: /home/ada22",
-    "values named like passwords": "password: value12,\npassword: sha256\npassword: userInput12\nlet password = input12;",
+    "settings without a secret": "DB_PASSWORD: ${DB_PASSWORD}\npassword: changeme1\nPASSWORD=password12\npwd: /a/ada22",
+    "values named like passwords": "password: value12,\npassword: sha256\npassword: userInput12\nlet password = in12;",
     "prose with a password": "the password: hunter22 is no longer used\nuse password hunter22 there",
     "types": "password: Optional[str1] = None\ntoken: Token2\nsecret: SecretStr2 = Field(...)",
 }
