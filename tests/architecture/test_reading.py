@@ -70,7 +70,7 @@ OPENING = {
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "certificate diagram static_files", OWN),
-    **named("policy", "sensitive_names", OWN),
+    **named("policy", "word_tables", OWN),
     **named("policy/shell/programs", "tables", OWN),
     **named("tools", "toolset", OWN),
     **named("task", "lock log log_mending log_reading running_reply", OWN),

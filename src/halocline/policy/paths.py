@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halocline.files.opening import find_place
+from halocline.files.patterns import matches_any
 from halocline.files.real_paths import find_real_path
-from halocline.policy.patterns import matches_any
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
@@ -104,7 +104,7 @@ class Classifier:
             raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
-        found = _look_at(path)
+        found = look_at(path)
         root = self.root_of(path)
         shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
         place = self.kind(path, found)
@@ -124,7 +124,7 @@ class Classifier:
         """Return the place of a link itself, for what changes the entry and not what it leads to."""
         if one.entry in ("", one.path):
             return one
-        found, root = _look_at(one.entry), self.root_of(one.entry)
+        found, root = look_at(one.entry), self.root_of(one.entry)
         is_here = root is not None and root.path == self.workspace
         return Resolved(
             one.entry,
@@ -208,7 +208,7 @@ def _path_in_root(path: str, root: OtherRoot) -> str:
 
 
 def _is_same(name: str, found: os.stat_result) -> bool:
-    other = _look_at(name)
+    other = look_at(name)
     return other is not None and os.path.samestat(other, found)
 
 
@@ -225,7 +225,7 @@ def _find_entry(spelled: str, path: str) -> str:
     return path if name in ("", ".", "..") else os.path.join(_real_path(folder), name)
 
 
-def _look_at(path: str) -> os.stat_result | None:
+def look_at(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:
