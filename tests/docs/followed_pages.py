@@ -14,7 +14,15 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src/halocline", "docs/reference", "docs/generate.py", "docs/typescript.py")
+COPIED = (
+    "src/halocline",
+    "docs/reference",
+    "docs/generate.py",
+    "docs/typescript.py",
+    "docs/migration.py",
+    "docs/migration.toml",
+    "docs/guide/migrate",
+)
 _STEP = re.compile(r"^\d+\. ", re.MULTILINE)
 _BLOCK = re.compile(r"^ *```(python|diff)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(r"`((?:src|tests)/[\w./-]+\.py)`")
