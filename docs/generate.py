@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
-from docs.migration import format_table
+from docs.migration import PAGES as MIGRATIONS, fill_page, format_table
+from docs.python_names import HEAD as PYTHON_HEAD, list_python_names
 from docs.typescript import list_page_types
 
-from docs import migration
 from halocline.context.budget import RULE, RULES
 from halocline.context.instructions.files import MOST_FILES
 from halocline.context.instructions.front_matter import MEANINGS as MEANS_OF_FRONT_MATTER
@@ -445,10 +445,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "events.md": event_types,
     "providers.md": providers,
     "web.md": web,
+    "python.md": lambda: _page("Names for programs", PYTHON_HEAD, list_python_names()),
     PAGE_TYPES: list_page_types,
     str(KEPT): tool_specs,
     KINDS: tool_kinds,
-    **{f"../guide/migrate/{page}": partial(migration.fill_page, name) for name, page in migration.PAGES.items()},
+    **{f"../guide/migrate/{page}": partial(fill_page, name) for name, page in MIGRATIONS.items()},
 }
 
 

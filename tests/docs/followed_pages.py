@@ -15,13 +15,8 @@ from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
 COPIED = (
-    "src/halocline",
-    "docs/reference",
-    "docs/generate.py",
-    "docs/typescript.py",
-    "docs/migration.py",
-    "docs/migration.toml",
-    "docs/guide/migrate",
+    *("src/halocline", "docs/reference", "docs/guide/migrate", "docs/migration.toml"),
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.py")),
 )
 _STEP = re.compile(r"^\d+\. ", re.MULTILINE)
 _BLOCK = re.compile(r"^ *```(python|diff)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from halocline.client import Choices, TaskOptions
+from halocline.client.options import Choices, TaskOptions
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
