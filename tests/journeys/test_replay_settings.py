@@ -74,6 +74,7 @@ OTHER = {
     "words_off": ("*",),
     "web_search": WebSearchSettings(engine="searxng", url="http://127.0.0.1:1"),
     "language_servers": LanguageServerSettings(enabled=False),
+    "plugins": PluginSettings(off=("*/tool/*",), registry="elsewhere"),
     "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
     "terminal": TerminalSettings(title=False, progress=False, notify="off"),
     "encodings": {"*": "latin-1"},

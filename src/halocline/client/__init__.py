@@ -171,6 +171,7 @@ if TYPE_CHECKING:
         save_server as save_server,
         try_server as try_server,
     )
+    from halocline.services.plugins import ListedPlugin as ListedPlugin, PluginService as PluginService
     from halocline.services.policy.approval_switches import (
         SWITCH_MEANINGS as SWITCH_MEANINGS,
         SwitchStatus as SwitchStatus,
@@ -278,6 +279,7 @@ _PLACES = {
     "services.problems": "find_problems",
     "services.replay.replay": "Replay",
     "services.import_settings": "SettingsImport",
+    "services.plugins": "ListedPlugin PluginService",
     "services.settings": "Setting SettingsService",
     "services.storage": "PrunePlan Storage measure_storage plan_pruning prune_storage",
 }

@@ -16,18 +16,18 @@ from halocline.protocol.config_locations import (
     PROJECT_AGENTS,
     PROJECT_MCP,
 )
-from halocline.store.paths import PROJECT_SETTINGS, Home, mcp_files
+from halocline.store.paths import PROJECT_PLUGINS, PROJECT_SETTINGS, Home, mcp_files
 from halocline.store.settings.settings import Settings
 
 
 def may_run_code(settings: Settings, workspace: Path) -> bool:
-    """True if a folder may have its own hooks or MCP servers, or settings of its own."""
+    """True if a folder may have its own hooks, MCP servers or plug-ins, or settings of its own."""
     return may_run_programs(settings, workspace) or os.path.exists(workspace / PROJECT_SETTINGS)
 
 
 def may_run_programs(settings: Settings, folder: Path) -> bool:
-    """True if a folder may have its own hooks or MCP servers."""
-    servers = PROJECT_MCP if settings.mcp.enabled else ()
+    """True if a folder may have its own hooks, MCP servers or plug-ins."""
+    servers = (*(PROJECT_MCP if settings.mcp.enabled else ()), PROJECT_PLUGINS)
     return has_hooks(settings, folder) or any(os.path.exists(folder / name) for name in servers)
 
 
@@ -46,6 +46,11 @@ def any_servers(home: Home, settings: Settings, folders: Sequence[Path], env: Ma
     """True if any file of MCP servers exists, also in a task's folders."""
     user = env.get("HOME", "") if settings.mcp.others else ""
     return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, folders[0], user, folders[1:])))
+
+
+def any_plugins(home: Home, folders: Sequence[Path]) -> bool:
+    """True if any place for plug-ins exists."""
+    return any(map(os.path.exists, (home.plugins, *(folder / PROJECT_PLUGINS for folder in folders))))
 
 
 def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
