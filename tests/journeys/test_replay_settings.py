@@ -19,6 +19,7 @@ from halocline.store.settings.sections import (
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
+    PluginSettings,
     TerminalSettings,
     WebSearchSettings,
 )

@@ -107,7 +107,8 @@ class Assembly(FolderAccess):
             names.add("remember")
         if self._search is not None and not self.search_remark:
             names.add("web_search")
-        if has_subagents(self.settings, self.home, Path(state.workspace)):
+        described = any(True for plugin in state.prompt.plugins for _ in plugin.paths("agent"))
+        if has_subagents(self.settings, self.home, Path(state.workspace), described=described):
             names.add("use_subagents")
         return frozenset(names if attended else names - {"new_task"})
 

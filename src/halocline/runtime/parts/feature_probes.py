@@ -53,12 +53,15 @@ def any_plugins(home: Home, folders: Sequence[Path]) -> bool:
     return any(map(os.path.exists, (home.plugins, *(folder / PROJECT_PLUGINS for folder in folders))))
 
 
-def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
-    """True if a task is offered sub-agents: the settings turn them on, or an agent is described somewhere."""
+def has_subagents(settings: Settings, home: Home, workspace: Path, *, described: bool = False) -> bool:
+    """True if a task is offered sub-agents: the settings turn them on, or an agent is described somewhere.
+
+    `described`: in a plug-in.
+    """
     if settings.subagents != "auto":
         return settings.subagents == "on"
     places = (home.agents, *(Path.home() / name for name in OWN_AGENTS), *(workspace / name for name in PROJECT_AGENTS))
-    return any(map(os.path.isdir, places))
+    return described or any(map(os.path.isdir, places))
 
 
 def has_hooks(settings: Settings, workspace: Path) -> bool:

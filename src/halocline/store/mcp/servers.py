@@ -84,7 +84,8 @@ def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterab
             found.setdefault(server.name, server)
     for plugin in places.plugins:
         try:
-            found |= {server.name: server for server in servers_of_plugin(plugin, places.workspace)}
+            for server in servers_of_plugin(plugin, places.workspace):
+                found.setdefault(server.name, server)
         except Unreadable as error:
             problems.append(f"The plug-in {plugin.name}: {error}")
     for server in given:

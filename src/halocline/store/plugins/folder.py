@@ -38,15 +38,17 @@ class InvalidPlugin(Exception):
     """Raised for a folder that cannot be used as a plug-in; the text is the rest of a sentence about it."""
 
 
-def read_folder(folder: Path) -> dict[str, PluginFile]:
+def read_folder(folder: Path, most_files: int = MOST_FILES, most_bytes: int = MOST_BYTES) -> dict[str, PluginFile]:
     """Read all files of a plug-in. Raises InvalidPlugin."""
-    top, files, room = os.path.realpath(folder), dict[str, PluginFile](), MOST_BYTES
+    top, files, room = os.path.realpath(folder), dict[str, PluginFile](), most_bytes
     for path in _list_files(top):
         name = os.path.relpath(path, top)
-        if len(files) == MOST_FILES:
-            raise InvalidPlugin(f"it has more than {MOST_FILES:,} files")
+        if len(files) == most_files:
+            raise InvalidPlugin(f"it has more than {most_files:,} files")
         files[name] = file = _read_file(path, name, top, room)
         room -= len(file.data)
+        if room < 0:
+            raise InvalidPlugin(f"it is larger than {most_bytes:,} bytes")
     return files
 
 
@@ -73,8 +75,6 @@ def _read_file(path: str, name: str, top: str, room: int) -> PluginFile:
             data = read_from(fd, room + 1)
     except OSError as error:
         raise InvalidPlugin(f"{name} in it cannot be read ({error.strerror})") from error
-    if len(data) > room:
-        raise InvalidPlugin(f"it is larger than {MOST_BYTES // 1_000_000} MB")
     return PluginFile(data, bool(found.st_mode & 0o100))
 
 
