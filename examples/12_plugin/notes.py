@@ -1,6 +1,7 @@
 """The code of the plug-in: a tool, and a hook that is a function. Both are made as in a program."""
 
 from pathlib import Path
+from typing import Any
 
 import halocline
 
@@ -11,7 +12,7 @@ async def count_notes(path: Path, ctx: halocline.ToolContext) -> int:
     return sum(line.startswith("- ") for line in (await ctx.read_text(path)).splitlines())
 
 
-def keep_notes(given: dict) -> halocline.HookAnswer | None:
+def keep_notes(given: dict[str, Any]) -> halocline.HookAnswer | None:
     removes = "rm" in given["preToolUse"]["parameters"].get("command", "").split()
     return halocline.HookAnswer(block="Notes are kept: archive a file instead.") if removes else None
 

@@ -197,7 +197,7 @@ class PluginService:
                 return _find_below(market, path)
             case {"source": "github", "repo": str() as repository}:
                 return await _clone(f"https://github.com/{repository}.git", staged / "clone")
-            case {"source": "url" | "git" | "git-subdir", "url": str() as address, **rest}:
+            case {"source": "url" | "git-subdir", "url": str() as address, **rest}:
                 return _find_below(await _clone(address, staged / "clone"), str(rest.get("path", ".")))
         raise UsageError(f"The registry's source of {source} is of no known kind.", "Install it by its URL.")
 
@@ -269,8 +269,11 @@ def _read_tools(file: Path) -> Iterator[tuple[str, str]]:
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for function in tree.body:
-        for mark in getattr(function, "decorator_list", ()):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for mark in function.decorator_list:
             called = mark.func if isinstance(mark, ast.Call) else mark
             if getattr(called, "attr", getattr(called, "id", "")) == "tool":
-                given = {one.arg: ast.unparse(one.value).strip("'\"") for one in getattr(mark, "keywords", ())}
+                keywords = mark.keywords if isinstance(mark, ast.Call) else ()
+                given = {one.arg: ast.unparse(one.value).strip("'\"") for one in keywords}
                 yield given.get("name", function.name), given.get("effect", "") or "anything"

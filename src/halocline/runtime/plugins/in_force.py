@@ -107,7 +107,7 @@ class FolderPlugins:
         return ("", False) if said.trusted else (REFUSED.format(name=found.name), True)
 
     def _judge_project(self, folder: FolderHooks, *, trusted: bool) -> Iterator[JudgedPlugin]:
-        """Judge the plug-ins of a folder; whoever opens a task there is asked about them, so no remark names them."""
+        """Judge the plug-ins of a folder. A person is asked about it when a task opens there, so no remark says it."""
         if not (places := list_plugins(folder.places)):
             return
         workspace = folder.places.workspace

@@ -19,6 +19,7 @@ from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions import trust
 from halocline.store.permissions.hook_files import Places, hooks_in, hooks_of_plugin
 from halocline.store.permissions.rules import Unreadable as UnreadableRules, read_rules
+from halocline.store.plugins.found import FoundPlugin, find_in_project
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from halocline.protocol.events.plugins import Plugin
     from halocline.protocol.permission_rules import Rule
     from halocline.runtime.parts.program_parts import ProgramHook
-    from halocline.store.plugins.found import FoundPlugin
 
 HookSetup = Hook
 """The type that surfaces list."""
@@ -103,10 +103,8 @@ class FolderHooks:
         return []
 
     @property
-    def plugins(self) -> "list[FoundPlugin]":
+    def plugins(self) -> list[FoundPlugin]:
         """The folder's own plug-ins, which are in force only while it is trusted."""
-        from halocline.store.plugins.found import find_in_project
-
         return list(find_in_project(trust.list_plugins(self.places), self.places.workspace))
 
     @property

@@ -196,12 +196,8 @@ class Subtasks:
             more = (
                 given if plan.agent and plan.agent.skills is not None else skills_section(skills.offered)
             ) + rules.section
-            prompt = subagent_prompt(
-                workspace,
-                plan.agent.prompt if plan.agent else "",
-                more,
-                read_prompt_options(assembly.settings, assembly.home),
-            )
+            options = read_prompt_options(assembly.settings, assembly.home)
+            prompt = subagent_prompt(workspace, plan.agent.prompt if plan.agent else "", more, options)
             task.emit(
                 TaskStarted(
                     workspace=parent.workspace,

@@ -26,7 +26,7 @@ PACKAGE = "package:"
 
 
 class PluginSource(StrEnum):
-    """Where a plug-in comes from."""
+    """Source of a plug-in."""
 
     YOURS = "yours"
     PACKAGE = "package"

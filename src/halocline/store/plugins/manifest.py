@@ -1,4 +1,4 @@
-"""What a plug-in says of itself: our `plugin.toml`, and Claude Code's `.claude-plugin/plugin.json`.
+"""The manifest of a plug-in: our `plugin.toml`, and Claude Code's `.claude-plugin/plugin.json`.
 
 What must stay true: a manifest is data, and every path in it stays in the plug-in. What of another program's manifest
 has no part here is named.

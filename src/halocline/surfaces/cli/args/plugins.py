@@ -15,7 +15,7 @@ def plugins_parser() -> Parser:
     texts = {
         "show": "show what a plug-in adds, and what it may do",
         "update": "install a plug-in again from where it came",
-        "remove": "remove a plug-in of yours",
+        "remove": "remove one of your plug-ins",
         "trust": "trust a plug-in as it is now",
     }
     for name, text in texts.items():

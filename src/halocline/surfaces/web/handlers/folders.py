@@ -97,7 +97,7 @@ def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
             {
                 "kind": "plugin",
                 "name": one.name,
-                "runs": describe_effects(one.manifest and one.manifest.may),
+                "runs": describe_effects(one.manifest.may if one.manifest else ()),
                 "file": one.folder,
             }
             for one in hooks.plugins
