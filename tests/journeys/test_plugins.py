@@ -8,7 +8,7 @@ import pytest
 from tests.journeys.conftest import Journey
 from tests.journeys.test_subagents import Scripts, asks, reports
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.mcp.tool_names import name_for
 from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import HookSource

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from halocline.client import Choices, TaskOptions
+from halocline.client.options import Choices, TaskOptions
 from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode

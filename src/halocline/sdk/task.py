@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 from uuid import uuid4
 
-from halocline.client import Client, Fork
+from halocline.client.history import Fork
+from halocline.client.tasks import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, UsageError

@@ -2,9 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from halocline.client import Hook, ListedInstruction, ListedPlugin
 from halocline.surfaces.sanitize import clean
+
+if TYPE_CHECKING:
+    from halocline.client.instructions import ListedInstruction
+    from halocline.client.plugins import ListedPlugin
+    from halocline.client.policy import Hook
 
 NO_RULES = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
 NO_HOOKS = "No hooks. To add some, see docs/guide/hooks.md."
@@ -19,12 +24,12 @@ EFFECTS = {
 SOURCES = {"yours": "yours", "package": "from an installed package", "project": "the project's"}
 
 
-def describe_files(files: Sequence[ListedInstruction]) -> str:
+def describe_files(files: Sequence["ListedInstruction"]) -> str:
     """List the files, and when each applies."""
     return "\n".join(line for file in files for line in _file_lines(file)) or NO_RULES
 
 
-def _file_lines(file: ListedInstruction) -> Iterator[str]:
+def _file_lines(file: "ListedInstruction") -> Iterator[str]:
     state = f"does not apply: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
     yield clean(file.path)
     yield f"    {file.of}, {clean(' '.join(state.split()))}"
@@ -32,13 +37,13 @@ def _file_lines(file: ListedInstruction) -> Iterator[str]:
         yield f"    note: {clean(' '.join(remark.split()))}"
 
 
-def describe_hooks(hooks: Sequence[Hook]) -> str:
+def describe_hooks(hooks: Sequence["Hook"]) -> str:
     """List the hooks, and which of them run."""
     # One entry of a file may serve two of our hook points.
     return "\n".join(dict.fromkeys(map(_describe_hook, hooks))) or NO_HOOKS
 
 
-def _describe_hook(hook: Hook) -> str:
+def _describe_hook(hook: "Hook") -> str:
     broken = f"fails: {hook.broken}" if hook.broken else "active"
     state = f"inactive: {hook.inert}" if hook.inert else broken
     where = f" [{hook.matcher}]" if hook.matcher else ""
@@ -56,12 +61,12 @@ def describe_effects(may: Sequence[str] | None) -> str:
     return " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
 
 
-def describe_plugins(plugins: Sequence[ListedPlugin]) -> str:
+def describe_plugins(plugins: "Sequence[ListedPlugin]") -> str:
     """List the plug-ins, and why one is not in force."""
     return "\n".join(map(_describe_plugin, plugins)) or NO_PLUGINS
 
 
-def _describe_plugin(plugin: ListedPlugin) -> str:
+def _describe_plugin(plugin: "ListedPlugin") -> str:
     state = f"off: {plugin.problem}" if plugin.problem else "on"
     kinds = Counter(item.kind for item in plugin.items)
     adds = ", ".join(f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in kinds.items()) or "nothing"
@@ -71,7 +76,7 @@ def _describe_plugin(plugin: ListedPlugin) -> str:
     )
 
 
-def describe_whole_plugin(plugin: ListedPlugin) -> str:
+def describe_whole_plugin(plugin: "ListedPlugin") -> str:
     """Show a plug-in with all that it adds, as a person decides about it."""
     whole = (
         [_describe_plugin(plugin), f"    {clean(plugin.description)}"]

@@ -2,7 +2,9 @@
 
 import argparse
 
-from halocline.client import Choices, PluginService, open_client
+from halocline.client.options import Choices
+from halocline.client.plugins import PluginService
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
