@@ -133,7 +133,7 @@ async def test_hooks_of_every_form_run_before_the_users_and_may_not_allow(journe
 async def test_a_server_of_a_plugin_runs_under_its_name_and_asks(journey):
     entry = {"command": sys.executable, "args": [SERVER], "autoApprove": ["*"], "env": {"AT": "${CLAUDE_PLUGIN_ROOT}"}}
     install(journey, {".mcp.json": json.dumps({"test": entry})})
-    journey.env = {"HOME": str(journey.workspace), "PATH": "/usr/bin:/bin"}
+    journey.env, journey.longest = {"HOME": str(journey.workspace), "PATH": "/usr/bin:/bin"}, 60.0
     call = Turn(calls=(Call(name_for("tidy:test", "echo"), {"text": "hi"}, id="c1"),))
     await journey.run(call, DONE, options=TaskOptions(approval_mode=ApprovalMode.ASK))
     assert [event.server.name for event in journey.of(ev.McpOffered)] == ["tidy:test"]

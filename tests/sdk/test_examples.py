@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import halocline
+from halocline.client.options import Choices
+from halocline.client.prompts import SlashPlace
+from halocline.client.tasks import open_client
 from halocline.protocol import events as ev
 from halocline.testing import Call, Turn, calls_of, replay
 
@@ -96,14 +99,15 @@ async def test_the_plugin_works_as_a_whole(project, halocline_home, scripted):
     calls = [Call("count_notes", {"path": "notes.txt"}), Call("use_skill", {"skill_name": "notes:tidy-notes"})]
     calls.append(Call("execute_command", {"command": "rm notes.txt"}))
     model = scripted(*(Turn(calls=(call,)) for call in calls), "done")
-    prompt = "/notes:note buy milk"
-    done = await halocline.run(prompt, folder=project, model=model, approval_mode="yolo", trusted=True)
+    done = await halocline.run("go", folder=project, model=model, approval_mode="yolo", trusted=True)
     assert [calls_of(done, call.tool)[0].text.splitlines()[0] for call in calls] == [
         "2",
         "# Skill notes:tidy-notes",
         f"Not done. The hook keep_notes-1 (the plug-in notes) says: {KEPT} Nothing was run.",
     ]
-    (begun,) = [event for event in done.events if isinstance(event, ev.TurnStarted)]
-    assert any("Add this as the first note of notes.txt: buy milk" in part.text for part in begun.content)
+    (loaded,) = [event for event in done.events if isinstance(event, ev.PluginsLoaded)]
+    words = open_client(Choices()).words(project, (), loaded.plugins)
+    (note,) = words.expanded("/notes:note buy milk", SlashPlace.RUN).notes
+    assert "Add this as the first note of notes.txt: buy milk" in note.text
     assert sum(len(path.read_text().splitlines()) for path in (FOLDER / "12_plugin").glob("*.py")) <= LONGEST
     assert await replay(done.task) == ()
