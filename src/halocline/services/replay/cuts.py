@@ -13,9 +13,16 @@ FROM_ELSEWHERE = (
     *(ev.TaskStarted, ev.TaskAdopted, ev.RootsChanged, ev.Imported, ev.LogRepaired, ev.ModeChanged, ev.ModelChanged),
     *(ev.EffortChanged, ev.LimitsChanged, ev.GrantTakenBack, ev.PolicyChanged, ev.ApprovalSwitched, ev.RulesChanged),
     *(ev.ToolsOffered, ev.CustomToolsOffered, ev.McpOffered, ev.McpReported, ev.McpSampled, ev.SideQuestionAnswered),
-    *(SubagentStarted, SubagentEnded, ev.TaskLabelled, ev.CheckpointFailed, ev.CheckpointTaken, ev.CheckpointRestored),
+    *(
+        SubagentStarted,
+        SubagentEnded,
+        ev.TaskLabelled,
+        ev.CheckpointFailed,
+        ev.CheckpointTaken,
+        ev.CheckpointRestored,
+    ),
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
-    *(ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
+    *(ev.PluginsLoaded, ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
