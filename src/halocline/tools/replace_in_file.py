@@ -1,6 +1,5 @@
 """replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings allow partial edits."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -114,9 +113,20 @@ def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list
     return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all, near=input.line)
 
 
-_define = partial(define_tool, "replace_in_file", edits=True, preview=preview)
-TOOL = _define(_FORMAT, ToolKind.EDIT, Input, summary, run, unsaid=_UNSAID, required=("diff",))
-OLD_AND_NEW = _define(
+TOOL = define_tool(
+    "replace_in_file",
+    _FORMAT,
+    ToolKind.EDIT,
+    Input,
+    summary,
+    run,
+    unsaid=_UNSAID,
+    required=("diff",),
+    edits=True,
+    preview=preview,
+)
+OLD_AND_NEW = define_tool(
+    "replace_in_file",
     _OLD_AND_NEW,
     ToolKind.EDIT,
     Input,
@@ -124,5 +134,7 @@ OLD_AND_NEW = _define(
     run,
     unsaid=("diff", *_UNSAID[2:]),
     required=("old_text", "new_text"),
+    edits=True,
+    preview=preview,
 )
 """The same tool as small models are told of it: they fill in the words of a block's markers, too."""
