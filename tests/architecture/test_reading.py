@@ -59,6 +59,7 @@ OPENING = {
     "files/durable.py": "has the disk write what lies in memory, and writes files whole; reads nothing",
     **named("store", "blobs", OWN),
     **named("store/tasks", "history recording index", OWN),
+    **named("store/plugins", "folder", WRITES),
     "protocol/file_locks.py": "lock files and folders, and the table of locks: nothing is read but who holds one",
     "store/secrets/store.py": "the file of keys, which is opened as strictly: no link, no pipe, nobody else's",
     **named("surfaces/cli", "main", OWN),

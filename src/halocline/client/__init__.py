@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         mentions as mentions,
         models as models,
         options as options,
+        plugins as plugins,
         policy as policy,
         prompts as prompts,
         settings as settings,

@@ -17,7 +17,8 @@ from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.sdk.decisions import decide, settle
+from halocline.runtime.parts.hook_functions import settle
+from halocline.sdk.decisions import decide
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema

@@ -28,7 +28,7 @@ DONE = "Done."
 def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
     """Return the commands to offer: all but those that need a session in a terminal."""
     state = client.state(task)
-    words = client.words(Path(state.workspace), state.roots).listed(SlashPlace.TERMINAL)
+    words = client.words(Path(state.workspace), state.roots, state.prompt.plugins).listed(SlashPlace.TERMINAL)
     offered = [*words, *list_prompts(client.mcp_prompts(task))]
     commands = [_describe_command(entry) for entry in offered if _is_offered(entry.name)]
     return schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")

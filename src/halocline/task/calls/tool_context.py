@@ -122,6 +122,7 @@ class ToolContexts:
         return TaskView(
             folder=host.folder,
             roots=tuple(map(Path, state.roots)),
+            plugins=state.prompt.plugins,
             mode=state.plan.mode,
             approval_mode=state.permissions.approval_mode,
             model=state.model.name,

@@ -61,7 +61,13 @@ def _server_line(server: ListedServer) -> str:
         facts.append(f"{format_plural(server.tools, 'tool')}, about {server.tokens:,} tokens")
     elif server.state == "on":
         facts.append("not started yet")
-    owners = {"managed": "the administrator's", "user": "yours", "project": "the project's", "cline": "Cline's"}
+    owners = {
+        "managed": "the administrator's",
+        "user": "yours",
+        "project": "the project's",
+        "cline": "Cline's",
+        "plugin": "a plug-in's",
+    }
     return "  ".join([*facts, f"({owners[server.owner]})"])
 
 

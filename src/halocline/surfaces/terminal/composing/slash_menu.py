@@ -81,7 +81,7 @@ class Menu:
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
             state = self._find_state()
-            words = self._client.words(Path(state.workspace), state.roots)
+            words = self._client.words(Path(state.workspace), state.roots, state.prompt.plugins)
             prompts = list_prompts(self._client.mcp_prompts(self._task)) if self._client.is_open(self._task) else []
             listed = await asyncio.to_thread(words.listed, SlashPlace.TERMINAL)
             self._words = [*(word for word in listed if self._is_offered(word.name)), *prompts]
