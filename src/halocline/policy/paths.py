@@ -167,9 +167,8 @@ class Classifier:
 
     def _is_readable(self, path: str) -> bool:
         """True for what a task may read of Halocline's own files."""
-        if not self._outputs or not is_within(path, self.home):
-            return False
-        return is_within(path, self._outputs) or is_within(path, f"{self.home}/{PLUGIN_COPIES}")
+        copies = f"{self.home}/{PLUGIN_COPIES}"
+        return self._outputs != "" and (is_within(path, self._outputs) or is_within(path, copies))
 
     def _guarded_name(self, path: str) -> Place | None:
         if self.home and is_within(path, self.home):
@@ -191,7 +190,8 @@ class Classifier:
             from halocline.policy.hard_links import guarded_names  # few files have several names
 
             self._other_names = guarded_names([root.path for root in self.roots], self.home, self._guarded_name)
-        return [name for name in self._other_names.get(found.st_ino, ()) if _is_same(name, found)]
+        names = ((name, look_at(name)) for name in self._other_names.get(found.st_ino, ()))
+        return [name for name, other in names if other and os.path.samestat(other, found)]
 
 
 _GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
@@ -213,11 +213,6 @@ def _resolve_below(path: Path, folder: Path | None, real: str) -> str:
 
 def _path_in_root(path: str, root: OtherRoot) -> str:
     return path[len(root.path) :].strip("/") or "."
-
-
-def _is_same(name: str, found: os.stat_result) -> bool:
-    other = look_at(name)
-    return other is not None and os.path.samestat(other, found)
 
 
 def _real_path(path: str) -> str:

@@ -22,7 +22,7 @@ _WIDEST = 200
 
 def plain_output(text: str) -> str:
     """Return the text as a terminal finally shows it: no control sequences, and only the last state of a line."""
-    if "\r" not in text and "\b" not in text:
+    if not _MOVES.search(text):
         return re.sub(_SEQUENCE, "", text)
     return "\n".join(
         re.sub(_SEQUENCE, "", line) if not _MOVES.search(line) else "".join(letter for letter, _ in _draw(line, "")[0])
@@ -55,7 +55,7 @@ def _is_hidden(sign: str) -> bool:
 _PIECE = compile_later(
     rf"\x1b\[([0-9;:]*)m|([^\x00-\x08\n-\x1f\x7f-\x9f]+)|\x1b\[(\d{{0,4}})([CDGK])|[\r\b]|{_SEQUENCE}"
 )
-_MOVES = compile_later(r"[\r\x08]")
+_MOVES = compile_later(r"[\r\x08]|\x1b\[\d{0,4}[CDGK]")
 _FLAGS = {1: "1", 2: "2", 3: "3", 4: "4", 7: "7"}
 _ENDS = {22: "12", 23: "3", 24: "4", 27: "7"}
 _RESET = "\x1b[0m"
