@@ -75,7 +75,6 @@ OPENING = {
     **named("tools", "toolset", OWN),
     **named("task", "lock log log_mending log_reading running_reply", OWN),
     **named("task/updates", "todo_file", OWN),
-    **named("testing", "power", OWN),
     **named("tools", "load_mcp_documentation", OWN),
 }
 LISTING = {

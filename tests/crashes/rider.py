@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
+from tests.crashes.faults import Fault, Points
 from tests.crashes.story import ACTS, RESTS, TURNS
 
 from halocline.client import Client
@@ -34,7 +35,6 @@ from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
 from halocline.store.settings.sections import LanguageServerSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.faults import Fault, Points
 
 LONGEST = 60.0
 HANGS = 20.0

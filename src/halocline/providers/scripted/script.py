@@ -116,11 +116,6 @@ def split_text(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), max(1, size))]
 
 
-def load_turns(path: Path) -> tuple[Turn, ...]:
-    """Read the turns of a script. Raises SettingsError as `load_script` does."""
-    return load_script(path).turns
-
-
 def load_script(path: Path) -> Script:
     """Read a script.
 
