@@ -62,6 +62,7 @@ OPENING = {
     "protocol/file_locks.py": "lock files and folders, and the table of locks: nothing is read but who holds one",
     "store/secrets/store.py": "the file of keys, which is opened as strictly: no link, no pipe, nobody else's",
     **named("surfaces/cli", "main", OWN),
+    **named("surfaces/cli/commands", "docs", OWN),
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
     **named("surfaces/cli/session", "debug_log piped_input", WRITES),

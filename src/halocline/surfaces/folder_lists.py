@@ -6,7 +6,7 @@ from halocline.client import Hook, ListedInstruction
 from halocline.surfaces.sanitize import clean
 
 NO_RULES = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
-NO_HOOKS = "No hooks. To add some, see docs/guide/hooks.md."
+NO_HOOKS = "No hooks. To add some, see halo docs hooks."
 
 
 def describe_files(files: Sequence[ListedInstruction]) -> str:

@@ -131,7 +131,7 @@ def load_script(path: Path) -> Script:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The script {path} is not valid TOML: {error}.", "Fix the file.") from None
     except msgspec.ValidationError as error:
-        hint = "The format of scripts is described in halocline/providers/scripted/script.py."
+        hint = "halo docs guide/replay shows the format of scripts."
         raise SettingsError(f"The script {path} is invalid: {error}.", hint) from None
 
 

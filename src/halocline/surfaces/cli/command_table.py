@@ -50,6 +50,7 @@ COMMANDS = {
     "mcp": Command("list, test, add, find or serve MCP servers", "mcp.manage", "args.mcp"),
     "config": Command("show and change the settings", "commands.config", "args.setup"),
     "completion": Command("print a script that completes halo in a shell", "shell_completion.command", "args.setup"),
+    "docs": Command("find and show a page of the guide", "commands.docs", "args.setup"),
     "doctor": Command("check this machine and your setup", "commands.doctor", "args.models"),
 }
 CHAT = Command("", "commands.run", "args.run")
