@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     )
     from halocline.protocol.kinds import ApprovalMode as ApprovalMode, Choice as Choice, Diff as Diff, Mode as Mode
     from halocline.protocol.messages import Effort as Effort, StopReason as StopReason, Usage as Usage
+    from halocline.runtime.parts.hook_functions import HookAnswer as HookAnswer, HookMatcher as HookMatcher
     from halocline.sdk.context import CommandResult as CommandResult, ToolContext as ToolContext
     from halocline.sdk.decisions import Decision as Decision
-    from halocline.sdk.hooks import HookAnswer as HookAnswer, HookMatcher as HookMatcher
     from halocline.sdk.judged import Url as Url
     from halocline.sdk.options import Options as Options
     from halocline.sdk.result import Refused as Refused, Result as Result, TaskFailed as TaskFailed
@@ -39,7 +39,7 @@ _PLACES = {
     "protocol.messages": "Effort StopReason Usage",
     "sdk.context": "CommandResult ToolContext",
     "sdk.decisions": "Decision",
-    "sdk.hooks": "HookAnswer HookMatcher",
+    "runtime.parts.hook_functions": "HookAnswer HookMatcher",
     "sdk.judged": "Url",
     "sdk.options": "Options",
     "sdk.result": "Refused Result TaskFailed",

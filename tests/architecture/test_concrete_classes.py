@@ -9,7 +9,7 @@ CONCRETE = {"checkpoints", "hosts", "importers", "mcp", "providers", "store", "t
 PLAIN = {"Value", "Struct", "Exception", "Enum", "IntEnum", "StrEnum", "ToolFailure"}
 """Bases of classes that hold values, or are raised."""
 NAMED = {
-    "client": "store",
+    "client.storage": "store",
     "runtime.assembly": "checkpoints hosts mcp providers store tools",
     "runtime.controller": "providers store",
     "runtime.history": "checkpoints store",
@@ -18,6 +18,7 @@ NAMED = {
     "runtime.models": "providers store",
     "runtime.open_task": "providers",
     "runtime.parts": "hosts",
+    "runtime.plugins": "store",
     "runtime.prompts": "providers",
     "runtime.recording_model": "store",
     "runtime.rules": "hosts store",
@@ -29,6 +30,7 @@ NAMED = {
     "services.instructions": "store",
     "services.mcp": "hosts mcp store",
     "services.models": "hosts providers store",
+    "services.plugins": "store",
     "services.policy": "mcp",
     "services.replay": "hosts",
     "services.tasks": "store",

@@ -17,7 +17,8 @@ from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 from tests.servers.model_server import Call, ModelServer, Turn
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.runtime.assembly.assembly import Assembly

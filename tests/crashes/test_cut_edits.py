@@ -8,7 +8,7 @@ import pytest
 from tests.crashes.faults import Fault, FaultTime, Points
 from tests.crashes.rider import SETTINGS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode

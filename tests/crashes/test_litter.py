@@ -23,7 +23,7 @@ HALF_WRITTEN = ("*.tmp", "*.new", "tmp_*", "merge-*", ".halo-*")
 
 @pytest.fixture(scope="module")
 def points(stable, tmp_path_factory):
-    return int(Trial(stable, tmp_path_factory.mktemp("whole")).ride().said)
+    return Trial(stable, tmp_path_factory.mktemp("whole")).ride().points
 
 
 def half_written(folder: Path) -> list[Path]:

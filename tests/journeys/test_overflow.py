@@ -7,7 +7,7 @@ from tests.journeys.test_wire import KEYS, MODELS
 from tests.providers.markup import spoken
 from tests.servers.model_server import ModelServer
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode

@@ -7,7 +7,7 @@ from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS, unmarked
 from tests.servers.model_server import ModelServer
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason

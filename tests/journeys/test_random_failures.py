@@ -24,7 +24,7 @@ from tests.servers.ollama_format import OllamaFormat
 from tests.servers.responses_format import ResponsesFormat
 from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.net.network import Network
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev

@@ -19,6 +19,7 @@ from halocline.store.settings.sections import (
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
+    PluginSettings,
     TerminalSettings,
     WebSearchSettings,
 )
@@ -74,6 +75,7 @@ OTHER = {
     "words_off": ("*",),
     "web_search": WebSearchSettings(engine="searxng", url="http://127.0.0.1:1"),
     "language_servers": LanguageServerSettings(enabled=False),
+    "plugins": PluginSettings(off=("*/tool/*",), registry="elsewhere"),
     "mcp": McpSettings(enabled=False, wait=0.0, share=0.0, sampling="off"),
     "terminal": TerminalSettings(title=False, progress=False, notify="off"),
     "encodings": {"*": "latin-1"},

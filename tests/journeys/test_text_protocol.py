@@ -12,7 +12,7 @@ from tests.journeys.soundness import assert_sound
 from tests.providers.markup import markup, spoken
 from tests.servers.model_server import ModelServer
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.kinds import ApprovalMode, Todo, TodoStatus

@@ -68,6 +68,15 @@ def test_the_system_prompt_describes_every_tool_and_parameter() -> None:
             assert field["description"] in system
 
 
+async def test_what_stands_for_a_value_in_a_description_is_no_value_of_an_optional_parameter() -> None:
+    for sign in ("…", "..."):
+        text = f"<search_files><regex>double</regex><path>{sign}</path><context>\n{sign}\n</context></search_files>"
+        (call,) = message_of(
+            await collected(TextProtocol(Scripted([Turn(text=text)])), request(tools=TOOLS))
+        ).tool_calls
+        assert (call.arguments, call.malformed) == ({"regex": "double"}, "")
+
+
 def test_without_tools_nothing_is_added() -> None:
     assert TextPrompt().of(request()).system == "Be brief."
 

@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
+import halocline
+from halocline.client.options import Choices
+from halocline.client.prompts import SlashPlace
+from halocline.client.tasks import open_client
+from halocline.protocol import events as ev
+from halocline.testing import Call, Turn, calls_of, replay
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
 SCRIPTS = Path(__file__).with_name("scripts")
 EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))
 LONGEST = 60
+KEPT = "Notes are kept: archive a file instead."
 
 PRINTED = {
     "01_hello": ["It holds a small library for statistics."],
@@ -83,3 +91,23 @@ def test_every_example_is_listed_and_has_a_test_or_is_one():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_is_short(path):
     assert len(path.read_text().splitlines()) <= LONGEST
+
+
+async def test_the_plugin_works_as_a_whole(project, halocline_home, scripted):
+    shutil.copytree(FOLDER / "12_plugin", project / ".halocline/plugins/notes")
+    (project / "notes.txt").write_text("- One.\n- Two.\n")
+    calls = [Call("count_notes", {"path": "notes.txt"}), Call("use_skill", {"skill_name": "notes:tidy-notes"})]
+    calls.append(Call("execute_command", {"command": "rm notes.txt"}))
+    model = scripted(*(Turn(calls=(call,)) for call in calls), "done")
+    done = await halocline.run("go", folder=project, model=model, approval_mode="yolo", trusted=True)
+    assert [calls_of(done, call.tool)[0].text.splitlines()[0] for call in calls] == [
+        "2",
+        "# Skill notes:tidy-notes",
+        f"Not done. The hook keep_notes-1 (the plug-in notes) says: {KEPT} Nothing was run.",
+    ]
+    (loaded,) = [event for event in done.events if isinstance(event, ev.PluginsLoaded)]
+    words = open_client(Choices()).words(project, (), loaded.plugins)
+    (note,) = words.expanded("/notes:note buy milk", SlashPlace.RUN).notes
+    assert "Add this as the first note of notes.txt: buy milk" in note.text
+    assert sum(len(path.read_text().splitlines()) for path in (FOLDER / "12_plugin").glob("*.py")) <= LONGEST
+    assert await replay(done.task) == ()

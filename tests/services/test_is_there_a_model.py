@@ -8,7 +8,7 @@ import pytest
 from tests.architecture.sources import SOURCE
 from tests.servers.model_server import ModelServer
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret

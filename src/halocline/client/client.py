@@ -296,9 +296,14 @@ class Client(TaskQueries):
         """Return the hooks configured for a folder, and whether they may run."""
         return self._controller.assemblies.of(workspace).hooks_of(workspace)
 
+    def plugins_of(self, workspace: Path) -> "services.plugins.PluginService":
+        """Return the plug-ins of the person and of a folder."""
+        return services.plugins.PluginService(self._controller.assemblies.of(workspace), workspace)
+
     def agents_of(self, workspace: Path, roots: Sequence[str] = ()) -> "Found":
         """Return the agents that files define for a folder, and what of these files is ignored."""
-        return user_files.agents.found_agents(workspace, self.home.agents, roots=roots)
+        plugins = self._controller.assemblies.of(workspace).list_plugins(workspace, tuple(roots))
+        return user_files.agents.found_agents(workspace, self.home.agents, roots=roots, plugins=plugins)
 
     def memory_of(self, workspace: Path) -> "rules.memory.Memory":
         """Return the memory for tasks in a folder."""

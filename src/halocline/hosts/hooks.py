@@ -22,6 +22,8 @@ from halocline.hosts.shell import readiness
 from halocline.ports.hooks import Hear, Hook, HookEnd
 from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 
+PLUGIN_VARIABLE = "CLAUDE_PLUGIN_ROOT"
+"""The variable with the folder of the plug-in that a hook is of; Claude Code's plug-ins name their scripts by it."""
 MARK = "HALOCLINE_HOOK"
 """The variable that identifies a hook's processes when they leave its session."""
 MOST_OUTPUT = 1 << 20
@@ -132,8 +134,10 @@ class LocalHooks:
         folder = hook.folder or self._folder
         own = {**_WITHOUT_CACHES, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder}
         words = list(hook.words)
-        if hook.words[:2] != ("/bin/sh", "-c"):  # a shell expands the variable itself, safely
+        own |= {PLUGIN_VARIABLE: hook.plugin} if hook.plugin else {}
+        if hook.words[:2] != ("/bin/sh", "-c"):  # a shell expands the variables itself, safely
             words = [word.replace("${CLAUDE_PROJECT_DIR}", folder) for word in words]
+            words = [word.replace(f"${{{PLUGIN_VARIABLE}}}", hook.plugin) for word in words]
         return subprocess.Popen(
             words,
             bufsize=0,

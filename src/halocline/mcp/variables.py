@@ -35,8 +35,8 @@ class Missing(Exception):
 
 
 def fill_variables(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
-    """Fill in all variables; a project's file may not use `keys`. Raises Missing."""
-    hidden = keys if server.owner is ServerOwner.PROJECT else frozenset()
+    """Fill in all variables; a project's or plug-in's file may not use `keys`. Raises Missing."""
+    hidden = keys if server.owner in (ServerOwner.PROJECT, ServerOwner.PLUGIN) else frozenset()
     entry = server.entry
 
     def fill(text: str, where: str) -> str:

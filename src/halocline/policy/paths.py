@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halocline.files.opening import find_place
+from halocline.files.patterns import matches_any
 from halocline.files.real_paths import find_real_path
-from halocline.policy.patterns import matches_any
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
+from halocline.protocol.config_locations import PLUGIN_COPIES
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
@@ -74,9 +75,10 @@ def plain_name(name: str) -> str:
 class Classifier:
     """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once.
 
-    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read; `ignored` are the
-    lines of the workspace's ignore files, and `roots` the task's other folders. `guard` is what rules make of a place
-    that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if they ask first, None if neither.
+    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read, besides the copies
+    of plug-ins; `ignored` are the lines of the workspace's ignore files, and `roots` the task's other folders. `guard`
+    is what rules make of a place that is not otherwise guarded: `IGNORED` if they deny reading it, `SECRET` if they ask
+    first, None if neither.
     """
 
     def __init__(
@@ -104,7 +106,7 @@ class Classifier:
             raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
-        found = _look_at(path)
+        found = look_at(path)
         root = self.root_of(path)
         shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
         place = self.kind(path, found)
@@ -124,7 +126,7 @@ class Classifier:
         """Return the place of a link itself, for what changes the entry and not what it leads to."""
         if one.entry in ("", one.path):
             return one
-        found, root = _look_at(one.entry), self.root_of(one.entry)
+        found, root = look_at(one.entry), self.root_of(one.entry)
         is_here = root is not None and root.path == self.workspace
         return Resolved(
             one.entry,
@@ -147,7 +149,7 @@ class Classifier:
         if guarded := self.guarded_kind(path, found):
             return guarded
         root = self.root_of(path)
-        if self._outputs and is_within(path, self._outputs):
+        if self._is_readable(path):
             return Place.OUTPUT
         if not root:
             return Place.OUTSIDE
@@ -155,13 +157,19 @@ class Classifier:
 
     def guarded_kind(self, path: str, found: os.stat_result | None = None) -> Place | None:
         """Return the kind if the content is not readable without asking; None for other places."""
-        if self._outputs and is_within(path, self._outputs):
+        if self._is_readable(path):
             return None
         kind = self._guarded_name(path)
         if kind or found is None or not is_linked(found):
             return kind
         others = {self._guarded_name(name) for name in self._names_of(found)}
         return next((one for one in _GUARDED if one in others), None)
+
+    def _is_readable(self, path: str) -> bool:
+        """True for what a task may read of Halocline's own files."""
+        if not self._outputs or not is_within(path, self.home):
+            return False
+        return is_within(path, self._outputs) or is_within(path, f"{self.home}/{PLUGIN_COPIES}")
 
     def _guarded_name(self, path: str) -> Place | None:
         if self.home and is_within(path, self.home):
@@ -208,7 +216,7 @@ def _path_in_root(path: str, root: OtherRoot) -> str:
 
 
 def _is_same(name: str, found: os.stat_result) -> bool:
-    other = _look_at(name)
+    other = look_at(name)
     return other is not None and os.path.samestat(other, found)
 
 
@@ -225,7 +233,7 @@ def _find_entry(spelled: str, path: str) -> str:
     return path if name in ("", ".", "..") else os.path.join(_real_path(folder), name)
 
 
-def _look_at(path: str) -> os.stat_result | None:
+def look_at(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:

@@ -20,7 +20,7 @@ class Hook(Value, frozen=True, omit_defaults=False):
     `file` defines it; `in_settings` means a settings file in Claude's format, not a folder of executables. `timeout`
     is in seconds, `on_failure` is the effect of a failure; empty values follow the settings. `inert` says why it does
     not run; `broken` why it cannot, which counts as its failure. `folder` is its working folder, if not the task's
-    workspace.
+    workspace; `plugin` is that of the plug-in that has it.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Hook(Value, frozen=True, omit_defaults=False):
     inert: str = ""
     broken: str = ""
     folder: str = ""
+    plugin: str = ""
 
 
 class HookEnd(Value, frozen=True):

@@ -35,6 +35,7 @@ class ServerOwner(StrEnum):
     PROJECT = "project"
     CLINE = "cline"
     EDITOR = "editor"
+    PLUGIN = "plugin"
 
 
 class OAuth(Value, frozen=True, rename="camel"):

@@ -8,7 +8,7 @@ also has `preview`, which returns the diff to approve. Tools never approve, coun
 import os.path
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -19,6 +19,7 @@ from halocline.ports.shell_facts import Hides
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.events.custom_tools import CustomTool
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.events.tool_calls import SeenFile
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
@@ -164,6 +165,16 @@ class Program(Protocol):
         """Run one of its tools. Raises ToolFailure with what the model should do instead."""
 
 
+@runtime_checkable
+class FunctionTool(Protocol):
+    """A function that is a tool, as `halocline.tool` makes it."""
+
+    definition: CustomTool
+
+    async def answer(self, arguments: JsonObject, ctx: "ToolContext") -> ToolOutput:
+        """Run the function for a call of the model. Raises ToolFailure."""
+
+
 class ToolHost(Value, frozen=True):
     """The world as a task's tools reach it. What is None is not set up."""
 
@@ -199,8 +210,8 @@ class CurrentCall(Value, frozen=True):
     """The call that runs. `rule` allowed it, or asked a person who did.
 
     `judged_command` is the read-only form of its command that runs in the place of what the model wrote;
-    `mixed_command` is that text with its parts that read in such forms. `hides` and `shows_secrets` are as in
-    `ShellCommand`.
+    `mixed_command` is that text with its parts that read in such forms; `left_out` says what those leave
+    out. `hides` and `shows_secrets` are as in `ShellCommand`.
     """
 
     id: str = ""
@@ -209,6 +220,7 @@ class CurrentCall(Value, frozen=True):
     mixed_command: str = ""
     hides: Hides | None = None
     shows_secrets: bool = False
+    left_out: str = ""
 
 
 class TaskView(Value, frozen=True):
@@ -219,6 +231,7 @@ class TaskView(Value, frozen=True):
 
     folder: Path = Path()
     roots: tuple[Path, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
     mode: Mode = Mode.ACT
     approval_mode: ApprovalMode = ApprovalMode.ASK
     model: str = ""

@@ -18,6 +18,7 @@ from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events.instructions import Beginning
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
@@ -39,6 +40,7 @@ from halocline.runtime.start import (
     close_on_failure,
     model_of,
     offer_custom_tools,
+    report_plugins,
     report_then_run,
     serve_socket,
     start_event,
@@ -83,18 +85,21 @@ class Controller:
         model: Model = (chosen := Chosen(await assembly.model(options.model or "")))
         recorder = assembly.recorder(options.record) if options.record else None
         name = name or new_task_id()
-        skills = found_skills(workspace, roots=new.roots)
+        plugins = assembly.load_plugins(workspace, new.roots, trusted=options.trusted)
+        skills = found_skills(workspace, roots=new.roots, plugins=plugins.plugins if plugins else ())
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
-            task = build_task(assembly, log, new, workspace, model, options)
+            task = build_task(assembly, log, new, workspace, model, options, plugins)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             started = start_event(assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
+            report_plugins(task, plugins)
             tools = assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
             odd = offer_tools(task, tools)
-            offer_custom_tools(task, options)
+            offer_custom_tools(task, options, plugins)
             repairs = await task.host.tools.files.mend()
-        remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd)
+        left_out = plugins.remarks if plugins else ()
+        remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd, *left_out)
         return self._serve(name, task, chosen, remarks, repairs)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -112,16 +117,18 @@ class Controller:
             wanted = assembly.model(options.model) if options.model else model_of(assembly, state)
             model: Model = (chosen := Chosen(await wanted))
             model = with_recording(model, assembly.recorder(options.record) if options.record else None, log, past)
-            task = build_task(assembly, log, resumed.state, resumed.workspace, model, options)
+            plugins = assembly.load_plugins(resumed.workspace, resumed.state.roots, trusted=options.trusted)
+            task = build_task(assembly, log, resumed.state, resumed.workspace, model, options, plugins)
             repairs = await task.host.tools.files.mend(runtime.resume.edits_cut_short(past, resumed.workspace))
             runtime.resume.resume_task(task, past, asks_again=options.asks_again)
+            report_plugins(task, plugins)
             if not state.prompt.system:  # imported, and opened for the first time
                 adopt_task(task, assembly, options, chosen.names)
             adjust_task(task, options, chosen.names, assembly)
             task.emit(*resumed.events)
             odd = offer_tools(task, assembly.offered(task.state, options.attended, task.state.prompt.tools))
-            offer_custom_tools(task, options)
-        remarks = (*self.assemblies.remarks(assembly), *odd)
+            offer_custom_tools(task, options, plugins)
+        remarks = (*self.assemblies.remarks(assembly), *odd, *(plugins.remarks if plugins else ()))
         served = self._serve(name, task, chosen, remarks, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at
         return served
@@ -179,13 +186,20 @@ class Controller:
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return self.send(await self.prepared(command) if isinstance(command, cmd.SubmitPrompt) else command)
 
-    def words(self, workspace: Path, roots: Sequence[str] = ()) -> "SlashEntries":
-        """Return the slash commands of a workspace and of a task's other folders."""
-        settings = self.assemblies.of(workspace).settings
-        return prompts.command_files.slash_commands_of(workspace, self.home, settings, roots)
+    def words(
+        self, workspace: Path, roots: Sequence[str] = (), plugins: tuple[Plugin, ...] | None = None
+    ) -> "SlashEntries":
+        """Return the slash commands of a workspace, and of a task's other folders and plug-ins; None: of a new task."""
+        assembly = self.assemblies.of(workspace)
+        if plugins is None:
+            plugins = assembly.list_plugins(workspace, tuple(roots))
+        return prompts.command_files.slash_commands_of(workspace, self.home, assembly.settings, roots, plugins)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
-        return lambda: self.words(Path(task.state.workspace), task.state.roots)
+        return lambda: self._words_at(task.state)
+
+    def _words_at(self, state: State) -> "SlashEntries":
+        return self.words(Path(state.workspace), state.roots, state.prompt.plugins)
 
     async def prepared(self, command: cmd.SubmitPrompt) -> cmd.SubmitPrompt:
         """Expand the slash commands of a prompt, ready for `send`; files are read in a thread. Raises UsageError.
@@ -197,7 +211,7 @@ class Controller:
         if command.verbatim:
             return command
         if attached := self.attached(command.task):
-            await check_prompt(command, lambda: self.words(Path(attached.state.workspace), attached.state.roots))
+            await check_prompt(command, lambda: self._words_at(attached.state))
             return command
         task = self.task(command.task)
         expanded = await expand_prompt_in_thread(task, command.content, self._words_of(task), only=True)
@@ -271,7 +285,7 @@ class Controller:
     ) -> str:
         self._program_log.attach()
         if isinstance(subagents := task.host.tools.subagents, LazySubagents):
-            subagents.bind(lambda: self._build_subagents(task, trusted=subagents.trusted))
+            subagents.bind(lambda: self._build_subagents(task, subagents))
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         sweep = None if self._open else lambda task: runtime.litter.sweep_quietly(task)  # the first open task sweeps
@@ -280,11 +294,11 @@ class Controller:
         serve_queue(opened, self._words_of(task), lambda: self.editor())
         return name
 
-    def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":
+    def _build_subagents(self, task: Task, lazy: LazySubagents) -> "Subagents":
         from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
 
         runtime = TaskRuntime(lambda: self.assemblies.of_task(task.state), self._serve, self.let_go)
-        return Subtasks(task, runtime, trusted=trusted)
+        return Subtasks(task, runtime, lazy.plugins, trusted=lazy.trusted)
 
     def attached(self, name: str) -> "Attached | None":
         """Return the attached task that another process runs; None if it is open here, or not at all."""

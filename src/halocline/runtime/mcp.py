@@ -21,6 +21,7 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.mcp_servers import Server, ServerOwner, Servers
 from halocline.ports.permissions import Permissions
 from halocline.protocol.events import Noticed
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import Rule, RuleBook
 from halocline.protocol.state.state import State
@@ -49,7 +50,7 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 class FolderServers:
     """The MCP servers of a folder and of the person; `given` are those that the person's editor brings.
 
-    `others` are the other folders of a task, each with the trust in it.
+    `others` are the other folders of a task, each with the trust in it; `plugins` are its plug-ins.
     """
 
     hooks: FolderHooks
@@ -63,12 +64,14 @@ class FolderServers:
     managed: Path = MANAGED_MCP
     given: tuple[Server, ...] = ()
     others: tuple[FolderHooks, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
 
     def __post_init__(self) -> None:
         self.workspace = self.hooks.places.workspace
         others = self.env.get("HOME", "") if self.settings.mcp.others else ""
         roots = tuple(other.places.workspace for other in self.others)
-        self.places = McpPlaces(self.home.mcp, self.workspace, Path(others) if others else None, self.managed, roots)
+        user = Path(others) if others else None
+        self.places = McpPlaces(self.home.mcp, self.workspace, user, self.managed, roots, self.plugins)
         files = mcp_files(self.home, self.workspace, others, roots)
         self._files = [self.managed, *files, self.home.trust]
         self._read: dict[bool, tuple[Stamps, Servers]] = {}

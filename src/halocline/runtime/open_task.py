@@ -73,5 +73,5 @@ def offer_event(tools: Iterable[str], state: State, own: Path) -> tuple[ev.Tools
     names = tuple(sorted({*tools}))
     if "use_subagents" not in names:
         return ev.ToolsOffered(tools=names), ()
-    found = user_files.agents.found_agents(Path(state.workspace), own, roots=state.roots)
+    found = user_files.agents.found_agents(Path(state.workspace), own, roots=state.roots, plugins=state.prompt.plugins)
     return ev.ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks

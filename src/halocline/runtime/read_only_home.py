@@ -19,6 +19,7 @@ READING: dict[str, tuple[str, ...]] = {
     "mcp": ("list",),
     "memory": ("show",),
     "models": ("",),
+    "plugins": ("list", "show"),
     "policy": ("explain", "rules", "test", "simulate", "audit"),
     "replay": ("",),
     "rules": ("list", "why"),

@@ -32,6 +32,7 @@ from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
+    from halocline.runtime.parts.program_parts import PluginParts
     from halocline.store.tasks.recording import Recorder
 
 SOCKET_DELAY = 0.1
@@ -74,8 +75,16 @@ def start_event(
     )
 
 
-def build_task(assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
-    """Build a task with the options that it was opened with."""
+def build_task(
+    assembly: Assembly,
+    log: Log,
+    state: State,
+    workspace: Path,
+    model: Model,
+    options: TaskOptions,
+    plugins: "PluginParts | None" = None,
+) -> Task:
+    """Build a task with the options that it was opened with, and its plug-ins."""
     return assembly.task(
         log,
         state,
@@ -85,6 +94,7 @@ def build_task(assembly: Assembly, log: Log, state: State, workspace: Path, mode
         trusted=options.trusted,
         editor=options.editor,
         program=options.program,
+        plugins=plugins,
     )
 
 
@@ -107,16 +117,24 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
     """Prepare an imported task that is resumed for the first time."""
     place = Path(task.state.workspace)
     rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
-    skills = found_skills(place, roots=task.state.roots)
+    skills = found_skills(place, roots=task.state.roots, plugins=task.state.prompt.plugins)
     begins = start_event(assembly, place, options, names, skills, rules)
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
     if skills.offered:
         offer_tools(task, task.state.prompt.tools | {"use_skill"})
 
 
-def offer_custom_tools(task: Task, options: TaskOptions) -> None:
-    """Offer the tools of the program that opens the task; those of another one are offered no more."""
-    tools = options.program.tools if options.program else ()
+def report_plugins(task: Task, plugins: "PluginParts | None") -> None:
+    """Write down which plug-ins the task has now, if they are others than before."""
+    now = plugins.plugins if plugins else ()
+    if now != task.state.prompt.plugins:
+        task.emit(ev.PluginsLoaded(plugins=now))
+
+
+def offer_custom_tools(task: Task, options: TaskOptions, plugins: "PluginParts | None") -> None:
+    """Offer the tools of the program that opens the task and of plug-ins; those of another one are offered no more."""
+    functions = (*(options.program.tools if options.program else ()), *(plugins.tools if plugins else ()))
+    tools = tuple({tool.definition.name: tool.definition for tool in reversed(functions)}.values())[::-1]
     if tools != task.state.prompt.custom_tools:
         task.emit(ev.CustomToolsOffered(tools=tools))
 

@@ -3,15 +3,14 @@
 What must stay true: an answer that is none is refused with a sentence and never allows anything.
 """
 
-import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Scope
 from halocline.protocol.values import JsonObject, Value
+from halocline.runtime.parts.hook_functions import settle
 
 WORDS = {
     **{choice.value: choice for choice in Choice},
@@ -65,8 +64,3 @@ async def decide(callback: OnApproval, asked: ApprovalRequested) -> ResolveAppro
         arguments=decision.arguments,
         scope=decision.scope,
     )
-
-
-async def settle(answer: Any) -> Any:
-    """Return what a callback answered, sync or async."""
-    return await answer if inspect.isawaitable(answer) else answer

@@ -5,21 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from halocline.client import Choices, TaskOptions
-from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
+from halocline.client.options import Choices, TaskOptions
 from halocline.ports.model import Model
 from halocline.protocol.errors import UsageError
-from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
+from halocline.runtime.parts.hook_functions import Hooks, read_hooks
 from halocline.runtime.parts.program_parts import ProgramParts
-from halocline.runtime.rules.tool_patterns import OURS
+from halocline.runtime.rules.tool_patterns import why_taken
 from halocline.sdk.decisions import OnApproval, OnQuestion
-from halocline.sdk.hooks import Hooks, read_hooks
 from halocline.sdk.option_types import require_types
-from halocline.sdk.program import ProgramTools
 from halocline.sdk.tools import Tool, name_tool
-from halocline.tools.toolset import every_tool
 
 E = TypeVar("E", Mode, ApprovalMode, Effort)
 
@@ -117,23 +114,16 @@ def read_options(options: Options) -> TaskOptions:
 
 def read_program(options: Options) -> ProgramParts:
     """Return the tools and hooks. Raises UsageError."""
-    tools = ProgramTools(options.get("tools", ()))
-    _refuse_taken([tool.name for tool in tools.definitions])
-    hooks = read_hooks(options.get("hooks", {}))
-    return ProgramParts(tools.definitions, tools, hooks, answers=options.get("on_question") is not None)
-
-
-def _refuse_taken(names: Sequence[str]) -> None:
-    """Raises UsageError for a name that means a tool of ours, also in another program: rules name those by it."""
-    if not names:
-        return
-    ours = {tool.name for tool in every_tool()}
-    others = {*BY_HABIT, *CLINE, *OURS, THROUGH_SERVER, ApprovalSwitch.PROJECT_CODE}
-    for name in names:
-        if name in ours:
-            raise UsageError(f"There is a tool {name} already.", RENAME)
-        if name in others or name.startswith("mcp__"):
-            raise UsageError(f"The name {name} stands for another tool, in rules and for models.", RENAME)
+    tools, names = tuple(options.get("tools", ())), set[str]()
+    for given in tools:
+        if not isinstance(given, Tool):
+            raise UsageError(f"{name_tool(given)} is no tool.", "Decorate the function: @halocline.tool")
+        if given.name in names:
+            raise UsageError("Two tools have the same name.", "Give one another: @halocline.tool(name=…)")
+        if why := why_taken(given.name):
+            raise UsageError(why, RENAME)
+        names.add(given.name)
+    return ProgramParts(tools, read_hooks(options.get("hooks", {})), options.get("on_question") is not None)
 
 
 def name_model(model: str | Model | None) -> str | None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
-from halocline.client import Client, open_client
+from halocline.client.tasks import Client, open_client
 from halocline.ports.model import Model
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 from uuid import uuid4
 
-from halocline.client import Client, Fork
+from halocline.client.history import Fork
+from halocline.client.tasks import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -16,7 +17,8 @@ from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.sdk.decisions import decide, settle
+from halocline.runtime.parts.hook_functions import settle
+from halocline.sdk.decisions import decide
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema

@@ -6,15 +6,14 @@ What must stay true: what is wrong with a function is said where it is decorated
 import inspect
 import re
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints, overload
-
-import msgspec
+from typing import Generic, ParamSpec, TypeVar, get_args, overload
 
 from halocline.context.tool_schemas import normalize_schema
+from halocline.ports import tool as port
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.custom_tools import CustomTool, Effect
-from halocline.sdk.context import ToolContext
+from halocline.protocol.values import JsonObject
+from halocline.sdk.calling import answer_call, build_input, read_parameters
 from halocline.sdk.judged import find_paths, find_url
 from halocline.sdk.values import build_schema, describe_type
 
@@ -48,6 +47,10 @@ class Tool(Generic[P, R]):
     def name(self) -> str:
         """The name by which the model calls it."""
         return self.definition.name
+
+    async def answer(self, arguments: JsonObject, ctx: port.ToolContext) -> port.ToolOutput:
+        """Run the function for a call of the model. Raises ToolFailure."""
+        return await answer_call(self.function, self.definition, self.timeout, arguments, ctx)
 
 
 @overload
@@ -107,52 +110,6 @@ def tool_of(function: Callable[P, R], name: str, description: str, effect: Effec
         urls=find_url(hints, name, effect),
     )
     return Tool(function, definition, timeout)
-
-
-def read_parameters(function: Callable[..., object], name: str) -> dict[str, Any]:
-    """Return the type of each argument that the model gives. Raises UsageError."""
-    try:
-        hints = get_type_hints(function, include_extras=True)
-        signature = inspect.signature(function)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"The types of the tool {name} cannot be read: {error}.", "Write a function.") from error
-    except NameError as error:
-        raise UsageError(
-            f"A type in the tool {name} is not known: {error}.", "Import it outside of functions."
-        ) from error
-    found: dict[str, Any] = {}
-    for parameter in signature.parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            raise UsageError(
-                f"The argument {parameter.name} of the tool {name} has no name for the model.",
-                "Give each argument a name and a type.",
-            )
-        if parameter.name not in hints:
-            raise UsageError(f"The argument {parameter.name} of the tool {name} has no type.", "Annotate it.")
-        if hints[parameter.name] is not ToolContext:
-            found[parameter.name] = hints[parameter.name]
-    return found
-
-
-def build_input(function: Callable[..., object], name: str) -> type[msgspec.Struct]:
-    """Return a struct of the arguments that the model gives. Raises UsageError."""
-    parameters = inspect.signature(function).parameters
-    fields: list[Any] = []
-    for argument, hint in read_parameters(function, name).items():
-        default = parameters[argument].default
-        kept = [] if default is inspect.Parameter.empty else [msgspec.field(default_factory=partial(_keep, default))]
-        fields.append((argument, hint, *kept))
-    return msgspec.defstruct(name, fields, kw_only=True)
-
-
-def _keep(value: object) -> object:
-    return value
-
-
-def find_context(function: Callable[..., object]) -> str:
-    """Return the argument that takes the context; empty if there is none."""
-    hints = get_type_hints(function)
-    return next((name for name, hint in hints.items() if hint is ToolContext and name != "return"), "")
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:

@@ -35,7 +35,8 @@ class ContextService:
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
         roots = roots_of(workspace, options.roots, self._assembly.settings)
-        assembly, skills = self._assembly.in_folder(workspace, roots), found_skills(workspace, roots=roots)
+        assembly = self._assembly.in_folder(workspace, roots)
+        skills = found_skills(workspace, roots=roots, plugins=assembly.list_plugins(workspace, roots))
         names = await assembly.names(options.model or "")
         followed = assembly.instructions(workspace, roots)
         rules = followed.begins() if followed else Beginning()

@@ -77,6 +77,7 @@ SECTIONS: dict[str, list[str]] = {
         "words_off",
         "web_search",
         "mcp",
+        "plugins",
         "todo_reminder",
         "double_check",
         "require_completion",

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from halocline.protocol.codec import LOG_NAME
-from halocline.protocol.config_locations import OTHERS_MCP, PROJECT_MCP
+from halocline.protocol.config_locations import OTHERS_MCP, PLUGIN_COPIES, PROJECT_MCP
 from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.values import Value
 
 _OTHERS = 0o077
 PROJECT_RULES = ".halocline/policy.toml"
 """Permission rules of a project."""
+PROJECT_PLUGINS = ".halocline/plugins"
+"""The folder of a project's plug-ins."""
 PROJECT_SETTINGS = ".halocline/settings.toml"
 """Settings of a project."""
 
@@ -143,6 +145,10 @@ class Home(Value, frozen=True):
     """The last known offers of MCP servers, and the tool definitions that the user approved."""
     page_cache = _Entry("cache/page")
     """The page's files for editors, a folder for each version of them."""
+    plugins = _Entry("plugins")
+    """The user's plug-ins, a folder for each."""
+    plugin_copies = _Entry(PLUGIN_COPIES)
+    """What tasks have of plug-ins: for each trusted state a folder, which tasks may read."""
     hooks = _Entry("hooks")
     rules = _Entry("rules")
     """The user's own rule files."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from halocline.client import Choices, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.values import JsonObject, Value
@@ -47,7 +48,8 @@ def assert_called(source: "Result[Any] | Iterable[ev.Event]", tool: str, **argum
 async def replay(task: str) -> tuple[str, ...]:
     """Replay a task from its log with the loop as it is now; its model and its tools answer as they did.
 
-    Return the differences, each in words; none if the task replays identically. Raises TaskNotFound.
+    Return the differences, each in words; none if the task replays identically to the end of its last turn.
+    Raises TaskNotFound.
     """
     client = open_client(Choices(unattended=True), "replay")
     try:
@@ -55,4 +57,6 @@ async def replay(task: str) -> tuple[str, ...]:
     finally:
         await client.close()
     found = tuple(f"{one.place} {one.path}: {one.recorded} was recorded, now {one.now}" for one in done.differences)
-    return found if found or done.same else (f"It ended after {done.events} of {done.recorded_events} events.",)
+    if done.same:
+        return ("Its log ends in the middle of a turn.",) if done.unfinished else ()
+    return found or (f"It ended after {done.events} of {done.recorded_events} events.",)

@@ -1,5 +1,6 @@
 """replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings allow partial edits."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -30,6 +31,9 @@ replacement lines
 SEARCH must match exactly one place: use whole lines, and add surrounding lines when text repeats. Put blocks in file \
 order; an empty REPLACE deletes. Either all blocks apply or none."""
 
+_OLD_AND_NEW = """\
+Change part of a file: `old_text` becomes `new_text`. `old_text` must be copied exactly from the file, with its \
+indentation, and stand there once: use whole lines. An empty `new_text` deletes."""
 
 _UNSAID = ("old_text", "new_text", "replace_all", "before_line", "line")
 
@@ -43,8 +47,8 @@ class Input(msgspec.Struct):
 
     path: Annotated[str, Meta(description="File to change.")]
     diff: Annotated[str | None, Meta(description="SEARCH/REPLACE blocks.")] = None
-    old_text: str | None = None
-    new_text: str = ""
+    old_text: Annotated[str | None, Meta(description="Text to find.")] = None
+    new_text: Annotated[str, Meta(description="Text to put there.")] = ""
     replace_all: bool = False
     before_line: int | None = None
     line: int = 0
@@ -110,15 +114,15 @@ def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list
     return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all, near=input.line)
 
 
-TOOL = define_tool(
-    "replace_in_file",
-    _FORMAT,
+_define = partial(define_tool, "replace_in_file", edits=True, preview=preview)
+TOOL = _define(_FORMAT, ToolKind.EDIT, Input, summary, run, unsaid=_UNSAID, required=("diff",))
+OLD_AND_NEW = _define(
+    _OLD_AND_NEW,
     ToolKind.EDIT,
     Input,
     summary,
     run,
-    unsaid=_UNSAID,
-    required=("diff",),
-    edits=True,
-    preview=preview,
+    unsaid=("diff", *_UNSAID[2:]),
+    required=("old_text", "new_text"),
 )
+"""The same tool as small models are told of it: they fill in the words of a block's markers, too."""

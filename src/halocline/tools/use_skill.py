@@ -22,7 +22,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    found = await asyncio.to_thread(found_skills, ctx.workspace, roots=ctx.task.roots)
+    found = await asyncio.to_thread(found_skills, ctx.workspace, roots=ctx.task.roots, plugins=ctx.task.plugins)
     skills = {skill.name: skill for skill in found.offered}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:

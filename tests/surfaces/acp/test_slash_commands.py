@@ -9,7 +9,7 @@ from acp import RequestError, schema
 from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
-from halocline.client import SLASH_COMMANDS
+from halocline.client.prompts import SLASH_COMMANDS
 from halocline.providers.scripted.script import Call, Turn
 
 pytestmark = pytest.mark.process

@@ -45,6 +45,18 @@ async def test_a_difference_is_shown_with_its_place_and_exit_code_1(halo: Halo) 
     assert 'now       "say goodbye"' in done.out
 
 
+async def test_a_recording_that_was_cut_in_a_turn_is_unfinished_and_no_success(halo: Halo) -> None:
+    file = halo.folder / await recorded(halo, {"call": [shell("echo one > made")]}, HI)
+    lines = file.read_text().splitlines(keepends=True)
+    ended = next(at for at, line in enumerate(lines) if '"tool_call_ended"' in line)
+    file.write_text("".join(lines[:ended]) + lines[ended][:40])
+    done = await halo.run("replay", "task.rec")
+    assert done.code == 1
+    assert done.out.startswith("Unfinished: identical as far as it goes, 1 step and")
+    (told,) = (await halo.run("replay", "task.rec", "--json")).lines
+    assert (told["unfinished"], told["differences"]) == (True, [])
+
+
 async def test_a_replay_is_json_for_programs(halo: Halo) -> None:
     await recorded(halo, HI)
     (told,) = (await halo.run("replay", "task.rec", "--json")).lines

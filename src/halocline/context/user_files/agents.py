@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.context.file_walk import find_files
 from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.context.text_files import load_text
 from halocline.context.user_files.skills import Skill
 from halocline.protocol.config_locations import AGENT_ROWS, Dialect, Row
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.events.subagents import AgentLine
 from halocline.protocol.values import Value
 
@@ -93,10 +95,16 @@ class _Invalid(Exception):
     """Raised for a file that does not define an agent, with the reason."""
 
 
-def found_agents(workspace: Path, own: Path, home: Path | None = None, roots: Sequence[str | Path] = ()) -> Found:
+def found_agents(
+    workspace: Path,
+    own: Path,
+    home: Path | None = None,
+    roots: Sequence[str | Path] = (),
+    plugins: Sequence[Plugin] = (),
+) -> Found:
     """Look for agents in the folder `own`, the home folder, the workspace and a task's other folders.
 
-    The first of a name wins.
+    The first of a name wins. Those of plug-ins have the names of both.
     """
     agents: dict[str, Agent] = {}
     remarks: list[str] = []
@@ -109,7 +117,22 @@ def found_agents(workspace: Path, own: Path, home: Path | None = None, roots: Se
                 continue
             if agents.setdefault(agent.name, agent) is agent:
                 remarks += [f"The agent {agent.name} ({file}): {remark}" for remark in agent.remarks]
+    for plugin in plugins:
+        _add_of_plugin(plugin, agents, remarks)
     return Found(tuple(agents[name] for name in sorted(agents))[:MOST], tuple(remarks))
+
+
+def _add_of_plugin(plugin: Plugin, agents: dict[str, Agent], remarks: list[str]) -> None:
+    row = Row("", "", plugin.name, plugin.dialect, (".md",), "agents")
+    for place in map(Path, plugin.paths("agent")):
+        for file in [place] if place.is_file() else islice(find_files(place, row.endings, within=plugin.folder), MOST):
+            try:
+                agent = _read_agent(file, os.path.realpath(plugin.folder), row)
+            except _Invalid as why:
+                remarks.append(f"The agent {file.name} of the plug-in {plugin.name} is ignored: {why}")
+                continue
+            if plugin.has("agent", agent.name):
+                agents[plugin.named(agent.name)] = replace(agent, name=plugin.named(agent.name))
 
 
 def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:

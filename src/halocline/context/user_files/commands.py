@@ -14,6 +14,7 @@ from halocline.context.text_files import load_text
 from halocline.context.user_files.command_dialects import has_commands, split_command
 from halocline.files.regular import why_not_regular
 from halocline.protocol.config_locations import COMMAND_ROWS, Dialect, Row
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.values import Value
 
 KINDS = {"workflows": "workflow", "commands": "command"}
@@ -23,15 +24,17 @@ MOST = 500
 DEEPEST = 4
 LONGEST_NAME = 100
 LONGEST_FILE = 100_000
+_TEXT = (".md",)
 
 
 class Places(Value, frozen=True):
-    """The workspace, Halocline's home folder and the user's, and the other folders of a task."""
+    """The workspace, Halocline's home folder and the user's, and the other folders and the plug-ins of a task."""
 
     workspace: Path
     own: Path
     person: Path
     roots: tuple[Path, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
 
 
 class WordFile(Value, frozen=True):
@@ -42,6 +45,8 @@ class WordFile(Value, frozen=True):
     path: str
     shown: str
     dialect: Dialect = "plain"
+    plugin: str = ""
+    """The folder of the plug-in that has it."""
 
 
 class WordText(Value, frozen=True):
@@ -80,13 +85,27 @@ def found_words(places: Places) -> FoundWords:
                 skipped.append(f"{short} is ignored: its name cannot be typed as a command.")
             else:
                 files.setdefault(name, WordFile(name, KINDS[row.holds], str(path), short, row.dialect))
+    files |= {word.name: word for plugin in places.plugins for word in _list_of_plugin(plugin)}
     return FoundWords(files, tuple(skipped))
+
+
+def _list_of_plugin(plugin: Plugin) -> Iterator[WordFile]:
+    """Yield the commands of a plug-in, whose files were checked when it was read."""
+    row = Row("", "", plugin.name, plugin.dialect, _TEXT, "commands")
+    for place in map(Path, plugin.paths("command")):
+        found = [place] if place.is_file() else islice(find_files(place, _TEXT, deepest=DEEPEST), MOST)
+        for path in found:
+            name = _name_of(path.name if path == place else path.relative_to(place).as_posix(), row)
+            if plugin.has("command", name) and not any(map(str.isspace, name)):
+                shown = f"the plug-in {plugin.name}"
+                yield WordFile(plugin.named(name), "command", str(path), shown, plugin.dialect, plugin.folder)
 
 
 def read_word(file: WordFile) -> WordText:
     """Read a file. Raises OSError."""
     read = load_text(file.path, LONGEST_FILE)
     said, body = split_command(file.dialect, read.text)
+    body = body.replace("${CLAUDE_PLUGIN_ROOT}", file.plugin or "${CLAUDE_PLUGIN_ROOT}")
     return WordText(
         body=body.strip(),
         description=said.get("description", "") or _first_line(body),

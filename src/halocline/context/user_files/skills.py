@@ -16,6 +16,7 @@ from halocline import context
 from halocline.context.budget import Budget, fit_lines
 from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.protocol.config_locations import SKILL_ROWS, Dialect
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.values import Value
 
@@ -28,7 +29,7 @@ MOST_FILES = 50
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1_024
 LONGEST_FILE = 100_000
-LISTED = Budget(MOST, 20_000, LONGEST_NAME + LONGEST_DESCRIPTION + 4)
+LISTED = Budget(MOST, 20_000, 2 * LONGEST_NAME + LONGEST_DESCRIPTION + 5)
 
 
 class Skill(Value, frozen=True):
@@ -43,6 +44,8 @@ class Skill(Value, frozen=True):
     only_yours: bool = False
     only_models: bool = False
     dialect: Dialect = "plain"
+    plugin: str = ""
+    """The folder of the plug-in that has it."""
 
     @property
     def file(self) -> str:
@@ -65,8 +68,13 @@ class _Invalid(Exception):
     """Raised for a folder that is not a valid skill, with the reason."""
 
 
-def found_skills(workspace: Path, home: Path | None = None, roots: Sequence[str | Path] = ()) -> Found:
-    """Look for skills in the home folder, in the workspace and in a task's other folders; the first of a name wins."""
+def found_skills(
+    workspace: Path, home: Path | None = None, roots: Sequence[str | Path] = (), plugins: Sequence[Plugin] = ()
+) -> Found:
+    """Look for skills in the home folder, in the workspace and in a task's other folders; the first of a name wins.
+
+    Those of plug-ins have the names of both.
+    """
     home = home or Path.home()
     skills: dict[str, Skill] = {}
     skipped: list[str] = []
@@ -82,7 +90,23 @@ def found_skills(workspace: Path, home: Path | None = None, roots: Sequence[str 
                 skipped.append(f"The skill {path} is ignored: {why}")
             else:
                 skills.setdefault(skill.name, skill)
+    for plugin in plugins:
+        _add_of_plugin(plugin, skills, skipped)
     return Found(tuple(sorted(skills.values(), key=lambda skill: skill.name))[:MOST], tuple(skipped))
+
+
+def _add_of_plugin(plugin: Plugin, skills: dict[str, Skill], skipped: list[str]) -> None:
+    """Add the skills of a plug-in; a place of it may itself be one."""
+    for place in map(Path, plugin.paths("skill")):
+        for path in [place] if (place / FILE).exists() else _skill_folders(place):
+            try:
+                skill = _read_skill(path, os.path.realpath(plugin.folder))
+            except _Invalid as why:
+                skipped.append(f"The skill {path.name} of the plug-in {plugin.name} is ignored: {why}")
+                continue
+            if plugin.has("skill", skill.name):
+                name = plugin.named(skill.name)
+                skills[name] = replace(skill, name=name, dialect=plugin.dialect, plugin=plugin.folder)
 
 
 def skills_section(skills: tuple[Skill, ...]) -> str:
@@ -123,6 +147,7 @@ def skill_for_model(skill: Skill, fill: Callable[[str], str] = str) -> str:
     text = fill(read_instructions(skill))
     if skill.dialect == "claude":
         text = text.replace("${CLAUDE_SKILL_DIR}", skill.folder)
+        text = text.replace("${CLAUDE_PLUGIN_ROOT}", skill.plugin or "${CLAUDE_PLUGIN_ROOT}")
     return f"# Skill {skill.name}\n\n{text.strip()}\n{_describe_files(skill)}".rstrip()
 
 

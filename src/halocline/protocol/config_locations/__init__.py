@@ -8,6 +8,8 @@ from halocline.protocol.config_locations.extensions import (
     AGENT_ROWS as AGENT_ROWS,
     COMMAND_ROWS as COMMAND_ROWS,
     HOOK_ROWS as HOOK_ROWS,
+    PLUGIN_COPIES as PLUGIN_COPIES,
+    PLUGIN_ROWS as PLUGIN_ROWS,
     SERVER_ROWS as SERVER_ROWS,
     SKILL_ROWS as SKILL_ROWS,
 )
@@ -21,7 +23,7 @@ from halocline.protocol.config_locations.row import (
 )
 from halocline.protocol.config_locations.rules import RULE_ROWS as RULE_ROWS
 
-LOCATIONS = (*RULE_ROWS, *SKILL_ROWS, *AGENT_ROWS, *COMMAND_ROWS, *HOOK_ROWS, *SERVER_ROWS)
+LOCATIONS = (*RULE_ROWS, *SKILL_ROWS, *AGENT_ROWS, *COMMAND_ROWS, *HOOK_ROWS, *PLUGIN_ROWS, *SERVER_ROWS)
 """Every location; a file that holds two kinds of things is listed twice."""
 
 

@@ -1,4 +1,7 @@
-"""Locations of skills, agents, workflows, commands, hooks and MCP servers. Of one name, the first location wins."""
+"""Locations of skills, agents, workflows, commands, hooks, plug-ins and MCP servers.
+
+Of one name, the first location wins.
+"""
 
 from halocline.protocol.config_locations.row import Row
 
@@ -75,6 +78,12 @@ HOOK_ROWS = (
     Row("", ".claude/settings.local.json", "Claude Code", "claude", holds="hook settings", since="1.0.38"),
     Row("~", ".claude/settings.json", "Claude Code", "claude", holds="hook settings", since="1.0.38"),
 )
+PLUGIN_ROWS = (
+    Row("~/.halocline", "plugins", "Halocline", holds="plug-ins"),
+    Row("", ".halocline/plugins", "Halocline", holds="plug-ins"),
+)
+PLUGIN_COPIES = "cache/plugins"
+"""The folder in Halocline's home with the copies of plug-ins that are read, which tasks may read, too."""
 _CLINE = "settings/cline_mcp_settings.json"
 _IN_CODE = f"User/globalStorage/saoudrizwan.claude-dev/{_CLINE}"
 _MAC = "Library/Application Support"

@@ -26,7 +26,16 @@ Dialect = Literal[
 ]
 """Format of a file: of a rule's front matter, of a command, of an agent or of a list of servers."""
 Holds = Literal[
-    "rules", "names of rules", "skills", "agents", "workflows", "commands", "hooks", "hook settings", "servers"
+    "rules",
+    "names of rules",
+    "skills",
+    "agents",
+    "workflows",
+    "commands",
+    "hooks",
+    "hook settings",
+    "plug-ins",
+    "servers",
 ]
 """Content of a location. `names of rules`: settings that name rule files."""
 Root = Literal["/etc/halocline", "~/.halocline", "~", ""]

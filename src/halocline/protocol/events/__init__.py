@@ -54,6 +54,7 @@ from halocline.protocol.events.message_queue import (
     QueueHeld as QueueHeld,
     QueueReleased as QueueReleased,
 )
+from halocline.protocol.events.plugins import PluginsLoaded as PluginsLoaded
 from halocline.protocol.events.questions import (
     AnswerAccepted as AnswerAccepted,
     AnswerRefused as AnswerRefused,
@@ -156,6 +157,7 @@ DurableEvent = (
     | RulesChanged
     | ToolsOffered
     | CustomToolsOffered
+    | PluginsLoaded
     | McpEvent
     | SubagentEvent
     | TaskLabelled

@@ -28,8 +28,9 @@ BEFORE_THE_MODEL = (HookPoint.TASK_START, HookPoint.TASK_RESUME, HookPoint.USER_
 
 
 class HookSource(StrEnum):
-    """Owner of a hook: the project or the user. The project's run first, so the user's have the last word."""
+    """Owner of a hook: a plug-in, the project or the user. They run in this order, so the user has the last word."""
 
+    PLUGIN = "plugin"
     PROJECT = "project"
     USER = "user"
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from halocline.protocol.events.compaction import PicturesLeftOut
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.events.instructions import ActiveInstruction
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.events.settings_changes import ModelChanged
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Effort
@@ -53,7 +54,7 @@ class ModelState(Value, frozen=True):
 class PromptState(Value, frozen=True):
     """The system prompt, the names of the offered tools, and the rules from files that are in force.
 
-    `custom_tools` are those that the program brings which runs the task.
+    `custom_tools` are those that the program brings which runs the task, and those of its `plugins`.
     """
 
     system: str = ""
@@ -61,3 +62,4 @@ class PromptState(Value, frozen=True):
     tools: frozenset[str] = frozenset()
     instructions: tuple[ActiveInstruction, ...] = ()
     custom_tools: tuple[CustomTool, ...] = ()
+    plugins: tuple[Plugin, ...] = ()

@@ -265,6 +265,7 @@ _REDUCERS: dict[type, Reducer] = {
     ev.ApprovalSwitched: _change("permissions", lambda permissions, e: permissions.with_switch(e.switch, e.on)),
     ev.PolicyChanged: _change("permissions", lambda group, e: replace(group, approval_mode=e.approval_mode)),
     ev.ToolsOffered: _tools_offered,
+    ev.PluginsLoaded: _change("prompt", lambda prompt, e: replace(prompt, plugins=e.plugins)),
     ev.CustomToolsOffered: _change("prompt", lambda prompt, e: replace(prompt, custom_tools=e.tools)),
     ev.FileChanged: lambda state, e: replace(state, turn=note_action(state.turn, e), files=state.files.after_change(e)),
     ev.FilesChangedOutside: _note("files", lambda files, e: replace(files, known=note_reported(files.known, e.files))),

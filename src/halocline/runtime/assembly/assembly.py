@@ -1,6 +1,6 @@
 """Assemble a task from the parts of all packages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from halocline.context.request import Context
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import Files
 from halocline.ports.model import Model
-from halocline.ports.tool import SecretFilter, ToolHost, Toolset
+from halocline.ports.tool import Program, SecretFilter, ToolHost, Toolset
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.secrets.secret import Secret
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
     from halocline.runtime.parts.editor_parts import EditorParts
-    from halocline.runtime.parts.program_parts import ProgramHook, ProgramParts
+    from halocline.runtime.parts.program_parts import PluginParts, ProgramParts
     from halocline.store.tasks.recording import Recorder
 
 
@@ -107,7 +107,8 @@ class Assembly(FolderAccess):
             names.add("remember")
         if self._search is not None and not self.search_remark:
             names.add("web_search")
-        if has_subagents(self.settings, self.home, Path(state.workspace)):
+        described = any(True for plugin in state.prompt.plugins for _ in plugin.paths("agent"))
+        if has_subagents(self.settings, self.home, Path(state.workspace), described=described):
             names.add("use_subagents")
         return frozenset(names if attended else names - {"new_task"})
 
@@ -134,36 +135,49 @@ class Assembly(FolderAccess):
         trusted: bool = False,
         editor: "EditorParts | None" = None,
         program: "ProgramParts | None" = None,
+        plugins: "PluginParts | None" = None,
     ) -> Task:
         """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time.
 
-        `editor` and `program` are what the one of them brings that opens the task.
+        `editor` and `program` are what the one of them brings that opens the task, `plugins` what those bring.
         """
-        hooks = self._hooks(workspace, state.roots, log, program.hooks if program else (), trusted=trusted)
+        hooks = self._hooks(workspace, state.roots, log, program, plugins, trusted=trusted)
         inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
         parts = self.parts(log, state, workspace, model, inbox, hooks, editor)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 
             return Task(lean_parts(parts))
-        subagents = None if self.settings.subagents == "off" else LazySubagents(trusted=trusted)
-        own = program.program if program else None
+        subagents = None if self.settings.subagents == "off" else LazySubagents(plugins, trusted=trusted)
+        own = _build_program(program, plugins)
         tools = structs.replace(parts.host.tools, subagents=subagents, program=own)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
         servers = editor.servers if editor else ()
         folders = (workspace, *map(Path, state.roots))
-        if (servers and self.settings.mcp.enabled) or any_servers(self.home, self.settings, folders, self.env):
-            return self.mcp_of(workspace, servers, state.roots).task(parts, state.roots, trusted=trusted)
+        named = plugins.plugins if plugins else ()
+        brings = servers or any(True for plugin in named for _ in plugin.paths("server"))
+        if (brings and self.settings.mcp.enabled) or any_servers(self.home, self.settings, folders, self.env):
+            return self.mcp_of(workspace, servers, state.roots, named).task(parts, state.roots, trusted=trusted)
         return Task(parts)
 
     def _hooks(
-        self, workspace: Path, roots: tuple[str, ...], log: Log, given: "Sequence[ProgramHook]", *, trusted: bool
+        self,
+        workspace: Path,
+        roots: tuple[str, ...],
+        log: Log,
+        program: "ProgramParts | None",
+        plugins: "PluginParts | None",
+        *,
+        trusted: bool,
     ) -> "Hooks | None":
+        plugins = plugins if self.settings.hooks else None
+        given = (*(program.hooks if program else ()), *(plugins.hooks if plugins else ()))
+        named = plugins.plugins if plugins else ()
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
-        if not (others or given or any_hooks(self.home, self.settings, workspace, self.env)):
+        if not (others or given or named or any_hooks(self.home, self.settings, workspace, self.env)):
             return None
         live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
-        return live(log.path, hidden, self.secrets.redact, others, given, passed=passed, trusted=trusted)
+        return live(log.path, hidden, self.secrets.redact, others, given, named, passed=passed, trusted=trusted)
 
     def recorder(self, file: Path) -> "Recorder":
         """Return a recorder that writes to a new file. Raises UsageError if it exists or cannot be created."""
@@ -294,3 +308,9 @@ class Assembly(FolderAccess):
     @property
     def _has_browser(self) -> bool:
         return self._browser is not None and bool(self._browser.found.program)
+
+
+def _build_program(program: "ProgramParts | None", plugins: "PluginParts | None") -> Program | None:
+    """Return what runs the functions that are tools of a task; None if it has none."""
+    tools = (*(program.tools if program else ()), *(plugins.tools if plugins else ()))
+    return parts.program_parts.ProgramTools(tools) if tools else None

@@ -14,9 +14,10 @@ from halocline.ports.model import Model
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Rule
-from halocline.runtime import assembly, rules
+from halocline.runtime import assembly, plugins, rules
 from halocline.runtime.assembly.model_access import Layers, ModelAccess
 from halocline.runtime.assembly.warm_up import WarmUp, list_shared_steps
+from halocline.runtime.parts.feature_probes import any_plugins
 from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices
 from halocline.store.paths import PROJECT_SETTINGS
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from halocline.ports.instructions import Instructions
     from halocline.ports.mcp_servers import Server
     from halocline.ports.shell_facts import ShellFacts
+    from halocline.protocol.events.plugins import Plugin
     from halocline.runtime.mcp import FolderServers
+    from halocline.runtime.parts.program_parts import PluginParts
 
 
 class SharedParts(msgspec.Struct):
@@ -125,8 +128,14 @@ class FolderAccess(ModelAccess):
         """Return the hooks configured for a folder, and whether they may run."""
         return rules.hooks.FolderHooks(workspace, self.home, self.settings, self.env)
 
-    def mcp_of(self, workspace: Path, given: "tuple[Server, ...]" = (), roots: tuple[str, ...] = ()) -> "FolderServers":
-        """Return the MCP servers of a folder and of a task's other `roots`, and those `given` for one task."""
+    def mcp_of(
+        self,
+        workspace: Path,
+        given: "tuple[Server, ...]" = (),
+        roots: tuple[str, ...] = (),
+        brought: "tuple[Plugin, ...]" = (),
+    ) -> "FolderServers":
+        """Return the MCP servers of a folder and of a task's other `roots`, those `given` for it, and of plug-ins."""
         from halocline.runtime.mcp import FolderServers, build_pool
 
         pool = self.shared.pool = self.shared.pool or build_pool(self.env)
@@ -142,7 +151,28 @@ class FolderAccess(ModelAccess):
             pool,
             given=given,
             others=tuple(self.hooks_of(Path(root)) for root in roots),
+            plugins=brought,
         )
+
+    def plugins_in(
+        self, workspace: Path, roots: tuple[str, ...] = (), *, trusted: bool = False
+    ) -> "plugins.in_force.FolderPlugins":
+        """Return the plug-ins of the person and of a task's folders; `trusted` trusts those of the first."""
+        folders = [self.hooks_of(folder) for folder in (workspace, *map(Path, roots))]
+        return plugins.in_force.FolderPlugins(self.home, self.settings, folders, trusted=trusted)
+
+    def list_plugins(self, workspace: Path, roots: tuple[str, ...] = ()) -> "tuple[Plugin, ...]":
+        """Return the plug-ins that a new task would have, without their code."""
+        has_any = any_plugins(self.home, (workspace, *map(Path, roots)))
+        return self.plugins_in(workspace, roots).in_force()[0] if has_any else ()
+
+    def load_plugins(
+        self, workspace: Path, roots: tuple[str, ...] = (), *, trusted: bool = False
+    ) -> "PluginParts | None":
+        """Return the plug-ins that a task has, with their code; None if there is no place for any."""
+        if not any_plugins(self.home, (workspace, *map(Path, roots))):
+            return None
+        return plugins.loading.load_parts(*self.plugins_in(workspace, roots, trusted=trusted).in_force())
 
     def shell_facts(self) -> "ShellFacts":
         """Return the facts about this machine that the policy needs to judge commands."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from halocline.ports.subagents import Report, Subagents, Wanted
     from halocline.runtime.mentions.resolver import Resolver
     from halocline.runtime.parts.editor_parts import EditorParts
+    from halocline.runtime.parts.program_parts import PluginParts
 
 SHORTLY = 0.1
 """Seconds from the beginning of a task until its checkpoints are built: the warm-up has loaded their modules then."""
@@ -80,7 +81,9 @@ class LazyMentions:
 class LazySubagents:
     """Implements `ports.subagents.Subagents` once it is bound; what runs them is built on first use."""
 
-    def __init__(self, *, trusted: bool) -> None:
+    def __init__(self, plugins: "PluginParts | None" = None, *, trusted: bool) -> None:
+        self.plugins = plugins
+        """The task's plug-ins."""
         self.trusted = trusted
         """Lets the hooks of the task's folder run."""
 

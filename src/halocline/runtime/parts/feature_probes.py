@@ -16,18 +16,18 @@ from halocline.protocol.config_locations import (
     PROJECT_AGENTS,
     PROJECT_MCP,
 )
-from halocline.store.paths import PROJECT_SETTINGS, Home, mcp_files
+from halocline.store.paths import PROJECT_PLUGINS, PROJECT_SETTINGS, Home, mcp_files
 from halocline.store.settings.settings import Settings
 
 
 def may_run_code(settings: Settings, workspace: Path) -> bool:
-    """True if a folder may have its own hooks or MCP servers, or settings of its own."""
+    """True if a folder may have its own hooks, MCP servers or plug-ins, or settings of its own."""
     return may_run_programs(settings, workspace) or os.path.exists(workspace / PROJECT_SETTINGS)
 
 
 def may_run_programs(settings: Settings, folder: Path) -> bool:
-    """True if a folder may have its own hooks or MCP servers."""
-    servers = PROJECT_MCP if settings.mcp.enabled else ()
+    """True if a folder may have its own hooks, MCP servers or plug-ins."""
+    servers = (*(PROJECT_MCP if settings.mcp.enabled else ()), PROJECT_PLUGINS)
     return has_hooks(settings, folder) or any(os.path.exists(folder / name) for name in servers)
 
 
@@ -48,12 +48,20 @@ def any_servers(home: Home, settings: Settings, folders: Sequence[Path], env: Ma
     return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, folders[0], user, folders[1:])))
 
 
-def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
-    """True if a task is offered sub-agents: the settings turn them on, or an agent is described somewhere."""
+def any_plugins(home: Home, folders: Sequence[Path]) -> bool:
+    """True if any place for plug-ins exists."""
+    return any(map(os.path.exists, (home.plugins, *(folder / PROJECT_PLUGINS for folder in folders))))
+
+
+def has_subagents(settings: Settings, home: Home, workspace: Path, *, described: bool = False) -> bool:
+    """True if a task is offered sub-agents: the settings turn them on, or an agent is described somewhere.
+
+    `described`: in a plug-in.
+    """
     if settings.subagents != "auto":
         return settings.subagents == "on"
     places = (home.agents, *(Path.home() / name for name in OWN_AGENTS), *(workspace / name for name in PROJECT_AGENTS))
-    return any(map(os.path.isdir, places))
+    return described or any(map(os.path.isdir, places))
 
 
 def has_hooks(settings: Settings, workspace: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of a task that the program brings which opens it: tools and hooks that are functions of its own."""
+"""Tools and hooks that are functions: of the program that opens a task, and of plug-ins."""
 
 import asyncio
 import time
@@ -8,11 +8,14 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
-from halocline.ports.tool import Program
+from halocline.ports.tool import FunctionTool, ToolContext, ToolOutput
 from halocline.protocol import json_input
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.events.hooks import HookPoint, HookSource
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.values import JsonObject, Value
+from halocline.tools.custom_tool import NOT_HERE
 
 PLACE = "(the program that runs this task)"
 """The place named for a hook that is a function."""
@@ -21,39 +24,62 @@ HookFunction = Callable[[JsonObject], Awaitable[JsonObject]]
 
 
 class ProgramHook(Value, frozen=True):
-    """A function that runs as a hook. `matcher` is as in a settings file."""
+    """A function that runs as a hook. `matcher` is as in a settings file; the program's hooks are the user's own."""
 
     name: str
     moment: HookPoint
     function: HookFunction
     matcher: str = ""
+    place: str = PLACE
+    source: HookSource = HookSource.USER
 
     @property
     def hook(self) -> Hook:
-        """The hook as a task knows it; the program's are the user's own."""
-        return Hook(self.name, self.moment, self.moment.value, HookSource.USER, PLACE, matcher=self.matcher)
+        """The hook as a task knows it."""
+        return Hook(self.name, self.moment, self.moment.value, self.source, self.place, matcher=self.matcher)
 
 
 class ProgramParts(Value, frozen=True):
-    """`tools` are offered to the model, and `program` runs them. `answers` is true if it answers questions, too."""
+    """What the program brings that opens a task. `answers` is true if it answers questions, too."""
 
-    tools: tuple[CustomTool, ...] = ()
-    program: Program | None = None
+    tools: tuple[FunctionTool, ...] = ()
     hooks: tuple[ProgramHook, ...] = ()
     answers: bool = False
 
 
+class PluginParts(Value, frozen=True):
+    """The plug-ins of a task, and their functions. `remarks` name what of them is left out, and why."""
+
+    plugins: tuple[Plugin, ...] = ()
+    tools: tuple[FunctionTool, ...] = ()
+    hooks: tuple[ProgramHook, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class ProgramTools:
+    """Implements `ports.tool.Program` with functions."""
+
+    def __init__(self, tools: Sequence[FunctionTool]) -> None:
+        self._tools = {tool.definition.name: tool for tool in tools}
+
+    async def call(self, tool: CustomTool, arguments: JsonObject, ctx: ToolContext) -> ToolOutput:
+        if (found := self._tools.get(tool.name)) is None:
+            raise ToolFailure(NOT_HERE.format(name=tool.name))
+        return await found.answer(arguments, ctx)
+
+
 class ProgramHooks:
-    """Implements `ports.hooks.HookRunner`: the program's functions run here, all other hooks as `others` runs them."""
+    """Implements `ports.hooks.HookRunner`: functions run here, all other hooks as `others` runs them."""
 
     def __init__(self, hooks: Sequence[ProgramHook], others: HookRunner) -> None:
-        self._functions = {hook.name: hook.function for hook in hooks}
+        self._functions = {(hook.place, hook.name): hook.function for hook in hooks}
         self._others = others
 
     async def run(self, hook: Hook, given: bytes, timeout: float, hear: Hear) -> HookEnd:
-        if hook.file != PLACE:
+        function = self._functions.get((hook.file, hook.name))
+        if function is None:
             return await self._others.run(hook, given, timeout, hear)
-        began, function = time.monotonic(), self._functions[hook.name]
+        began = time.monotonic()
         try:
             async with asyncio.timeout(timeout) as limit:
                 answer = await function(json_input.decode(given))

@@ -17,6 +17,7 @@ from halocline.context.user_files import commands
 from halocline.context.user_files.command_dialects import fill_arguments, fill_skill
 from halocline.context.user_files.skills import Found, Skill, found_skills, skill_for_model
 from halocline.protocol.errors import UsageError
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 from halocline.runtime.prompts import slash_commands
@@ -52,9 +53,12 @@ class Expansion(Value, frozen=True):
         return (tool_request(self.tool),) if self.tool else ()
 
 
-def slash_commands_of(workspace: Path, home: Home, settings: Settings, roots: Sequence[str] = ()) -> "SlashEntries":
-    """Return the slash commands of a workspace and of a task's other folders."""
-    return SlashEntries(commands.Places(workspace, home.root, Path.home(), tuple(map(Path, roots))), settings.words_off)
+def slash_commands_of(
+    workspace: Path, home: Home, settings: Settings, roots: Sequence[str] = (), plugins: tuple[Plugin, ...] = ()
+) -> "SlashEntries":
+    """Return the slash commands of a workspace, and of a task's other folders and plug-ins."""
+    places = commands.Places(workspace, home.root, Path.home(), tuple(map(Path, roots)), plugins)
+    return SlashEntries(places, settings.words_off)
 
 
 class SlashEntries:
@@ -73,7 +77,8 @@ class SlashEntries:
     @cached_property
     def found_skills(self) -> Found:
         """The skills, including those that are not slash commands, and why one is left out."""
-        return found_skills(self._places.workspace, self._places.person, self._places.roots)
+        places = self._places
+        return found_skills(places.workspace, places.person, places.roots, places.plugins)
 
     @cached_property
     def _skills(self) -> dict[str, Skill]:

@@ -239,6 +239,10 @@ ROWS = (
         answer="lists:answer_rules",
     ),
     SlashCommand(
+        "plugins", "list the plug-ins here, and why one is left out", By.SURFACE, Section.LOOK, during=True,
+        answer="lists:answer_plugins",
+    ),
+    SlashCommand(
         "skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True,
         answer="lists:answer_skills",
     ),

@@ -17,13 +17,15 @@ from halocline.runtime import parts
 from halocline.store.mcp.servers import Unreadable, servers_in
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions import trust
-from halocline.store.permissions.hook_files import Places, hooks_in
+from halocline.store.permissions.hook_files import Places, hooks_in, hooks_of_plugin
 from halocline.store.permissions.rules import Unreadable as UnreadableRules, read_rules
+from halocline.store.plugins.found import FoundPlugin, find_in_project
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
 
 if TYPE_CHECKING:
     from halocline.ports.mcp_servers import Server
+    from halocline.protocol.events.plugins import Plugin
     from halocline.protocol.permission_rules import Rule
     from halocline.runtime.parts.program_parts import ProgramHook
 
@@ -101,6 +103,11 @@ class FolderHooks:
         return []
 
     @property
+    def plugins(self) -> list[FoundPlugin]:
+        """The folder's own plug-ins, which are in force only while it is trusted."""
+        return list(find_in_project(trust.list_plugins(self.places), self.places.workspace))
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The folder's own settings that apply only while it is trusted, by dotted name."""
         return trust.read_trusted_settings(self.places).rows
@@ -143,18 +150,20 @@ class FolderHooks:
         redact: Callable[[str], str],
         others: "Sequence[FolderHooks]" = (),
         given: "Sequence[ProgramHook]" = (),
+        plugins: "Sequence[Plugin]" = (),
         *,
         passed: tuple[str, ...] = (),
         trusted: bool,
     ) -> LiveHooks | None:
         """Build the hooks that run in a task, with those of its `others`, the other folders; None if there are none.
 
-        `given` are functions of the program that opens it. Raises SettingsError.
+        `given` are functions, of the program that opens it and of its `plugins`. Raises SettingsError.
         """
         as_now = {"": (self, trust.parts_of(self.places))}
         as_now |= {str(other.places.workspace): (other, trust.parts_of(other.places)) for other in others}
         active = [hook for hook in self.list(trusted=trusted) if not hook.inert]
         active += [hook for folder in others for hook in folder.own(trusted=trusted) if not hook.inert]
+        active += [hook for plugin in plugins for hook in hooks_of_plugin(plugin) if not hook.inert]
         active += [hook.hook for hook in given]
         if not active:
             return None

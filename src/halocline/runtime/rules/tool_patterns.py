@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.policy.grid import AutoApprove, rules_of
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalSwitch, ToolKind
@@ -53,6 +54,15 @@ def read_patterns(allowed: Iterable[str], disallowed: Iterable[str], custom: Col
         *_read_flag("--disallowed-tools", disallowed, Verdict.DENY, custom),
         *_read_flag("--allowed-tools", allowed, Verdict.ALLOW, custom),
     )
+
+
+def why_taken(name: str) -> str:
+    """Say why no function may have this name: rules and models mean a tool of ours by it, also in another program."""
+    if any(name == tool.name for tool in every_tool()):
+        return f"There is a tool {name} already."
+    if name in {*BY_HABIT, *CLINE, *OURS, THROUGH_SERVER, ApprovalSwitch.PROJECT_CODE} or name.startswith("mcp__"):
+        return f"The name {name} stands for another tool, in rules and for models."
+    return ""
 
 
 def _read_flag(flag: str, values: Iterable[str], decision: Verdict, custom: Collection[str]) -> Iterator[Rule]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from halocline.context.user_files.agents import Agent, Found, found_agents, tool
 from halocline.context.user_files.skills import Skill, found_skills, skill_for_model, skills_section
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.events import TaskStarted, ToolsOffered
+from halocline.protocol.events import PluginsLoaded, TaskStarted, ToolsOffered
 from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentStarted, Subtask
 from halocline.protocol.kinds import Mode, ToolKind
@@ -41,6 +41,9 @@ from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log
 from halocline.task.task import Task
+
+if TYPE_CHECKING:
+    from halocline.runtime.parts.program_parts import PluginParts
 
 READING = (ToolKind.READ, ToolKind.SEARCH)
 _LOGGER = logging.getLogger("halocline")
@@ -64,11 +67,17 @@ class Plan(Value, frozen=True):
 
 
 class Subtasks:
-    """Implements `ports.subagents.Subagents` for one task. `trusted` lets the folder's hooks run, as for the task."""
+    """Implements `ports.subagents.Subagents` for one task, with its `plugins`.
 
-    def __init__(self, parent: Task, runtime: TaskRuntime, *, trusted: bool) -> None:
+    `trusted` lets the folder's hooks run, as for the task.
+    """
+
+    def __init__(
+        self, parent: Task, runtime: TaskRuntime, plugins: "PluginParts | None" = None, *, trusted: bool
+    ) -> None:
         self._parent = parent
         self._runtime = runtime
+        self._plugins = plugins
         self._trusted = trusted
 
     async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
@@ -102,7 +111,12 @@ class Subtasks:
         if not any(one.agent for one in wanted):
             return [None] * len(wanted)
         home = self._runtime.assembly().home
-        found: Found = found_agents(Path(self._parent.state.workspace), home.agents, roots=self._parent.state.roots)
+        found: Found = found_agents(
+            Path(self._parent.state.workspace),
+            home.agents,
+            roots=self._parent.state.roots,
+            plugins=self._parent.state.prompt.plugins,
+        )
         if unknown := [one.agent for one in wanted if one.agent and not found.named(one.agent)]:
             names = ", ".join(agent.name for agent in found.agents) or "none"
             raise ToolFailure(
@@ -171,21 +185,19 @@ class Subtasks:
         assembly, parent = self._runtime.assembly(), self._parent.state
         chosen, remarks = await self._model(plan.agent)
         workspace = Path(parent.workspace)
-        skills = found_skills(workspace, roots=parent.roots)
+        skills = found_skills(workspace, roots=parent.roots, plugins=parent.prompt.plugins)
         given, unknown = _read_skills(plan.agent, skills.skills)
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subagents=SubagentsState(subtask=plan.subtask))
-            task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
+            task = assembly.task(
+                log, state, workspace, chosen, attended=False, trusted=self._trusted, plugins=self._plugins
+            )
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             more = (
                 given if plan.agent and plan.agent.skills is not None else skills_section(skills.offered)
             ) + rules.section
-            prompt = subagent_prompt(
-                workspace,
-                plan.agent.prompt if plan.agent else "",
-                more,
-                read_prompt_options(assembly.settings, assembly.home),
-            )
+            options = read_prompt_options(assembly.settings, assembly.home)
+            prompt = subagent_prompt(workspace, plan.agent.prompt if plan.agent else "", more, options)
             task.emit(
                 TaskStarted(
                     workspace=parent.workspace,
@@ -202,6 +214,7 @@ class Subtasks:
                     server=assembly.find_server(chosen.name, parent.model.name),
                 ),
                 *([rules.event] if rules.event else []),
+                *([PluginsLoaded(plugins=parent.prompt.plugins)] if parent.prompt.plugins else []),
                 ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills.offered)))),
             )
         own = plan.agent.remarks if plan.agent else ()

@@ -45,6 +45,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
         _check_home(env),
         _check_settings(env),
         *_check_rules(workspace, env),
+        *_check_plugins(workspace, env),
         *_check_variables(env),
         *_check_stored(env, fix=fix),
         *programs,
@@ -95,6 +96,18 @@ def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     hint = "Until the file can be read, every call needs approval. Correct it and check it with: halo policy test"
     text = "; ".join(book.problems) or f"{len(book.rules)} in force"
     return [Finding("rules", not book.problems, text, hint)]
+
+
+def _check_plugins(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """Load the plug-ins as a task would, and name those that fail; empty if there is no place for any."""
+    try:
+        parts = Assembly.of(Choices(), env).in_folder(workspace).load_plugins(workspace)
+    except HaloclineError:
+        return []
+    if parts is None:
+        return []
+    text = " ".join(parts.remarks) or f"{len(parts.plugins)} in force"
+    return [Finding("plug-ins", not parts.remarks, text, "See: halo plugins list", needed=False)]
 
 
 def _check_variables(env: Mapping[str, str]) -> list[Finding]:

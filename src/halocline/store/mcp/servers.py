@@ -18,6 +18,7 @@ from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Server, ServerE
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import SERVER_ROWS, Dialect
 from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.mcp_entries import NAMES, convert_entry
 from halocline.protocol.mcp_formats import KEY, read_tables
 from halocline.protocol.secrets.secret import Secret
@@ -40,7 +41,7 @@ class Unreadable(Exception):
 class McpPlaces(Value, frozen=True):
     """Locations to read. `home` is the user's home folder; None skips Cline's files.
 
-    `roots` are a task's other folders.
+    `roots` are a task's other folders, `plugins` its plug-ins.
     """
 
     own: Path
@@ -48,6 +49,7 @@ class McpPlaces(Value, frozen=True):
     home: Path | None = None
     managed: Path = MANAGED_MCP
     roots: tuple[Path, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
 
     def files(self) -> Iterator[tuple[Path, ServerOwner, Dialect, Path]]:
         """Yield all files, each with the folder of its servers.
@@ -80,6 +82,12 @@ def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterab
             servers = [server for server in before.servers if server.file == file] if before else []
         for server in servers:
             found.setdefault(server.name, server)
+    for plugin in places.plugins:
+        try:
+            for server in servers_of_plugin(plugin, places.workspace):
+                found.setdefault(server.name, server)
+        except Unreadable as error:
+            problems.append(f"The plug-in {plugin.name}: {error}")
     for server in given:
         found.setdefault(server.name, server)
     bounds = bounds_in(places.managed)
@@ -98,21 +106,42 @@ def servers_in(
 ) -> Iterator[Server]:
     """Yield the servers of one file; none if it does not exist. Raises Unreadable."""
     for name, given in read_entries(file, dialect, workspace).items():
-        try:
-            check_name(name)
-            yield Server(name, file, owner, _decode_entry(given), dialect=dialect)
-        except (msgspec.ValidationError, ValueError) as error:
-            why = f"the server {name} in {file} is invalid: {error}"
-            yield Server(name, file, owner, problem=why, dialect=dialect)
+        yield _read_server(name, given, file, owner, dialect)
 
 
-def read_entries(file: Path, dialect: Dialect = "plain", workspace: Path | None = None) -> dict[str, Any]:
-    """Return the entries of a file by name, in our own format. Raises Unreadable."""
+def servers_of_plugin(plugin: Plugin, workspace: Path) -> Iterator[Server]:
+    """Yield the servers of a plug-in. What they may do unasked is the person's choice alone. Raises Unreadable."""
+    for file in map(Path, plugin.paths("server")):
+        for name, given in read_entries(file, "claude", workspace, plugin.folder).items():
+            if plugin.has("server", name):
+                server = _read_server(plugin.named(name), given, file, ServerOwner.PLUGIN, "claude")
+                entry = replace(server.entry, auto_approve=(), auto_approve_read_only=False)
+                yield replace(server, entry=entry)
+
+
+def _read_server(name: str, given: Any, file: Path, owner: ServerOwner, dialect: Dialect) -> Server:
+    """Return the server of an entry; one that is invalid has a problem."""
+    try:
+        check_name(name)
+        return Server(name, file, owner, _decode_entry(given), dialect=dialect)
+    except (msgspec.ValidationError, ValueError) as error:
+        why = f"the server {name} in {file} is invalid: {error}"
+        return Server(name, file, owner, problem=why, dialect=dialect)
+
+
+def read_entries(
+    file: Path, dialect: Dialect = "plain", workspace: Path | None = None, plugin: str = ""
+) -> dict[str, Any]:
+    """Return the entries of a file by name, in our own format; of a `plugin`'s, by its folder. Raises Unreadable."""
     folder, home = str(workspace or ""), str(Path.home())
     folders = {"workspaceFolder": folder, "workspaceRoot": folder, "userHome": home, "pathSeparator": "/", "/": "/"}
     folders["workspaceFolderBasename"] = os.path.basename(folder)
+    whole = read_raw(file, has_comments=dialect != "plain")
+    if plugin:
+        folders["CLAUDE_PLUGIN_ROOT"] = plugin
+        whole = whole if KEY in whole else {KEY: whole}  # in a plug-in, the table may be the whole file
     try:
-        return read_tables(dialect, read_raw(file, has_comments=dialect != "plain"), folders)
+        return read_tables(dialect, whole, folders)
     except ValueError as error:
         raise Unreadable(f"{file} is invalid: {error}.") from error
 

@@ -19,6 +19,7 @@ from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
 from halocline.protocol.events.hooks import HookPoint, HookSource
+from halocline.protocol.events.plugins import Plugin
 from halocline.protocol.values import Value
 
 RUNNERS = {
@@ -96,6 +97,22 @@ def hooks_in(places: Places, source: HookSource) -> list[Hook]:
     for file in places.settings(source):
         found += _listed_hooks(file, source, places)
     return found
+
+
+def hooks_of_plugin(plugin: Plugin) -> list[Hook]:
+    """Return the hooks of a plug-in that a person did not turn off; they are named by the plug-in."""
+    places, found, top = Places(Path(plugin.folder)), list[Hook](), f"the plug-in {plugin.name}"
+    for place in map(Path, plugin.paths("hook")):
+        if place.is_dir():
+            paths = (path for path in sorted(place.iterdir()) if _looks_like_one(path))
+            found += (_executable_hook(path, HookSource.PLUGIN, places) for path in paths)
+        else:
+            found += _listed_hooks(place, HookSource.PLUGIN, places)
+    return [
+        replace(hook, name=f"{hook.name} ({top})", file=f"{top}, {hook.file}", plugin=plugin.folder)
+        for hook in found
+        if plugin.has("hook", hook.event)
+    ]
 
 
 def _looks_like_one(path: Path) -> bool:

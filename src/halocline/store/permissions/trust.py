@@ -28,9 +28,10 @@ from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.mcp_formats import SHARED
 from halocline.protocol.values import Value
 from halocline.store.mcp.servers import Unreadable, read_entries, servers_in
-from halocline.store.paths import PROJECT_RULES, PROJECT_SETTINGS
+from halocline.store.paths import PROJECT_PLUGINS, PROJECT_RULES, PROJECT_SETTINGS
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
+from halocline.store.plugins.folder import digest_folder, list_folders
 from halocline.store.settings.project import read_project
 
 MOST_FILES = 1_000
@@ -79,7 +80,7 @@ class Trust:
 
     def standing(self, places: Places) -> Standing:
         """Return the trust in a folder. Raises SettingsError."""
-        if not (hooks_in(places, HookSource.PROJECT) or _setting_files(places)):
+        if not (hooks_in(places, HookSource.PROJECT) or _setting_files(places) or list_plugins(places)):
             return Standing.NOTHING
         said = self.folders().get(_real_folder(places.workspace))
         if said is None:
@@ -123,6 +124,10 @@ class Trust:
         self._write(folders)
         return True
 
+    def decide(self, name: str, digest: str, *, trusted: bool) -> None:
+        """Trust or distrust one of the user's own plug-ins in its current state. Raises SettingsError."""
+        self._write(self.folders() | {name: TrustDecision(digest, trusted, round(time.time()))})
+
     def _write(self, folders: dict[str, TrustDecision]) -> None:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(Trusted(folders)), indent=1))
@@ -152,7 +157,7 @@ def _entries(file: Path, row: Row) -> dict[str, Any]:
 def parts_of(places: Places) -> dict[str, str]:
     """Return everything that the folder would switch on, by display name, each with a hash of its state.
 
-    Includes its hooks, servers and rules, and every program that these run. Empty if there are too many.
+    Includes its hooks, servers, rules and plug-ins, and every program that these run. Empty if there are too many.
     """
     places = replace(places, workspace=Path(_real_folder(places.workspace)))
     hooks = hooks_in(places, HookSource.PROJECT)
@@ -163,6 +168,7 @@ def parts_of(places: Places) -> dict[str, str]:
     listed = hashlib.sha256(msgspec.json.encode(hooks)).hexdigest()
     found = {str(file): _file_state(str(file)) for file in sorted(programs)}
     found |= {str(file): _settings_state(file, row) for file, row in files}
+    found |= {str(folder): digest_folder(folder) for folder in list_plugins(places)}
     return {HOOKS: listed} | {os.path.relpath(name, places.workspace): state for name, state in found.items()}
 
 
@@ -189,6 +195,11 @@ def _setting_files(places: Places) -> list[tuple[Path, Row | None]]:
     own = [rules] if rules.exists() else []
     own += [Path(file) for file in (read_trusted_settings(places).file,) if file]
     return [*((file, None) for file in own), *server_files(places)]
+
+
+def list_plugins(places: Places) -> list[Path]:
+    """Return the folders of the folder's own plug-ins; none for the home folder, where they are the user's."""
+    return [] if _is_home(places) else list_folders(places.workspace / PROJECT_PLUGINS)
 
 
 def _settings_state(file: Path, row: Row | None) -> str:

@@ -64,6 +64,21 @@ class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
     sampling_tokens: Count = 50_000
 
 
+class PluginSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Plug-ins. `off` has patterns of plug-ins and of their items; names are looked up in `registry`."""
+
+    off: tuple[str, ...] = ()
+    registry: str = ""
+
+
+PluginTable = Annotated[
+    PluginSettings,
+    Says(
+        description="Plug-ins: `off`, those to turn off, or items of them, as patterns: `tidy`, `tidy/skill/*`, "
+        "`*/tool/*`; `registry`, the folder or git URL with a `marketplace.json` in which `halo plugins install` looks "
+        "up names."
+    ),
+]
 ThemeName = Literal["terminal", "color-blind", "high-contrast", "plain"]
 
 

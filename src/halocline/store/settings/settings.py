@@ -27,6 +27,8 @@ from halocline.store.settings.sections import (
     McpSettings,
     PartialEdits,
     PlanSettings,
+    PluginSettings,
+    PluginTable,
     RequireCompletion,
     TerminalSettings,
     TerminalTable,
@@ -199,6 +201,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "true to show only their beginning."
         ),
     ] = McpSettings()
+    plugins: PluginTable = PluginSettings()
     encodings: Annotated[
         dict[str, str],
         Says(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from acp import schema
 
-from halocline.client import SLASH_COMMANDS, Client, SlashEntry, SlashPlace, list_prompts
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import SLASH_COMMANDS, SlashEntry, SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
@@ -26,7 +28,7 @@ DONE = "Done."
 def list_commands(client: Client, task: str) -> schema.AvailableCommandsUpdate:
     """Return the commands to offer: all but those that need a session in a terminal."""
     state = client.state(task)
-    words = client.words(Path(state.workspace), state.roots).listed(SlashPlace.TERMINAL)
+    words = client.words(Path(state.workspace), state.roots, state.prompt.plugins).listed(SlashPlace.TERMINAL)
     offered = [*words, *list_prompts(client.mcp_prompts(task))]
     commands = [_describe_command(entry) for entry in offered if _is_offered(entry.name)]
     return schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")

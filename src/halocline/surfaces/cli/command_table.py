@@ -48,6 +48,7 @@ COMMANDS = {
     "todos": Command("show the to-do list of a task, and the file to edit it in", "commands.tasks.todos", "args.tasks"),
     "memory": Command("show, edit or remove the notes that new tasks start with", "commands.memory", "args.tasks"),
     "mcp": Command("list, test, add, find or serve MCP servers", "mcp.manage", "args.mcp"),
+    "plugins": Command("list, install, trust and turn off plug-ins", "commands.plugins", "args.plugins"),
     "config": Command("show and change the settings", "commands.config", "args.setup"),
     "completion": Command("print a script that completes halo in a shell", "shell_completion.command", "args.setup"),
     "docs": Command("find and show a page of the guide", "commands.docs", "args.setup"),

@@ -1,15 +1,18 @@
-"""Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/rules`, `/hooks`."""
+"""Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/rules`, `/hooks` …"""
 
 import textwrap
 from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 
-from halocline.client import Client, InstructionService, SlashPlace, list_prompts
+from halocline.client.instructions import InstructionService
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol.commands import DropPictures, StopHook
 from halocline.protocol.kinds import TodoStatus
 from halocline.surfaces.context_report import report_lines
 from halocline.surfaces.costs import by_turn, turns_of
-from halocline.surfaces.folder_lists import describe_files, describe_hooks
+from halocline.surfaces.folder_lists import describe_files, describe_hooks, describe_plugins
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 
@@ -27,7 +30,8 @@ async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
 
 def list_commands(context: SlashContext, is_offered: Callable[[str], bool] = lambda name: True) -> str:
     """List the commands as two columns: the command with what it takes, and what it does."""
-    words = context.client.words(context.workspace, context.client.state(context.task).roots)
+    state = context.client.state(context.task)
+    words = context.client.words(context.workspace, state.roots, state.prompt.plugins)
     lines, kind = list[str](), ""
     prompts = list_prompts(context.client.mcp_prompts(context.task))
     for word in [*filter(lambda word: is_offered(word.name), words.listed(SlashPlace.TERMINAL)), *prompts]:
@@ -62,7 +66,8 @@ async def answer_todos(context: SlashContext, rest: str) -> SlashAnswer:
 
 
 async def answer_skills(context: SlashContext, rest: str) -> SlashAnswer:
-    found = context.client.words(context.workspace, context.client.state(context.task).roots).found_skills
+    state = context.client.state(context.task)
+    found = context.client.words(context.workspace, state.roots, state.prompt.plugins).found_skills
     lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
     return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
 
@@ -92,3 +97,7 @@ async def complete_hooks(client: Client, task: str, given: Sequence[str]) -> dic
 async def answer_rules(context: SlashContext, rest: str) -> SlashAnswer:
 
     return describe_files(InstructionService.open(context.workspace).found())
+
+
+async def answer_plugins(context: SlashContext, rest: str) -> SlashAnswer:
+    return describe_plugins(context.client.plugins_of(context.workspace).listed())

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from halocline.client import Client, FolderHooks, Hook as HookSetup
+from halocline.client.policy import FolderHooks, Hook as HookSetup
+from halocline.client.tasks import Client
 from halocline.protocol.events.hooks import HookSource
 from halocline.surfaces.cli.plain.questions import pick_option
 from halocline.surfaces.cli.stderr import print_folded, print_message
+from halocline.surfaces.folder_lists import describe_effects
 from halocline.surfaces.sanitize import clean, reveal
 from halocline.surfaces.terminal.drawing.rule_text import describe_conditions
 
 RULES_FILE, SETTINGS_FILE = ".halocline/policy.toml", ".halocline/settings.toml"
+PLUGINS_FOLDER = ".halocline/plugins"
 HOW = "To enable them: halo trust add{folder}, or --trust for one run."
 
 
@@ -32,6 +35,7 @@ def settle_trust(client: Client, folder: Path, *, attended: bool) -> None:
         files[RULES_FILE] = None
     if hooks.settings:
         files[SETTINGS_FILE] = None
+    files |= dict.fromkeys(clean(f"{PLUGINS_FOLDER}/{Path(one.folder).name}") for one in hooks.plugins)
     for problem in hooks.problems:
         print_message(f"{clean(problem)} Its servers are off until you fix it.")
     if not files:
@@ -79,7 +83,8 @@ def _describe_kinds(hooks: FolderHooks) -> str:
     """Name the kinds of things that trust would enable."""
     rules = ("rules that allow", hooks.allowing_rules)
     settings = ("settings", hooks.settings)
-    kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules, settings)
+    plugins = ("plug-ins", hooks.plugins)
+    kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules, settings, plugins)
     names = [name for name, found in kinds if found]
     return " and ".join((", ".join(names[:-1]), names[-1]) if names[1:] else names) or "rules"
 
@@ -94,11 +99,19 @@ def _show_settings(hooks: FolderHooks) -> None:
         print(f"  {'setting':<16}  {reveal(name)} = {reveal(json.dumps(value, default=str))}")
 
 
+def _show_plugins(hooks: FolderHooks) -> None:
+    for plugin in hooks.plugins:
+        manifest = plugin.manifest
+        says = f"{manifest.version}, {describe_effects(manifest.may)}" if manifest else f"left out: {plugin.problem}"
+        print(f"  {'plug-in':<16}  {' '.join(reveal(f'{plugin.name} {says}').split())}")
+
+
 def show_all(hooks: FolderHooks) -> None:
     """Print everything that trust enables, and what cannot be read."""
     _show_hooks(_project_hooks(hooks.list()))
     _show_servers(hooks)
     _show_rules(hooks)
     _show_settings(hooks)
+    _show_plugins(hooks)
     for problem in hooks.problems:
         print(f"  {'cannot be read':<16}  {clean(problem)}")

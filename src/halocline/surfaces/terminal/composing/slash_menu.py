@@ -9,7 +9,9 @@ from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
 
-from halocline.client import MCP_PREFIX, SLASH_COMMANDS, Client, SlashCommand, SlashEntry, SlashPlace, list_prompts
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import MCP_PREFIX, SLASH_COMMANDS, SlashCommand, SlashEntry, SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.state import State
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
@@ -79,7 +81,7 @@ class Menu:
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
             state = self._find_state()
-            words = self._client.words(Path(state.workspace), state.roots)
+            words = self._client.words(Path(state.workspace), state.roots, state.prompt.plugins)
             prompts = list_prompts(self._client.mcp_prompts(self._task)) if self._client.is_open(self._task) else []
             listed = await asyncio.to_thread(words.listed, SlashPlace.TERMINAL)
             self._words = [*(word for word in listed if self._is_offered(word.name)), *prompts]

@@ -4,20 +4,20 @@ import asyncio
 import os
 from typing import Any
 
-from halocline.client import (
-    FolderHooks,
+from halocline.client.folders import (
     FolderListing,
     GitStatus,
-    Storage,
     Workspace,
     inspect_git as git_of,
     list_folder,
     list_workspaces as workspaces_of,
-    measure_storage as storage_of,
 )
+from halocline.client.policy import FolderHooks
+from halocline.client.storage import Storage, measure_storage as storage_of
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
+from halocline.surfaces.folder_lists import describe_effects
 from halocline.surfaces.web.handlers.handler import Nothing, OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
@@ -91,5 +91,14 @@ def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
         *(
             {"kind": "setting", "name": name, "runs": str(value), "file": PROJECT_SETTINGS}
             for name, value in hooks.settings.items()
+        ),
+        *(
+            {
+                "kind": "plugin",
+                "name": one.name,
+                "runs": describe_effects(one.manifest.may if one.manifest else ()),
+                "file": one.folder,
+            }
+            for one in hooks.plugins
         ),
     ]

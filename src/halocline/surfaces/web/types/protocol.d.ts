@@ -566,7 +566,7 @@ export interface Hook {
   name: string
   moment: "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "TaskStart" | "TaskResume" | "TaskCancel" | "TaskComplete" | "TaskError" | "SessionShutdown" | "Notification" | "PreCompact" | null
   event: string
-  source: "project" | "user"
+  source: "plugin" | "project" | "user"
   file: string
   words?: Array<string>
   matcher?: string
@@ -576,6 +576,7 @@ export interface Hook {
   inert?: string
   broken?: string
   folder?: string
+  plugin?: string
 }
 
 /** A hook that blocked, failed or takes long; others are not shown. Without a status it runs, and `run` stops it. */

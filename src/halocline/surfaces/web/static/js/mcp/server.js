@@ -18,6 +18,7 @@ const OWNERS = {
   project: 'the project’s',
   cline: 'configured in Cline',
   managed: 'the administrator’s',
+  plugin: 'of a plug-in',
 }
 
 export function Server({ of, workspace, changed }) {

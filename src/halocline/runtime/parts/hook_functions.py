@@ -1,13 +1,13 @@
 """Functions as hooks: at the same points as the hooks of settings, with the same input and answers."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookPoint
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.parts.program_parts import HookFunction, ProgramHook
-from halocline.sdk.decisions import settle
-from halocline.sdk.values import describe_type
 
 
 class HookAnswer(Value, frozen=True):
@@ -60,7 +60,7 @@ def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
         for one in given if isinstance(given, Sequence) else (given,):
             function, matcher = (one.function, one.matcher) if isinstance(one, HookMatcher) else (one, "")
             if not callable(function):
-                raise UsageError(f"The hook {name} is no function, but {describe_type(type(function))}.", "")
+                raise UsageError(f"The hook {name} is no function, but {type(function).__name__}.", "")
             label = f"{getattr(function, '__name__', 'hook')}-{len(found) + 1}"
             found.append(ProgramHook(label, HookPoint(name), _call_later(function), matcher))
     return tuple(found)
@@ -78,6 +78,11 @@ def _call_later(function: HookCallback) -> HookFunction:
             case None | "":
                 return {}
             case other:
-                raise TypeError(f"a hook returns a HookAnswer, a dict, text or None, not {describe_type(type(other))}")
+                raise TypeError(f"a hook returns a HookAnswer, a dict, text or None, not {type(other).__name__}")
 
     return run
+
+
+async def settle(answer: Any) -> Any:
+    """Return what a callback answered, sync or async."""
+    return await answer if inspect.isawaitable(answer) else answer

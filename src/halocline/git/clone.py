@@ -1,0 +1,66 @@
+"""Clone a repository that a person names, to read its files: nothing of it is run.
+
+What must stay true: no hook, filter, submodule or helper runs, whatever the repository or its address says, and no
+password is passed on.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.git.environment import plain_environment
+from halocline.git.process import run_git
+from halocline.git.repository import GitUnusable
+from halocline.protocol.child_environment import declare_environment
+from halocline.protocol.errors import UsageError
+
+TIME_LIMIT = 300.0
+_MOST = 100_000
+_URL = re.compile(r"(?P<scheme>https|ssh)://(?:(?P<user>[^@/]*)@)?[A-Za-z0-9\[][^\s@]*")
+_SHORT = re.compile(r"[\w.-]+@[A-Za-z0-9][\w.-]*:(?!:)[^\s]+")
+"""The short form of ssh: `git@host:path`."""
+_KEPT = ("SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
+HINT = "Give an https:// or ssh:// address, or the folder of a repository."
+
+
+def is_address(text: str) -> bool:
+    """True if a text is meant as the address of a repository, be it one that is refused."""
+    return "://" in text or "::" in text or _SHORT.fullmatch(text) is not None
+
+
+def check_address(text: str) -> str:
+    """Return an address for git. Raises UsageError for one that is refused."""
+    if os.path.isdir(text):
+        return f"file://{os.path.realpath(text)}"
+    found = _URL.fullmatch(text)
+    if found and (":" in (found["user"] or "") or (found["user"] and found["scheme"] == "https")):
+        raise UsageError("The address has a name or password in it.", "Leave them out; use ssh for private ones.")
+    if found or _SHORT.fullmatch(text):
+        return text
+    raise UsageError(f"{text[:200]!r} is no address of a repository that can be cloned here.", HINT)
+
+
+async def clone_repository(text: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """Clone the newest commit into a new folder. Raises UsageError with git's message."""
+    address = check_address(text)
+    silent = {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "false",
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        "GIT_ALLOW_PROTOCOL": "file" if address.startswith("file:") else "https:ssh",
+        "GIT_CONFIG_NOSYSTEM": "1",  # so that no filter, helper or other address is defined
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        **{name: environment[name] for name in _KEPT if name in environment},
+    }
+    words = ("clone", "--quiet", "--depth=1", "--no-tags", "--template=", "--no-recurse-submodules")
+    settings = ("--config", "core.hooksPath=/dev/null")
+    try:
+        place = declare_environment(plain_environment(environment, os.fspath(folder.parent)), silent)
+        given = (*words, *settings, "--", address, os.fspath(folder))
+        answer = await run_git(folder.parent, place, given, most=_MOST, seconds=TIME_LIMIT)
+    except GitUnusable as error:
+        raise UsageError(error.text, error.hint) from error
+    if not answer.is_good:
+        last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
+        raise UsageError(f"git could not clone it: {last}", HINT)

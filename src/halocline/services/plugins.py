@@ -1,0 +1,279 @@
+"""The plug-ins of a home and a folder: list, install, update, remove, trust, and turn on or off.
+
+What must stay true: nothing here runs or imports anything of a plug-in.
+"""
+
+import ast
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from halocline.context.user_files import agents, commands, skills
+from halocline.files.durable import write_whole
+from halocline.files.regular import read_regular
+from halocline.git.clone import clone_repository, is_address
+from halocline.protocol import json_input
+from halocline.protocol.errors import SettingsError, UsageError
+from halocline.protocol.events.plugins import ItemKind, Plugin
+from halocline.protocol.values import Value
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.plugins.in_force import JudgedPlugin
+from halocline.store.mcp.servers import Unreadable, servers_of_plugin
+from halocline.store.permissions.hook_files import hooks_of_plugin
+from halocline.store.permissions.trust import Trust
+from halocline.store.plugins.folder import write_copy
+from halocline.store.plugins.found import FoundPlugin, PluginSource, read_plugin
+from halocline.store.plugins.manifest import CLAUDE_FILE, FILE
+from halocline.store.settings.edit import change_setting
+
+SOURCES = ".sources.json"
+"""File in the folder of plug-ins: where each was installed from."""
+MARKET = ("marketplace.json", ".claude-plugin/marketplace.json")
+NOWHERE = Path("/nonexistent")
+LIST = "See: halo plugins list"
+NEEDED = f"A plug-in has a {FILE} or a {CLAUDE_FILE}."
+
+
+class PluginItem(Value, frozen=True, omit_defaults=False):
+    """What a plug-in adds: its kind, its name, what it does, and whether it is on."""
+
+    kind: ItemKind
+    name: str
+    does: str = ""
+    on: bool = True
+
+
+class ListedPlugin(Value, frozen=True, omit_defaults=False):
+    """One plug-in in a list. `problem` says why it is not in force; `may` is None if its manifest does not say."""
+
+    name: str
+    version: str
+    source: str
+    folder: str
+    digest: str
+    description: str
+    may: tuple[str, ...] | None
+    runs_code: bool
+    items: tuple[PluginItem, ...]
+    unread: tuple[str, ...]
+    problem: str
+
+
+class PluginService:
+    """The plug-ins that apply in one folder."""
+
+    def __init__(self, assembly: Assembly, workspace: Path) -> None:
+        self._assembly, self._home = assembly, assembly.home
+        self._workspace = workspace
+        self._trust = Trust(self._home.trust)
+
+    def listed(self) -> list[ListedPlugin]:
+        """Return all plug-ins, also those of packages. Raises SettingsError."""
+        return [self.describe(one) for one in self._judged()]
+
+    def describe(self, one: JudgedPlugin) -> ListedPlugin:
+        """Return what a person sees of a plug-in."""
+        found, manifest = one.found, one.found.manifest
+        return ListedPlugin(
+            found.name,
+            manifest.version if manifest else "",
+            found.source,
+            found.folder,
+            found.digest,
+            manifest.description if manifest else "",
+            manifest.may if manifest else None,
+            bool(manifest and manifest.python),
+            tuple(self._items(found)),
+            manifest.unread if manifest else (),
+            one.why,
+        )
+
+    def find(self, name: str) -> JudgedPlugin:
+        """Return a plug-in by its name. Raises UsageError."""
+        found = [one for one in self._judged() if one.found.name == name]
+        if not found:
+            raise UsageError(f"There is no plug-in {name}.", LIST)
+        return found[0]
+
+    def decide(self, found: FoundPlugin, *, trusted: bool) -> None:
+        """Trust or distrust one of the person's own plug-ins in its current state. Raises UsageError."""
+        if found.problem:
+            raise UsageError(f"The plug-in {found.name} cannot be used: {found.problem}.", LIST)
+        if found.source is PluginSource.PROJECT:
+            raise UsageError(f"The plug-in {found.name} is the project's.", "Trust the folder: halo trust add")
+        self._home.plugins.mkdir(exist_ok=True, mode=0o700)
+        self._trust.decide(found.key, found.digest, trusted=trusted)
+
+    def switch(self, item: str, *, on: bool) -> None:
+        """Turn a plug-in, or an item of it such as `tidy/skill/review`, on or off. Raises UsageError."""
+        self.find(item.partition("/")[0])
+        off = [name for name in self._assembly.settings.plugins.off if name != item]
+        if on and len(off) == len(self._assembly.settings.plugins.off):
+            raise UsageError(f"{item} is not turned off by that name.", "See: halo config get plugins.off")
+        change_setting(self._home.settings, "plugins.off", (off if on else [*off, item]) or None)
+
+    @asynccontextmanager
+    async def fetch(self, source: str) -> AsyncIterator[FoundPlugin]:
+        """Fetch a plug-in from a folder, a git URL or the registry; it is gone afterwards. Raises UsageError."""
+        with tempfile.TemporaryDirectory(prefix="halocline-plugin-") as staged:
+            folder = await self._fetch(source, Path(staged))
+            found = read_plugin(folder, PluginSource.YOURS)
+            if found.problem:
+                raise UsageError(
+                    f"{source} is no plug-in: {found.problem}.", f"A plug-in has a {FILE} or {CLAUDE_FILE}."
+                )
+            yield found
+
+    def install(self, found: FoundPlugin, source: str, *, replaces: bool = False) -> FoundPlugin:
+        """Copy a fetched plug-in into the home. Raises UsageError."""
+        place = self._home.plugins / found.name
+        if place.exists() and not replaces:
+            raise UsageError(f"There is a plug-in {found.name} already.", f"Use: halo plugins update {found.name}")
+        try:
+            self._home.plugins.mkdir(exist_ok=True, mode=0o700)
+            write_copy(found.files, place)
+            self._write_sources(self._sources() | {found.name: source})
+        except OSError as error:
+            raise UsageError(
+                f"Cannot install {found.name}: {error.strerror or error}.", "Nothing is in force."
+            ) from error
+        return read_plugin(place, PluginSource.YOURS)
+
+    def source_of(self, name: str) -> str:
+        """Return where a plug-in was installed from. Raises UsageError."""
+        if source := self._sources().get(name):
+            return source
+        raise UsageError(f"It is not known where {name} came from.", "Install it again: halo plugins install SOURCE")
+
+    def remove(self, name: str) -> None:
+        """Remove one of the person's own plug-ins, with the trust in it. Raises UsageError."""
+        found = self.find(name).found
+        if found.source is not PluginSource.YOURS:
+            raise UsageError(f"The plug-in {name} is in {found.folder}.", f"Turn it off: halo plugins disable {name}")
+        place = Path(found.folder)
+        if place.is_symlink():
+            place.unlink()
+        else:
+            shutil.rmtree(place, ignore_errors=True)
+        self._trust.forget(Path(found.key))
+        self._write_sources({key: value for key, value in self._sources().items() if key != name})
+
+    def _judged(self) -> list[JudgedPlugin]:
+        return self._assembly.plugins_in(self._workspace).judge_all(packages=True)
+
+    def _items(self, found: FoundPlugin) -> Iterator[PluginItem]:
+        if (manifest := found.manifest) is None:
+            return
+        mine = (pattern.partition("/") for pattern in self._assembly.settings.plugins.off)
+        off = tuple(item for name, _, item in mine if item and fnmatchcase(found.name, name))
+        plugin = Plugin(found.name, "", "", os.path.realpath(found.folder), manifest.dialect, places=manifest.places)
+        switched = msgspec.structs.replace(plugin, off=off)
+        for kind, name, does in list_items(plugin):
+            yield PluginItem(kind, name, does, switched.has(kind, name))
+
+    async def _fetch(self, source: str, staged: Path) -> Path:
+        """Return the folder of a plug-in, which may be below `staged`."""
+        if folder := _find_folder(source, FILE, CLAUDE_FILE):
+            return folder
+        if is_address(source) or _find_folder(source, "HEAD", ".git/HEAD"):
+            return await _clone(source, staged / "clone")
+        registry = self._assembly.settings.plugins.registry
+        if not registry:
+            hint = "Give a folder or a git URL, or set one: halo config set plugins.registry URL"
+            raise UsageError(f"{source} is no folder and no git URL, and no registry is set.", hint)
+        market = _find_folder(registry, *MARKET) or await _clone(registry, staged / "registry")
+        entry = next((one for one in _read_market(market) if one.get("name") == source), None)
+        if entry is None:
+            raise UsageError(f"The registry {registry} has no plug-in {source}.", "")
+        match entry.get("source"):
+            case str() as path:
+                return _find_below(market, path)
+            case {"source": "github", "repo": str() as repository}:
+                return await _clone(f"https://github.com/{repository}.git", staged / "clone")
+            case {"source": "url" | "git-subdir", "url": str() as address, **rest}:
+                return _find_below(await _clone(address, staged / "clone"), str(rest.get("path", ".")))
+        raise UsageError(f"The registry's source of {source} is of no known kind.", "Install it by its URL.")
+
+    def _sources(self) -> dict[str, str]:
+        try:
+            return json_input.decode(read_regular(self._home.plugins / SOURCES), type=dict[str, str])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+    def _write_sources(self, sources: dict[str, str]) -> None:
+        try:
+            write_whole(self._home.plugins / SOURCES, msgspec.json.encode(sources))
+        except OSError as error:
+            raise SettingsError(f"Cannot write {self._home.plugins / SOURCES}: {error.strerror}.", "") from error
+
+
+def _find_folder(text: str, *files: str) -> Path | None:
+    """Return the folder of a text if it has one of the files."""
+    folder = Path(text).expanduser()
+    return folder if any((folder / name).is_file() for name in files) else None
+
+
+def _find_below(top: Path, path: str) -> Path:
+    """Return a folder that a registry names. Raises UsageError if it is not below `top`."""
+    real = os.path.realpath(top / path)
+    if real != os.path.realpath(top) and not real.startswith(f"{os.path.realpath(top)}/"):
+        raise UsageError(f"The registry says {path}, which leads out of it.", "")
+    return Path(real)
+
+
+async def _clone(address: str, place: Path) -> Path:
+    await clone_repository(address, place, os.environ)
+    return place
+
+
+def _read_market(place: Path) -> list[dict[str, Any]]:
+    """Return the entries of a registry. Raises UsageError."""
+    file = next((place / name for name in MARKET if (place / name).is_file()), None)
+    if file is None:
+        raise UsageError(f"The registry has no {MARKET[0]}.", "See: halo config get plugins.registry")
+    try:
+        given = json_input.decode_config(read_regular(file))
+        return [entry for entry in given["plugins"] if isinstance(entry, dict)]
+    except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
+        raise UsageError(f"The registry's {file.name} cannot be read: {error}.", "") from error
+
+
+def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
+    """Yield what a plug-in adds, as it can be seen without running it: kind, name and what it does."""
+    yield from (("tool", name, effect) for file in plugin.paths("tool") for name, effect in _read_tools(Path(file)))
+    for skill in skills.found_skills(NOWHERE, NOWHERE, plugins=(plugin,)).skills:
+        yield "skill", skill.name.partition(":")[2], skill.description
+    words = commands.found_words(commands.Places(NOWHERE, NOWHERE, NOWHERE, plugins=(plugin,)))
+    yield from (("command", name.partition(":")[2], "") for name in words.files)
+    for agent in agents.found_agents(NOWHERE, NOWHERE, NOWHERE, plugins=(plugin,)).agents:
+        yield "agent", agent.name.partition(":")[2], agent.description
+    yield from (("hook", hook.event or "?", hook.inert or hook.broken or hook.name) for hook in hooks_of_plugin(plugin))
+    try:
+        for server in servers_of_plugin(plugin, NOWHERE):
+            yield "server", server.name.partition(":")[2], server.problem or server.runs
+    except Unreadable as error:
+        yield "server", "?", str(error)
+
+
+def _read_tools(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the functions of a module that are decorated as tools, each with the effect that it declares."""
+    try:
+        tree = ast.parse(read_regular(file))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for mark in function.decorator_list:
+            called = mark.func if isinstance(mark, ast.Call) else mark
+            if getattr(called, "attr", getattr(called, "id", "")) == "tool":
+                keywords = mark.keywords if isinstance(mark, ast.Call) else ()
+                given = {one.arg: ast.unparse(one.value).strip("'\"") for one in keywords}
+                yield given.get("name", function.name), given.get("effect", "") or "anything"
