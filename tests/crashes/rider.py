@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
+from tests.crashes.faults import Fault, Points
 from tests.crashes.story import ACTS, RESTS, TURNS
 
 from halocline.client.tasks import Client
@@ -35,7 +36,6 @@ from halocline.runtime.history.forks import Fork
 from halocline.store.paths import Home
 from halocline.store.settings.sections import LanguageServerSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.faults import Fault, Points
 
 LONGEST = 180.0
 HANGS = 90.0

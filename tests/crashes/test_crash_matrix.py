@@ -8,10 +8,10 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.crashes.faults import Fault, FaultTime
 from tests.crashes.trial import KILLED, Trial
 
 from halocline.protocol.values import Value
-from halocline.testing.faults import Fault, FaultTime
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 from tests.crashes import judge
+from tests.crashes.faults import Fault
 from tests.crashes.rider import SETTINGS, Ridden, Ride, Storied
 from tests.crashes.story import PROJECT
 
@@ -16,7 +17,6 @@ from halocline.services.replay.replay import run_replay
 from halocline.store.paths import Home
 from halocline.store.tasks.recording import Recording
 from halocline.task.log import read_log
-from halocline.testing.faults import Fault
 
 KILLED = 9
 LONGEST_REPLAY = 120

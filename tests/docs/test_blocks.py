@@ -23,7 +23,7 @@ from tests.docs.guide_examples import PAGES as SESSIONS
 
 from halocline.protocol.mcp_entries import is_server
 from halocline.protocol.permission_rules import Source
-from halocline.providers.scripted.script import load_turns
+from halocline.providers.scripted.script import load_script
 from halocline.store.permissions.rules import read_file
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
@@ -102,7 +102,7 @@ def check_toml(page: Path, text: str, folder: Path) -> None:
     if title == "# policy.toml":
         read_file(file, Source.USER)
     elif title == "# script.toml":
-        assert load_turns(file)
+        assert load_script(file).turns
     else:
         load_settings(file, {})
 

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from tests.providers.markup import TOOLS, markup
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of
+from tests.servers.model_server import ModelServer
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -23,7 +24,6 @@ from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
 from halocline.providers.text_tools.model import TextProtocol
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.wrappers.retry import Retrying
-from halocline.testing.model_server import ModelServer
 
 LOOK = ToolCall("look", "read_file", {"path": "a.py", "start_line": 3})
 WRITE = ToolCall("write", "write_to_file", {"path": "a", "content": "x\n"})

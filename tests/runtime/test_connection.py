@@ -5,6 +5,8 @@ import pytest
 from tests.net.certificates import Authority, authority, trusted
 from tests.net.raw_server import serving
 from tests.providers.streams import MemoryBlobs
+from tests.servers.model_server import Fault, ModelServer, Turn
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.net.address import address_of
 from halocline.net.network import Network
@@ -13,8 +15,6 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.resolve import build_client
-from halocline.testing.model_server import Fault, ModelServer, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 __all__ = ["authority", "trusted"]
 

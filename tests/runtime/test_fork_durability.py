@@ -15,7 +15,7 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.runtime.history.forks import Fork, fork_of
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.testing.power import Disk
+from tests.crashes.disk import Disk
 
 root, place = map(Path, sys.argv[1:])
 disk = Disk(root)

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
@@ -9,7 +10,6 @@ from halocline.store.paths import Home
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 ANTHROPIC, OPENAI = {"ANTHROPIC_API_KEY": "k"}, {"OPENAI_API_KEY": "k"}
 OPENROUTER = {"OPENROUTER_API_KEY": "k"}

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin as begin_session, choose, connect, flags, prompt
 from tests.surfaces.cli.halo_process import Halo, shell
 from tests.surfaces.cli.live.conftest import Open, open_terminal
@@ -17,7 +18,6 @@ from halocline.surfaces.acp.permissions import list_options
 from halocline.surfaces.cli.mcp.serve_forms import form_of
 from halocline.surfaces.cli.plain.line_menu import CHOICE
 from halocline.surfaces.figures import GRADES
-from halocline.testing.model_server import ModelServer
 
 __all__ = ["open_terminal"]
 

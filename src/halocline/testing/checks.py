@@ -32,6 +32,19 @@ def calls_of(source: "Result[Any] | Iterable[ev.Event]", tool: str = "") -> list
     ]
 
 
+def assert_called(source: "Result[Any] | Iterable[ev.Event]", tool: str, **arguments: Any) -> PlayedCall:
+    """Return the first call of the tool with at least these arguments.
+
+    Raises AssertionError, with the calls that there were.
+    """
+    calls = calls_of(source)
+    for call in calls:
+        if call.tool == tool and arguments.items() <= call.arguments.items():
+            return call
+    made = "".join(f"\n  {call.tool} {call.arguments} ({call.status})" for call in calls) or " none"
+    raise AssertionError(f"No call of {tool} with {arguments}; the calls were:{made}")
+
+
 async def replay(task: str) -> tuple[str, ...]:
     """Replay a task from its log with the loop as it is now; its model and its tools answer as they did.
 

@@ -1,9 +1,8 @@
 import json
 
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, call, shell
-
-from halocline.testing.model_server import ModelServer, Turn
 
 HI = {"text": "Hello."}
 KEY = "sk-1234567890abcdef"
