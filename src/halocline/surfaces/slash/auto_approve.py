@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from halocline.client.policy import PolicyService, SWITCH_MEANINGS, SWITCH_WORDS, SwitchStatus, summarize_switch
+from halocline.client.policy import SWITCH_MEANINGS, SWITCH_WORDS, PolicyService, SwitchStatus, summarize_switch
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalSwitch, allows_more

@@ -4,11 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import halocline
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.stderr import print_raw
 
-PACKAGE = Path(halocline.__file__).parent
+PACKAGE = Path(__file__).parents[3]
 PLACES = (PACKAGE / "docs", PACKAGE.parents[1] / "docs")
 """Where the pages are in an installation, and in a clone."""
 

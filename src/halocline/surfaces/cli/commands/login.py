@@ -6,7 +6,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from halocline.client.models import Account, Accounts, ModelConnection, StoredKey, check_address, save_address, try_server
+from halocline.client.models import (
+    Account,
+    Accounts,
+    ModelConnection,
+    StoredKey,
+    check_address,
+    save_address,
+    try_server,
+)
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret

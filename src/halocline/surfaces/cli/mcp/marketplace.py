@@ -10,7 +10,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from halocline.client.mcp import McpService, build_server_entry, describe_bundle, list_install_options, list_wanted_fields, name_bundle
+from halocline.client.mcp import (
+    McpService,
+    build_server_entry,
+    describe_bundle,
+    list_install_options,
+    list_wanted_fields,
+    name_bundle,
+)
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject

@@ -4,7 +4,14 @@ import asyncio
 import os
 from typing import Any
 
-from halocline.client.folders import FolderListing, GitStatus, Workspace, inspect_git as git_of, list_folder, list_workspaces as workspaces_of
+from halocline.client.folders import (
+    FolderListing,
+    GitStatus,
+    Workspace,
+    inspect_git as git_of,
+    list_folder,
+    list_workspaces as workspaces_of,
+)
 from halocline.client.policy import FolderHooks
 from halocline.client.storage import Storage, measure_storage as storage_of
 from halocline.protocol.events.hooks import HookSource
