@@ -102,6 +102,7 @@ class ToolContext:
         with naming_what_is_open(path):
             was = await changes.read_original(str(path), self._call)
             done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
+        self._call.note_writes(done.events)
         self.events += done.events
         self.diffs += done.diffs
 

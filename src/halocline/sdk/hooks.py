@@ -1,12 +1,16 @@
 """Functions as hooks: at the same points as the hooks of settings, with the same input and answers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookPoint
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.parts.program_parts import HookFunction, ProgramHook
 from halocline.sdk.decisions import settle
+from halocline.sdk.raised import Raised
 from halocline.sdk.values import describe_type
 
 
@@ -38,7 +42,10 @@ class HookAnswer(Value, frozen=True):
 
 Answer = HookAnswer | JsonObject | str | None
 HookCallback = Callable[[JsonObject], Awaitable[Answer] | Answer]
-"""Takes what a hook reads on standard input. Text is context for the model; a dict is what a hook prints."""
+"""Takes what a hook reads on standard input. Text is context for the model; a dict is what a hook prints.
+
+What it raises ends the turn, and the run raises it.
+"""
 
 
 class HookMatcher(Value, frozen=True):
@@ -51,7 +58,7 @@ class HookMatcher(Value, frozen=True):
 Hooks = Mapping[str, HookCallback | HookMatcher | Sequence[HookCallback | HookMatcher]]
 
 
-def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
+def read_hooks(hooks: Hooks, raised: Raised) -> tuple[ProgramHook, ...]:
     """Return the hooks. Raises UsageError if a point is unknown, or a hook is no function."""
     found: list[ProgramHook] = []
     for name, given in hooks.items():
@@ -62,22 +69,32 @@ def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
             if not callable(function):
                 raise UsageError(f"The hook {name} is no function, but {describe_type(type(function))}.", "")
             label = f"{getattr(function, '__name__', 'hook')}-{len(found) + 1}"
-            found.append(ProgramHook(label, HookPoint(name), _call_later(function), matcher))
+            found.append(ProgramHook(label, HookPoint(name), _call_later(function, raised), matcher))
     return tuple(found)
 
 
-def _call_later(function: HookCallback) -> HookFunction:
+def _call_later(function: HookCallback, raised: Raised) -> HookFunction:
     async def run(given: JsonObject) -> JsonObject:
-        match await settle(function(given)):
-            case HookAnswer() as answer:
-                return answer.to_wire()
-            case dict() as answer:
-                return answer
-            case str() as text if text:
-                return HookAnswer(context=text).to_wire()
-            case None | "":
-                return {}
-            case other:
-                raise TypeError(f"a hook returns a HookAnswer, a dict, text or None, not {describe_type(type(other))}")
+        try:
+            return _read_answer(await settle(function(given)))
+        except (Exception, asyncio.CancelledError) as error:
+            raise raised.end_turn(error) from error
 
     return run
+
+
+def _read_answer(answer: object) -> JsonObject:
+    """Return it as a hook prints it. Raises UsageError for what is no answer."""
+    match answer:
+        case HookAnswer():
+            return answer.to_wire()
+        case dict():
+            return dict(msgspec.to_builtins(answer))
+        case str() if answer:
+            return HookAnswer(context=answer).to_wire()
+        case None | "":
+            return {}
+    raise UsageError(
+        f"A hook returned {describe_type(type(answer))}, which is no answer.",
+        "Return a HookAnswer, a dict as a hook prints it, text for the model, or None.",
+    )

@@ -1,9 +1,12 @@
 """The options of a run as keyword arguments, checked where they are given."""
 
+import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
+
+from msgspec import UNSET
 
 from halocline.client import Choices, TaskOptions
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
@@ -18,10 +21,12 @@ from halocline.sdk.decisions import OnApproval, OnQuestion
 from halocline.sdk.hooks import Hooks, read_hooks
 from halocline.sdk.option_types import require_types
 from halocline.sdk.program import ProgramTools
+from halocline.sdk.raised import Raised
 from halocline.sdk.tools import Tool, name_tool
 from halocline.tools.toolset import every_tool
 
 E = TypeVar("E", Mode, ApprovalMode, Effort)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
@@ -72,6 +77,15 @@ class Options(TypedDict, total=False):
     trusted: bool
 
 
+def with_options(function: F) -> F:
+    """Name each option in the signature of a function that takes them: editors and `help` show what it says."""
+    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    more = [inspect.Parameter(name, kind, default=UNSET) for name in Options.__annotations__]
+    vars(function)["__signature__"] = signature.replace(parameters=[*own, *more])
+    return function
+
+
 RENAME = "Give yours another name: @halocline.tool(name=…)"
 _OF_THE_RUN = ("max_steps", "max_cost", "time_limit", "base_url", "profile")
 
@@ -99,8 +113,8 @@ def read_folder(options: Options) -> Path:
     return Path(os.path.realpath(folder))
 
 
-def read_options(options: Options) -> TaskOptions:
-    """Return the options of a task. Raises UsageError."""
+def read_options(options: Options, raised: Raised) -> TaskOptions:
+    """Return the options of a task, whose functions raise into `raised`. Raises UsageError."""
     attended = any(options.get(name) for name in ("on_approval", "on_question"))
     return TaskOptions(
         model=name_model(options.get("model")),
@@ -111,15 +125,15 @@ def read_options(options: Options) -> TaskOptions:
         asks_again=attended,
         trusted=options.get("trusted", False),
         roots=tuple(map(str, options.get("roots", ()))),
-        program=read_program(options),
+        program=read_program(options, raised),
     )
 
 
-def read_program(options: Options) -> ProgramParts:
+def read_program(options: Options, raised: Raised) -> ProgramParts:
     """Return the tools and hooks. Raises UsageError."""
-    tools = ProgramTools(options.get("tools", ()))
+    tools = ProgramTools(options.get("tools", ()), raised)
     _refuse_taken([tool.name for tool in tools.definitions])
-    hooks = read_hooks(options.get("hooks", {}))
+    hooks = read_hooks(options.get("hooks", {}), raised)
     return ProgramParts(tools.definitions, tools, hooks, answers=options.get("on_question") is not None)
 
 

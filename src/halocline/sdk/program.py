@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -16,6 +16,7 @@ from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.sdk.context import ToolContext, describe_written
+from halocline.sdk.raised import Raised
 from halocline.sdk.threads import Stopped, call_in_thread, is_cancelled
 from halocline.sdk.tools import Tool, build_input, find_context, name_tool, read_parameters
 from halocline.sdk.values import convert_value, describe_error, to_json
@@ -30,8 +31,9 @@ _log = logging.getLogger("halocline")
 class ProgramTools:
     """Implements `ports.program.Program` with decorated functions."""
 
-    def __init__(self, tools: Sequence[Tool[..., Any]]) -> None:
+    def __init__(self, tools: Sequence[Tool[..., Any]], raised: Raised) -> None:
         """Raises UsageError if one is no tool, or two have the same name."""
+        self._raised = raised
         for given in tools:
             if not isinstance(given, Tool):
                 raise UsageError(f"{name_tool(given)} is no tool.", "Decorate the function: @halocline.tool")
@@ -48,7 +50,7 @@ class ProgramTools:
         if name := find_context(found.function):
             given[name] = context
         try:
-            text = describe_value(await call_function(found, given))
+            text = describe_value(await call_function(found, given, partial(self._raised.note_call, ctx.call.id)))
         except ToolFailure as failure:
             if not context.events:
                 raise
@@ -66,8 +68,8 @@ def read_arguments(tool: Tool[..., Any], arguments: JsonObject, ctx: port.ToolCo
     return {name: ctx.workspace / one if isinstance(one, PurePath) else one for name, one in given.items()}
 
 
-async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
-    """Call the function, a sync one in a thread. Raises ToolFailure for all that it raises."""
+async def call_function(tool: Tool[..., Any], given: dict[str, Any], note: Callable[[BaseException], None]) -> object:
+    """Call the function, a sync one in a thread. Raises ToolFailure for all that it raises, which `note` gets."""
     try:
         async with asyncio.timeout(tool.timeout) as limit:
             if inspect.iscoroutinefunction(tool.function):
@@ -75,13 +77,14 @@ async def call_function(tool: Tool[..., Any], given: dict[str, Any]) -> object:
             return await call_in_thread(partial(tool.function, **given))
     except (ToolFailure, port.Overtaken):
         raise
-    except (Exception, asyncio.CancelledError) as error:
+    except (Exception, asyncio.CancelledError, SystemExit) as error:
         if is_cancelled(error):
             raise
         if limit.expired():
             raise ToolFailure(f"{tool.name} took longer than {tool.timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", tool.name, exc_info=error)
-        cause = error.__cause__ if isinstance(error, Stopped) else error
+        cause = (error.__cause__ or error) if isinstance(error, Stopped) else error
+        note(cause)
         raise ToolFailure(f"{tool.name} failed: {describe_error(cause)}") from error
 
 
