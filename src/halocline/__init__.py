@@ -9,6 +9,7 @@ from halocline._version import __version__ as __version__
 TYPE_CHECKING = False  # what type checkers take for true, without the import of typing
 if TYPE_CHECKING:
     from halocline.ports.model import Model as Model, Request as Request
+    from halocline.ports.own_host import CommandResult as CommandResult, Files as Files, Host as Host, Shell as Shell
     from halocline.protocol import commands as commands, events as events, messages as messages
     from halocline.protocol.errors import (
         HaloclineError as HaloclineError,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         Scope as Scope,
     )
     from halocline.protocol.messages import Effort as Effort, StopReason as StopReason, Usage as Usage
-    from halocline.sdk.context import CommandResult as CommandResult, ToolContext as ToolContext
+    from halocline.sdk.context import ToolContext as ToolContext
     from halocline.sdk.decisions import Decision as Decision
     from halocline.sdk.hooks import HookAnswer as HookAnswer, HookMatcher as HookMatcher
     from halocline.sdk.judged import Url as Url
@@ -45,13 +46,14 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "ports.model": "Model Request",
+    "ports.own_host": "CommandResult Files Host Shell",
     "protocol": "commands events messages",
     "protocol.errors": (
         "HaloclineError ModelError ModelErrorKind SettingsError TaskBusy TaskNotFound ToolFailure UsageError"
     ),
     "protocol.kinds": "ApprovalMode Choice Diff Mode Scope",
     "protocol.messages": "Effort StopReason Usage",
-    "sdk.context": "CommandResult ToolContext",
+    "sdk.context": "ToolContext",
     "sdk.decisions": "Decision",
     "sdk.hooks": "HookAnswer HookMatcher",
     "sdk.judged": "Url",

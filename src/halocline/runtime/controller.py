@@ -94,7 +94,7 @@ class Controller:
             odd = offer_tools(task, tools)
             offer_custom_tools(task, options)
             repairs = await task.host.tools.files.mend()
-        remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd)
+        remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd, *options.remarks)
         return self._serve(name, task, chosen, remarks, repairs)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -121,7 +121,7 @@ class Controller:
             task.emit(*resumed.events)
             odd = offer_tools(task, assembly.offered(task.state, options.attended, task.state.prompt.tools))
             offer_custom_tools(task, options)
-        remarks = (*self.assemblies.remarks(assembly), *odd)
+        remarks = (*self.assemblies.remarks(assembly), *odd, *options.remarks)
         served = self._serve(name, task, chosen, remarks, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at
         return served

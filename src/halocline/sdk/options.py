@@ -11,6 +11,7 @@ from msgspec import UNSET
 from halocline.client import Choices, TaskOptions
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.ports.model import Model
+from halocline.ports.own_host import Host
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
 from halocline.protocol.messages import Effort
@@ -39,6 +40,7 @@ class Options(TypedDict, total=False):
         on_approval: decides about calls that need approval; without it, they are refused.
         on_question: answers the model's questions; without it, they stay unanswered.
         hooks: functions that run at points of the task.
+        host: files or commands of the program's own, in place of this machine's; see `Host`.
         mode: `act` or `plan`.
         approval_mode: `ask`, `accept-edits`, `auto` or `yolo`.
         allowed_tools: calls that need no approval, as with `--allowed-tools`.
@@ -61,6 +63,7 @@ class Options(TypedDict, total=False):
     on_approval: OnApproval | None
     on_question: OnQuestion | None
     hooks: Hooks
+    host: Host | None
     mode: Mode | str
     approval_mode: ApprovalMode | str
     allowed_tools: Sequence[str]
@@ -134,7 +137,7 @@ def read_program(options: Options, raised: Raised) -> ProgramParts:
     tools = ProgramTools(options.get("tools", ()), raised)
     _refuse_taken([tool.name for tool in tools.definitions])
     hooks = read_hooks(options.get("hooks", {}), raised)
-    return ProgramParts(tools.definitions, tools, hooks, answers=options.get("on_question") is not None)
+    return ProgramParts(tools.definitions, tools, hooks, options.get("on_question") is not None, options.get("host"))
 
 
 def _refuse_taken(names: Sequence[str]) -> None:

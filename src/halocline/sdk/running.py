@@ -37,6 +37,16 @@ class Job(Value, frozen=True):
     model: str | Model | None = None
 
 
+Jobs = Sequence[str | Job]
+
+
+class BatchOptions(Options, total=False):
+    """Options of many runs."""
+
+    at_once: int
+    max_total_cost: float | None
+
+
 @overload
 async def run(prompt: str, *, result: None = None, **options: Unpack[Options]) -> Result[None]: ...
 @overload
@@ -103,9 +113,15 @@ async def open(*, resume: str | None = None, **options: Unpack[Options]) -> Asyn
         yield task
 
 
+@overload
+async def run_all(jobs: Jobs, *, result: None = None, **options: Unpack[BatchOptions]) -> list[Result[None]]: ...
+@overload
+async def run_all(jobs: Jobs, *, result: type[T], **options: Unpack[BatchOptions]) -> list[Result[T]]: ...
+@overload
+async def run_all(jobs: Jobs, *, result: "TypeForm[T]", **options: Unpack[BatchOptions]) -> list[Result[T]]: ...
 @with_options
 async def run_all(
-    jobs: Sequence[str | Job],
+    jobs: Jobs,
     *,
     at_once: int = AT_ONCE,
     max_total_cost: float | None = None,

@@ -16,6 +16,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
+from halocline.runtime.parts.program_parts import OWN_HOST
 from halocline.sdk.decisions import decide, settle
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
@@ -150,6 +151,8 @@ class Task:
 
         Raises UsageError, and HaloclineError if the files cannot be restored: then nothing is changed.
         """
+        if files and self._options.get("host"):
+            raise UsageError(OWN_HOST, "Rewind the conversation alone: files=False")
         restored = await self._client.time.go_back(cmd.GoBack(task=self.id, to=to, files=files))
         return read_restored(restored) if restored else Restored()
 
@@ -165,6 +168,8 @@ class Task:
         Raises:
             UsageError: there is no such event.
         """
+        if self._options.get("host"):
+            raise UsageError(OWN_HOST, "Restore them where the program keeps them.")
         await self._client.time.come_to_rest(self.id)
         target = f"{self.id}@{self._find_latest() if to is None else to}"
         return read_restored(await self._client.time.restore(self.workspace, target, overwrite=overwrite))

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
+from halocline.ports.own_host import Host
 from halocline.ports.tool import Program
 from halocline.protocol import json_input
 from halocline.protocol.events.custom_tools import CustomTool
@@ -16,6 +17,10 @@ from halocline.protocol.values import JsonObject, Value
 
 PLACE = "(the program that runs this task)"
 """The place named for a hook that is a function."""
+OWN_HOST = (
+    "The files or commands of this task are those of the program that runs it, so it has no checkpoints, no sandbox, "
+    "no sub-agents and no language servers."
+)
 HookFunction = Callable[[JsonObject], Awaitable[JsonObject]]
 """Takes what a hook reads, and returns what it answers; empty for nothing."""
 
@@ -35,12 +40,21 @@ class ProgramHook(Value, frozen=True):
 
 
 class ProgramParts(Value, frozen=True):
-    """`tools` are offered to the model, and `program` runs them. `answers` is true if it answers questions, too."""
+    """`tools` are offered to the model, and `program` runs them. `answers` is true if it answers questions, too.
+
+    `host` is what tools act on in place of this machine.
+    """
 
     tools: tuple[CustomTool, ...] = ()
     program: Program | None = None
     hooks: tuple[ProgramHook, ...] = ()
     answers: bool = False
+    host: Host | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a host of the program's own does without."""
+        return (OWN_HOST,) if self.host else ()
 
 
 class ProgramHooks:
