@@ -32,7 +32,8 @@ from benchmarks.server import Exchange, ModelServer, problems_of
 from benchmarks.session import PROMPT, ROOT
 from benchmarks.workspace import copy_fresh, make_template, missing_work
 from halocline.__main__ import GARBAGE
-from halocline.client import Choices, Client, TaskOptions, open_client
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import Client, open_client
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import TurnEnded
 from halocline.protocol.kinds import ApprovalMode

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
+from docs.python_names import HEAD as PYTHON_HEAD, list_python_names
 from docs.typescript import list_page_types
 
 from halocline.context.budget import RULE, RULES
@@ -434,6 +435,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "events.md": event_types,
     "providers.md": providers,
     "web.md": web,
+    "python.md": lambda: _page("Names for programs", PYTHON_HEAD, list_python_names()),
     PAGE_TYPES: list_page_types,
     str(KEPT): tool_specs,
     KINDS: tool_kinds,

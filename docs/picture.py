@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from halocline.client import open_client
+from halocline.client.tasks import open_client
 from halocline.protocol.events import CheckpointTaken, ToolCallEnded
 from halocline.runtime.assembly.assembly import Choices
 from halocline.surfaces.terminal.drawing.screen import Screen

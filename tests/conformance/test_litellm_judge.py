@@ -16,7 +16,8 @@ from tests.cached_install import CACHE, install, run_step
 from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.runtime.assembly.assembly import Assembly

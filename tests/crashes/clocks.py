@@ -29,7 +29,7 @@ if __name__ == "__main__":
     from tests.crashes.rider import SETTINGS, Person, Storied
     from tests.crashes.story import PROJECT
 
-    from halocline.client import Client
+    from halocline.client.tasks import Client
     from halocline.runtime.controller import Controller
     from halocline.store.paths import Home
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tests.crashes.rider import SETTINGS, Person, Storied
 from tests.crashes.story import PROJECT, TURNS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.model import Model
 from halocline.protocol import codec, events as ev
 from halocline.providers.scripted.model import Call, Scripted, Turn

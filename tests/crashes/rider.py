@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 from tests.crashes.story import ACTS, RESTS, TURNS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.crashes.rider import SETTINGS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode

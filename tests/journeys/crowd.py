@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.journeys.conftest import NO_SERVERS, YOLO, ScriptedAssembly
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text

@@ -1,7 +1,7 @@
 import pytest
 from tests.journeys.soundness import assert_sound
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.context.notes.answer_schema import SOURCE
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, StopReason

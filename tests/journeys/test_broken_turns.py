@@ -6,7 +6,7 @@ import pytest
 from tests.journeys.conftest import ScriptedAssembly
 
 from halocline.checkpoints.off import Off
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.hooks import Outcome
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import SecretsError

@@ -5,7 +5,7 @@ from tests.journeys.conftest import YOLO, Journey, ScriptedAssembly
 from tests.journeys.deaths import dead_after
 from tests.journeys.soundness import assert_sound
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason

@@ -7,7 +7,7 @@ import pytest
 from tests.journeys.conftest import NO_SERVERS, ScriptedAssembly
 from tests.samples import choose
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.providers.scripted.model import Call, Turn

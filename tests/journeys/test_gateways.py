@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.net.raw_server import read_request, serving
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions

@@ -9,7 +9,7 @@ import pytest
 from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.test_standings import MachineWith, is_there, run
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Turn

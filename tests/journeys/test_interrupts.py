@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.journeys.soundness import assert_sound
 from tests.samples import choose
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import StopReason, Text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.journeys.conftest import Journey
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason, Text

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.client import EditorParts, read_given_servers
+from halocline.client.editor import EditorParts
+from halocline.client.mcp import read_given_servers
 from halocline.mcp.tool_names import name_for
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError

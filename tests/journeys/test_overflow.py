@@ -6,7 +6,7 @@ from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
 from tests.providers.markup import spoken
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode

@@ -131,7 +131,7 @@ async def test_a_killed_halo_leaves_a_start_that_is_ended_when_the_task_is_taken
         "import asyncio, os, sys\n"
         "from pathlib import Path\n"
         "from halocline.runtime.task_options import Choices\n"
-        "from halocline.client import open_client\n"
+        "from halocline.client.tasks import open_client\n"
         "from halocline.runtime.controller import TaskOptions\n"
         "from halocline.protocol import commands as cmd, events as ev\n"
         "async def main():\n"

@@ -6,7 +6,7 @@ import msgspec
 from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS, unmarked
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason

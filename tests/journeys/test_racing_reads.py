@@ -17,7 +17,7 @@ from tests.swapping import renaming, swapping
 
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.events import ToolCallEnded
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn

@@ -20,7 +20,7 @@ from tests.journeys.conftest import YOLO, Journey, _no_wait
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, endpoint
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.net.network import Network
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev

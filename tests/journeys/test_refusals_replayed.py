@@ -12,7 +12,7 @@ from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.samples import choose
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind as Kind
 from halocline.protocol.events.mcp import McpServer, McpTool

@@ -8,7 +8,7 @@ from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.context.compaction.view import build_view
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode

@@ -9,7 +9,7 @@ from tests.journeys.soundness import assert_sound
 from tests.journeys.test_mcp import servers as servers
 from tests.journeys.test_wire import KEYS, MODELS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import ModelError, UsageError
 from halocline.protocol.kinds import ApprovalMode

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, ToolKind
 from halocline.protocol.state.final_answer import final_text

@@ -9,7 +9,7 @@ import threading
 import pytest
 from tests.journeys.conftest import NO_SERVERS, ScriptedAssembly
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.hosts.sandbox import self_test
 from halocline.hosts.sandbox.backends import list_backends
 from halocline.hosts.sandbox.mounts import SandboxRequest

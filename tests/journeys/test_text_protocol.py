@@ -11,7 +11,7 @@ from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 from tests.journeys.soundness import assert_sound
 from tests.providers.markup import markup, spoken
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.kinds import ApprovalMode, Todo, TodoStatus

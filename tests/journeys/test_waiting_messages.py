@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.journeys.conftest import NO_SERVERS
 from tests.samples import choose
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind

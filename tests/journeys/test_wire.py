@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Effort, StopReason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from halocline.client import CODE_ACTIONS, make_code_action
+from halocline.client.prompts import CODE_ACTIONS, make_code_action
 from halocline.context.user_files.mentions import Kind, find_mentions
 from halocline.protocol.kinds import Mode
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import SettingsError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode

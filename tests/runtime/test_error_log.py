@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.journeys.conftest import ScriptedAssembly
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.ports.tool import Summary, Tool, ToolOutput, ToolSpec
 from halocline.protocol.kinds import ApprovalMode, ToolKind
 from halocline.protocol.messages import StopReason

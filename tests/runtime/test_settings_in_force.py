@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.client import Client, open_client
+from halocline.client.tasks import Client, open_client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text

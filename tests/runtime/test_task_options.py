@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.client import open_client
+from halocline.client.tasks import open_client
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.task_options import Choices
 

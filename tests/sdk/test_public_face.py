@@ -80,7 +80,7 @@ def test_what_is_public_can_be_introspected_and_says_what_it_is_for(face, name):
 
 
 def test_the_options_of_a_task_can_be_introspected():
-    from halocline.client import Choices, TaskOptions
+    from halocline.client.options import Choices, TaskOptions
 
     for options in (Choices, TaskOptions):
         assert inspect.signature(options).parameters

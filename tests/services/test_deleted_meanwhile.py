@@ -8,7 +8,7 @@ import pytest
 from tests.journeys.conftest import Journey
 from tests.samples import choose
 
-from halocline.client import TaskOptions
+from halocline.client.options import TaskOptions
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.providers.scripted.script import Turn

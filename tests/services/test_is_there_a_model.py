@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.architecture.sources import SOURCE
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret

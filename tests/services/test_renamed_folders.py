@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 from tests.journeys.conftest import YOLO, Journey
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.files.folder_mark import read_mark
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice

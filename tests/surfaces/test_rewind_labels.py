@@ -1,4 +1,4 @@
-from halocline.client import PastPrompt
+from halocline.client.history import PastPrompt
 from halocline.surfaces.slash.rewind import label_prompts
 
 AT = 1_795_000_000.0

@@ -35,10 +35,14 @@ class NotWhole(HaloclineError):
 
 
 class UsageError(HaloclineError):
+    """A request that cannot be carried out as it was made: an option, an argument, a command."""
+
     code = "usage"
 
 
 class SettingsError(HaloclineError):
+    """A settings file that cannot be read, or has an invalid value."""
+
     code = "settings"
 
 
@@ -47,10 +51,14 @@ class SecretsError(HaloclineError):
 
 
 class TaskBusy(HaloclineError):
+    """The task is open in another process."""
+
     code = "task_busy"
 
 
 class TaskNotFound(HaloclineError):
+    """No task has this id."""
+
     code = "task_not_found"
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 from msgspec import UNSET
 
-from halocline.client import Choices, TaskOptions
+from halocline.client.options import Choices, TaskOptions
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.ports.model import Model
 from halocline.ports.own_host import Host

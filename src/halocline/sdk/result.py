@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from halocline import client
+from halocline.client import history
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import CallStatus, Diff
@@ -153,7 +153,7 @@ def wanted_schema(kind: Any) -> JsonObject:
     return whole | ({"$defs": definitions} if definitions else {})
 
 
-def read_restored(restored: client.Restored) -> Restored:
+def read_restored(restored: history.Restored) -> Restored:
     """Return what the program reads of a restore."""
     stay = {path: why for field, why in STAYS.items() for path in getattr(restored, field)}
     return Restored(restored.changed, stay | {one.path: one.why for one in restored.left_out})

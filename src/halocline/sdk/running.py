@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from halocline.client import Client, open_client
+from halocline.client.tasks import Client, open_client
 from halocline.ports.model import Model
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
-from halocline.client import Client, Fork
+from halocline.client.history import Fork
+from halocline.client.tasks import Client
 from halocline.context.notes.answer_schema import build_mismatch_note
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from halocline.client import FileDifference, Restored, RestorePlan, RestorePreview
+from halocline.client.history import FileDifference, Restored, RestorePlan, RestorePreview
 from halocline.protocol.errors import NotWhole
 from halocline.protocol.left_out import LeftOut, describe_left_out
 from halocline.surfaces.figures import format_plural

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from halocline.client import Choices, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.values import JsonObject, Value

@@ -14,7 +14,8 @@ import pytest
 from tests.mcp.conformance.set_up import MISSING, suite
 from tests.mcp.http import serving
 
-from halocline.client import Choices, TaskOptions, open_client
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import open_client
 from halocline.surfaces.cli.mcp.serve import build_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.process, pytest.mark.skipif(not suite(), reason=MISSING)]

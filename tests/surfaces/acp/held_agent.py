@@ -5,7 +5,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from halocline.client import Choices, Client, TaskOptions
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import UserPart
 from halocline.runtime.assembly.assembly import Assembly

@@ -5,7 +5,8 @@ import sys
 
 from msgspec.structs import replace
 
-from halocline.client import Choices, Client, TaskOptions
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller

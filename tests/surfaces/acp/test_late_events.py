@@ -14,7 +14,8 @@ from tests.surfaces.acp.test_other_clients import other_client
 from tests.surfaces.acp.test_tasks_of_other_processes import ask
 from tests.surfaces.cli.test_halo_mentions import png
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.providers.scripted.script import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.script import Turn

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from acp import RequestError, schema
 
-from halocline.client import find_mentions
+from halocline.client.mentions import find_mentions
 from halocline.protocol.messages import PASTED, Note, Text, UserPart
 from halocline.surfaces.acp.prompts import Block, read_prompt
 

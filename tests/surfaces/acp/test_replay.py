@@ -7,7 +7,7 @@ import pytest
 from acp import schema
 from tests.surfaces.acp.editor import Editor, begin, connect, flags, load, prompt
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.script import Call, Turn

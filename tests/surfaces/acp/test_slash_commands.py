@@ -8,7 +8,7 @@ import pytest
 from acp import RequestError, schema
 from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
-from halocline.client import SLASH_COMMANDS
+from halocline.client.prompts import SLASH_COMMANDS
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 

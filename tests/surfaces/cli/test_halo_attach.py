@@ -13,7 +13,7 @@ import pexpect
 import pytest
 from tests.surfaces.cli.halo_process import Halo, call, ended, line_with, shell, until_written
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import StopReason, Text

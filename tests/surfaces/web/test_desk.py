@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.surfaces.cli.halo_process import Halo, ended, shell
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text

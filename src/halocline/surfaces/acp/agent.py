@@ -11,7 +11,11 @@ from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.client import Client, EditorParts, Fork, Server, TaskOptions
+from halocline.client.editor import EditorParts
+from halocline.client.history import Fork
+from halocline.client.mcp import Server
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces.acp.failures import explain_failure, refuse_params

@@ -5,7 +5,8 @@ import os
 import sys
 from importlib.util import find_spec
 
-from halocline.client import Choices, TaskOptions, open_client
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import open_client
 from halocline.installation import extra_command
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode

@@ -5,7 +5,8 @@ from typing import Literal
 
 from acp import schema
 
-from halocline.client import Client, Efforts, OfferedModel
+from halocline.client.models import Efforts, OfferedModel
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort

@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from acp import schema
 
-from halocline.client import BinaryContent, decode_text, find_mentions, format_mention
+from halocline.client.diffs import BinaryContent, decode_text
+from halocline.client.mentions import find_mentions, format_mention
 from halocline.protocol.messages import PASTED, Note, Text, UserPart
 from halocline.surfaces.acp.failures import refuse_params
 

@@ -4,7 +4,8 @@ import logging
 
 from acp.agent.connection import AgentSideConnection
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.surfaces.acp.agent import HaloAgent
 from halocline.surfaces.acp.servers import find_left_out
 from halocline.surfaces.json_lines import LONGEST_LINE, LineTransport

@@ -7,7 +7,7 @@ from typing import Any
 from acp import schema
 from pydantic import TypeAdapter, ValidationError
 
-from halocline.client import Server, ServerEntry, ServerOwner, check_name as check_server_name
+from halocline.client.mcp import Server, ServerEntry, ServerOwner, check_name as check_server_name
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces.acp.failures import refuse_params
 

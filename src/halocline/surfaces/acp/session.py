@@ -11,7 +11,8 @@ from typing import Any
 from acp import RequestError, schema
 from acp.interfaces import Client as Editor
 
-from halocline.client import Client, TaskOptions, batch_events
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client, batch_events
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from acp import schema
 
-from halocline.client import SLASH_COMMANDS, Client, SlashEntry, SlashPlace, list_prompts
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import SLASH_COMMANDS, SlashEntry, SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart

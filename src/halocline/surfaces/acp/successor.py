@@ -4,7 +4,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.client import Client, TaskOptions, format_handover
+from halocline.client.history import format_handover
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import Text

@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import TurnEnded
 from halocline.protocol.state.state import PROCESS_ENDED

@@ -35,8 +35,8 @@ def run_main(argv: list[str]) -> int:
 
 def _run_command(argv: list[str]) -> int:
     arguments = parse_arguments(argv)
-    client.refuse_from_task(argv, os.environ)
-    client.refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
+    client.start.refuse_from_task(argv, os.environ)
+    client.start.refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
     run = load_function(f"{COMMANDS.get(arguments.command, CHAT).module}:command")
     code = int(run(arguments))
     sys.stdout.flush()

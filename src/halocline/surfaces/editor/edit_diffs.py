@@ -7,7 +7,8 @@ import asyncio
 from pathlib import Path
 from typing import Literal
 
-from halocline.client import Client, EditDraft, EditProgress, EditProposal, EditSettled, ProposedText
+from halocline.client.edits import EditDraft, EditProgress, EditProposal, EditSettled, ProposedText
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Choice

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from halocline.client import EditorModel, EditorModelFailure, ReplyPart
+from halocline.client.editor import EditorModel, EditorModelFailure, ReplyPart
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.editor.peer import EditorError, Peer
 

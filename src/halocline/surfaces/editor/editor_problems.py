@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.client import CheckedFiles
+from halocline.client.editor import CheckedFiles
 from halocline.surfaces.editor.peer import EditorError, Peer
 from halocline.surfaces.editor_requests import FileRequests
 

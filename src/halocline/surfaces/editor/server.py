@@ -13,7 +13,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client import CODE_ACTIONS, Choices, EditorParts, TerminalCommand, make_code_action, open_client
+from halocline.client.editor import EditorParts, TerminalCommand
+from halocline.client.options import Choices
+from halocline.client.prompts import CODE_ACTIONS, make_code_action
+from halocline.client.tasks import open_client
 from halocline.protocol import commands as cmd
 from halocline.protocol.commands import EditorState
 from halocline.protocol.errors import UsageError

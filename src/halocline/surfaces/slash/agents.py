@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Agent, Client
+from halocline.client.instructions import Agent
+from halocline.client.tasks import Client
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 

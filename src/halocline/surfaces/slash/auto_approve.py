@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from halocline.client import SWITCH_MEANINGS, SWITCH_WORDS, Client, PolicyService, SwitchStatus, summarize_switch
+from halocline.client.policy import SWITCH_MEANINGS, SWITCH_WORDS, PolicyService, SwitchStatus, summarize_switch
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalSwitch, allows_more
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView, ask_yes_no

@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
+from halocline.client.history import CheckpointInfo as Checkpoint, RestorePlan, find_undo_target, list_newest_first
+from halocline.client.tasks import Client
 from halocline.surfaces.figures import format_age
 from halocline.surfaces.restore_plan import describe_loss, describe_plan, explain_no_change
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, ask_yes_no

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from halocline.client import Client, Setting, SettingsService
+from halocline.client.settings import Setting, SettingsService
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext

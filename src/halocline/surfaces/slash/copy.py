@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.messages import AssistantMessage
 from halocline.protocol.plan_approval import TOOL
 from halocline.protocol.state.state import State

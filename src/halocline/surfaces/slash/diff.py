@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from halocline.client import Client, Comparison, FileDifference
+from halocline.client.history import Comparison, FileDifference
+from halocline.client.tasks import Client
 from halocline.protocol.kinds import Diff
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashDiff

@@ -5,7 +5,8 @@ after the command; completions take the client, the task and the words already g
 possible next word.
 """
 
-from halocline.client import SLASH_COMMANDS, Client, SlashCommand, split_slash_command
+from halocline.client.prompts import SLASH_COMMANDS, SlashCommand, split_slash_command
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashView

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.commands import StopJob
 from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.surfaces.figures import format_duration

@@ -4,7 +4,10 @@ import textwrap
 from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 
-from halocline.client import Client, InstructionService, SlashPlace, list_prompts
+from halocline.client.instructions import InstructionService
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol.commands import DropPictures, StopHook
 from halocline.protocol.kinds import TodoStatus
 from halocline.surfaces.context_report import report_lines

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client, McpService
+from halocline.client.mcp import McpService
+from halocline.client.tasks import Client
 from halocline.protocol.waiting import wait_until
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean

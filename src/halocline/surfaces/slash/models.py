@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from halocline.client import Client, OfferedModel
+from halocline.client.models import OfferedModel
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import format_count, format_money, model_name

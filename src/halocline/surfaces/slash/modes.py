@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Mode, is_looser
 from halocline.protocol.state.state import State

@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client, GivenGrant, PolicyService, list_grants
+from halocline.client.policy import GivenGrant, PolicyService, list_grants
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalMode, Scope
 from halocline.protocol.permission_rules import Rule

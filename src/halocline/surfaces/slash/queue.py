@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage

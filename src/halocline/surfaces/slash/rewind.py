@@ -6,7 +6,7 @@ What would happen to the files is shown before the choice, and what happened aft
 import time
 from collections.abc import Sequence
 
-from halocline.client import PastPrompt, Restored, preview_restore
+from halocline.client.history import PastPrompt, Restored, preview_restore
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.rewind import brief_target

@@ -6,7 +6,10 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from halocline._version import __version__
-from halocline.client import Client, FolderHooks, InstructionService, PolicyService, read_branch, summarize_switch
+from halocline.client.git import read_branch
+from halocline.client.instructions import InstructionService
+from halocline.client.policy import FolderHooks, PolicyService, summarize_switch
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.queries.usage import ContextReport

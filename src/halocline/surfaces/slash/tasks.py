@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client, Fork
+from halocline.client.history import Fork
+from halocline.client.tasks import Client
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.export.task import Form, export_task
 from halocline.surfaces.figures import format_age

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.surfaces.slash.config import change_setting
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext, SlashTheme
 

@@ -12,7 +12,7 @@ from halocline.protocol.values import JsonObject
 from halocline.surfaces import slash
 
 if TYPE_CHECKING:
-    from halocline.client import Client
+    from halocline.client.tasks import Client
     from halocline.surfaces.slash.context import SlashAnswer
     from halocline.surfaces.terminal.asking.decision import Decision
     from halocline.surfaces.terminal.composing.prompt import Prompt

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from halocline.client import Browsers
+from halocline.client.storage import Browsers
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.signature import is_signed, read_public_key

@@ -16,7 +16,9 @@ from pathlib import Path
 from starlette.types import ASGIApp
 from uvicorn import Config, Server
 
-from halocline.client import Browsers, Choices, open_client
+from halocline.client.options import Choices
+from halocline.client.storage import Browsers
+from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page

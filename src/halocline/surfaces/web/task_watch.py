@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from halocline.client import MOST_BATCHED, batch_events
+from halocline.client.tasks import MOST_BATCHED, batch_events
 from halocline.protocol.events import Durable, Event
 from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from tests.surfaces.cli.halo_process import Halo
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.events import DurableEvent
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from halocline.client import read_branch
+from halocline.client.git import read_branch
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Usage
 from halocline.protocol.state.budget import BudgetState

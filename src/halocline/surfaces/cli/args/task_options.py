@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from halocline import client
-from halocline.client import Choices, TaskOptions
+from halocline.client.options import Choices, TaskOptions
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 
@@ -48,6 +48,6 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
     )
 
 
-def _given_servers(text: str | None) -> "client.EditorParts | None":
+def _given_servers(text: str | None) -> "client.editor.EditorParts | None":
     """The MCP servers of `--mcp-config`. Raises UsageError."""
-    return client.EditorParts(servers=client.read_given_servers(text)) if text else None
+    return client.editor.EditorParts(servers=client.mcp.read_given_servers(text)) if text else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery

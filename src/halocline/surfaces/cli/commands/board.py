@@ -5,7 +5,8 @@ import asyncio
 import signal
 from contextlib import suppress
 
-from halocline.client import Choices, Client, TaskOptions, open_client
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.plan_approval import needs_person
 from halocline.surfaces import event_loop

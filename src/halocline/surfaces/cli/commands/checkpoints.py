@@ -8,7 +8,9 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from halocline.client import CheckpointInfo as Checkpoint, Choices, Client, Comparison, Restored, open_client
+from halocline.client.history import CheckpointInfo as Checkpoint, Comparison, Restored
+from halocline.client.options import Choices
+from halocline.client.tasks import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import HaloclineError, UsageError

@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from halocline.client import CODE_ACTIONS, find_problems, make_code_action
+from halocline.client.folders import find_problems
+from halocline.client.prompts import CODE_ACTIONS, make_code_action
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text
 from halocline.surfaces import event_loop

@@ -4,7 +4,7 @@ import argparse
 import sys
 from contextlib import aclosing
 
-from halocline.client import CommitMessageRequest, CommitMessages
+from halocline.client.git import CommitMessageRequest, CommitMessages
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, workspace_of

@@ -3,7 +3,9 @@
 import argparse
 from pathlib import Path
 
-from halocline.client import Choices, Setting, SettingsService, open_client
+from halocline.client.options import Choices
+from halocline.client.settings import Setting, SettingsService
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean

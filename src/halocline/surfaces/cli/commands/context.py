@@ -3,7 +3,8 @@
 import argparse
 import shutil
 
-from halocline.client import Client, TaskOptions, open_client
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.state.reducer import fold_events

@@ -7,7 +7,8 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from halocline.client import Choices, TaskOptions, open_client
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.tasks import open_client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.plain.line_mode import LineMode

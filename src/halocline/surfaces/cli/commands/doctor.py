@@ -4,7 +4,8 @@ import argparse
 import sys
 
 from halocline._version import __version__
-from halocline.client import Finding, check_model, open_client, run_checks
+from halocline.client.settings import Finding, check_model, run_checks
+from halocline.client.tasks import open_client
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import choices_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode

@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from halocline.client import McpService, OtherServers, describe_server_entry
+from halocline.client.imports import OtherServers
+from halocline.client.mcp import McpService, describe_server_entry
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject

@@ -5,7 +5,7 @@ import json
 import sys
 from itertools import groupby
 
-from halocline.client import ForeignSetting, SettingsImport
+from halocline.client.imports import ForeignSetting, SettingsImport
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.plain.questions import ask_yes_no

@@ -6,17 +6,16 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from halocline.client import (
+from halocline.client.models import (
     Account,
     Accounts,
-    Client,
     ModelConnection,
     StoredKey,
     check_address,
-    open_client,
     save_address,
     try_server,
 )
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop

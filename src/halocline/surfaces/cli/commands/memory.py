@@ -7,7 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.client import Choices, Memory, MemoryFile, MemoryNote, open_client
+from halocline.client.instructions import Memory, MemoryFile, MemoryNote
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop

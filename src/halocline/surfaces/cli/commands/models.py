@@ -5,7 +5,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from halocline.client import NO_CHAT, Choices, OfferedModel, open_client
+from halocline.client.models import NO_CHAT, OfferedModel
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.stderr import print_message, print_raw

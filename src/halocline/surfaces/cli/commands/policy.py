@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from halocline import client as public
+from halocline import client
+from halocline.client.policy import Explanation, PolicyService, ReviewedCall, explain_command, read_rule_file
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -21,7 +22,7 @@ from halocline.surfaces.figures import EFFECTS, format_plural
 from halocline.surfaces.sanitize import reveal
 from halocline.surfaces.terminal.drawing.rule_text import describe_conditions
 
-Explain = Callable[[str], public.Explanation]
+Explain = Callable[[str], Explanation]
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -33,10 +34,10 @@ def command(arguments: argparse.Namespace) -> int:
         "simulate": _simulate_rules,
         "audit": _audit_tasks,
     }
-    return actions[arguments.action](public.PolicyService.open(), arguments)
+    return actions[arguments.action](PolicyService.open(), arguments)
 
 
-def _explain_command(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
+def _explain_command(desk: PolicyService, arguments: argparse.Namespace) -> int:
     chosen = arguments.approval_mode
     mode = Mode.PLAN if "plan" in (arguments.mode, chosen) else Mode.ACT
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
@@ -48,12 +49,12 @@ def _explain_command(desk: public.PolicyService, arguments: argparse.Namespace) 
         if arguments.words:
             raise UsageError("Use a command or --mcp, not both.", "For a tool: halo policy explain --mcp SERVER/TOOL")
         judged = desk.mcp_tools(posture).one(arguments.mcp)
-        explanation = public.Explanation(judged.verdict.value, judged.rule, judged.reason)
+        explanation = Explanation(judged.verdict.value, judged.rule, judged.reason)
         print_raw(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
         return 0
 
-    def explain(text: str) -> public.Explanation:
-        return public.explain_command(text, posture)
+    def explain(text: str) -> Explanation:
+        return explain_command(text, posture)
 
     if arguments.words == ["-"]:
         return _explain_lines(explain)
@@ -72,17 +73,17 @@ def _explain_lines(explain: Explain) -> int:
     return 0
 
 
-def _answer_line(explain: Explain, line: str) -> public.Explanation:
+def _answer_line(explain: Explain, line: str) -> Explanation:
     try:
         given = json.loads(line)
     except ValueError:
         given = None
     if not isinstance(given, dict) or not isinstance(given.get("command"), str):
-        return public.Explanation("ask", "not-analysed", 'the line is not a JSON object like {"command": "ls"}')
+        return Explanation("ask", "not-analysed", 'the line is not a JSON object like {"command": "ls"}')
     return explain(given["command"])
 
 
-def _encode_explanation(explanation: public.Explanation) -> str:
+def _encode_explanation(explanation: Explanation) -> str:
     fields = msgspec.to_builtins(explanation)
     order = CommandPart.__struct_fields__
     fields["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
@@ -92,7 +93,7 @@ def _encode_explanation(explanation: public.Explanation) -> str:
     return json.dumps(fields)
 
 
-def _describe_explanation(explanation: public.Explanation) -> str:
+def _describe_explanation(explanation: Explanation) -> str:
     lines = []
     for part in explanation.parts:
         lines.append(f"  {reveal(part.text)}")
@@ -110,7 +111,7 @@ def _describe_explanation(explanation: public.Explanation) -> str:
     return "\n".join(lines)
 
 
-def _list_rules(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
+def _list_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
     here = str(workspace_of(arguments.cwd))
     there = [rule for rule in book.rules if rule.source is Source.GRANT and rule.workspace not in ("", here)]
@@ -139,7 +140,7 @@ def _list_rules(desk: public.PolicyService, arguments: argparse.Namespace) -> in
     return 1 if book.problems else 0
 
 
-def _forget_grants(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
+def _forget_grants(desk: PolicyService, arguments: argparse.Namespace) -> int:
     """Find all rules before removing any, because removing one changes the names of later ones."""
     rules = {rule.name: rule for rule in desk.book(workspace_of(arguments.cwd)).rules}
     if unknown := [name for name in arguments.names if name not in rules]:
@@ -159,7 +160,7 @@ def _describe_grant(rule: Rule) -> str:
     )
 
 
-def _test_rules(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
+def _test_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     """Read the rule files, which also checks the examples in them."""
     if not arguments.files:
         book = desk.book(workspace_of(arguments.cwd))
@@ -169,12 +170,12 @@ def _test_rules(desk: public.PolicyService, arguments: argparse.Namespace) -> in
             print(f"{format_plural(len(book.rules), 'rule')} in force, all examples pass.")
         return 1 if book.problems else 0
     for file in arguments.files:
-        print(f"{file}: {format_plural(len(public.read_rule_file(Path(file))), 'rule')}, all examples pass.")
+        print(f"{file}: {format_plural(len(read_rule_file(Path(file))), 'rule')}, all examples pass.")
     return 0
 
 
-def _simulate_rules(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
-    rows = desk.simulate(public.read_rule_file(Path(arguments.file)), arguments.tasks)
+def _simulate_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
+    rows = desk.simulate(read_rule_file(Path(arguments.file)), arguments.tasks)
     if arguments.json:
         return _as_lines(rows)
     tasks = len({row.task for row in rows})
@@ -193,8 +194,8 @@ def _count_verdicts(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
 
 
-def _audit_tasks(desk: public.PolicyService, arguments: argparse.Namespace) -> int:
-    task = arguments.task or choose_task(public.open_client(public.Choices()))
+def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
+    task = arguments.task or choose_task(client.tasks.open_client(client.options.Choices()))
     rows = desk.audit(task)
     if arguments.json:
         return _as_lines(rows)
@@ -206,7 +207,7 @@ def _audit_tasks(desk: public.PolicyService, arguments: argparse.Namespace) -> i
     return 0
 
 
-def _as_lines(rows: Sequence[public.ReviewedCall]) -> int:
+def _as_lines(rows: Sequence[ReviewedCall]) -> int:
     for row in rows:
         print_raw(json_output.encode(row).decode())
     return 0

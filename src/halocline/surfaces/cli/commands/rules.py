@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import InstructionService, InstructionVerdict
+from halocline.client.instructions import InstructionService, InstructionVerdict
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline import client as public
-from halocline.client import Client, open_client
+from halocline import client
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
@@ -86,7 +86,7 @@ def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
     """Read the JSON Schema of the answer. Raises UsageError."""
     if arguments.output_schema is None:
         return None
-    return public.read_schema(arguments.output_schema)
+    return client.prompts.read_schema(arguments.output_schema)
 
 
 def _refuse_another_prompt(arguments: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from halocline.client import PrunePlan, Storage, measure_storage, plan_pruning, prune_storage
+from halocline.client.storage import PrunePlan, Storage, measure_storage, plan_pruning, prune_storage
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.plain.questions import ask_yes_no

@@ -4,7 +4,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Choices, FolderHooks, Hook as HookSetup, open_client
+from halocline.client.options import Choices
+from halocline.client.policy import FolderHooks, Hook as HookSetup
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of

@@ -14,7 +14,8 @@ from prompt_toolkit.completion import DynamicCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 
-from halocline.client import BLIND, Client
+from halocline.client.models import BLIND
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import UserPart

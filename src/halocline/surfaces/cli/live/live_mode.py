@@ -8,7 +8,7 @@ from typing import Self
 
 from rich.console import Console
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from halocline.client import read_branch
+from halocline.client.git import read_branch
 from halocline.protocol.kinds import Mode
 from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.keys import key_lines

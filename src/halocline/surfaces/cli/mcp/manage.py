@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from halocline.client import Choices, ListedServer, McpService, PolicyService, ServerTrial, TaskOptions, open_client
+from halocline.client.mcp import ListedServer, McpService, ServerTrial
+from halocline.client.options import Choices, TaskOptions
+from halocline.client.policy import PolicyService
+from halocline.client.tasks import open_client
 from halocline.installation import extra_command
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError

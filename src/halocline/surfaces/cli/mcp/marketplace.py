@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from halocline.client import (
+from halocline.client.mcp import (
     McpService,
     build_server_entry,
     describe_bundle,
@@ -28,7 +28,7 @@ from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal
 
 if TYPE_CHECKING:
-    from halocline.client import Bundle, BundleField, InstallOption, OfferedServer
+    from halocline.client.mcp import Bundle, BundleField, InstallOption, OfferedServer
 
 SECRET = "••••"
 

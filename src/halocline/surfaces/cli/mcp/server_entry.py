@@ -2,7 +2,7 @@
 
 import argparse
 
-from halocline.client import McpService
+from halocline.client.mcp import McpService
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.cli.stderr import print_message

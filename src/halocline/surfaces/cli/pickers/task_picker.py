@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.surfaces.cli.args.task_options import workspace_of

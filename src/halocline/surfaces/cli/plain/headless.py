@@ -21,7 +21,7 @@ from halocline.surfaces.cli.stderr import as_shown, print_message, print_raw
 from halocline.surfaces.terminal.view import APPROVE, UNANSWERED, View
 
 if TYPE_CHECKING:
-    from halocline.client import Client
+    from halocline.client.tasks import Client
     from halocline.surfaces.terminal.asking.decision import Decision
     from halocline.surfaces.terminal.composing.prompt import Prompt
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from rich.console import Console
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.plan_approval import QUESTION

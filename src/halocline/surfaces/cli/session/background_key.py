@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import COMMAND_TOOL
 from halocline.surfaces.terminal.view import View

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.stderr import describe_left, print_message

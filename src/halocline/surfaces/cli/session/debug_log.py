@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from halocline._version import __version__
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import codec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Durable

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from halocline.client import Client, FolderHooks, Hook as HookSetup
+from halocline.client.policy import FolderHooks, Hook as HookSetup
+from halocline.client.tasks import Client
 from halocline.protocol.events.hooks import HookSource
 from halocline.surfaces.cli.plain.questions import pick_option
 from halocline.surfaces.cli.stderr import print_folded, print_message

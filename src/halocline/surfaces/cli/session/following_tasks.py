@@ -1,6 +1,7 @@
 """The tasks that follow the first one of a run, in the same view: a hand-over, `/clear`, `/resume ID`."""
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.terminal.view import View
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import UserPart
 from halocline.surfaces.terminal.composing.pasting import MOST_PICTURES

@@ -1,6 +1,7 @@
 """Join a task that another process runs: show it, and let a person take part."""
 
-from halocline.client import Client, TaskOptions
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol.messages import UserPart
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run

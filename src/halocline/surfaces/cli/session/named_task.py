@@ -1,6 +1,6 @@
 """The task that a command is about: the one it names, or one that the person picks."""
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.surfaces.cli import pickers
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 
 
@@ -10,7 +10,7 @@ async def keep_note(client: Client, task: str, prompt: str) -> str:
     """Save the text after `# `. Returns what to tell the person; empty when the prompt is not such a line."""
     if not prompt.lstrip().startswith("# "):
         return ""
-    from halocline.client import parse_note
+    from halocline.client.instructions import parse_note
 
     if not (note := parse_note(prompt)):
         return ""

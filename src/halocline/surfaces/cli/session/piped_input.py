@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.messages import PIPED, Note, UserPart
 from halocline.surfaces.cli.stderr import print_message
 

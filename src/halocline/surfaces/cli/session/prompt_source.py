@@ -77,6 +77,6 @@ def _read_pipe(*, patient: bool) -> str:
 def _decode_foreign(data: bytes) -> str:
     """Decode text as files are: a diff may have lines in another encoding. Raises UsageError if it is none."""
     try:
-        return client.decode_text(data).text
-    except client.BinaryContent as error:
+        return client.diffs.decode_text(data).text
+    except client.diffs.BinaryContent as error:
         raise UsageError("Standard input is not text.", "Pipe text, or name the file in the prompt.") from error

@@ -7,8 +7,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline import client as public
-from halocline.client import Client, TaskOptions
+from halocline import client
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
@@ -28,7 +29,7 @@ def enter_worktree(arguments: argparse.Namespace) -> None:
     if arguments.worktree is None or arguments.continue_ or arguments.resume is not None:
         return
     name = arguments.worktree or time.strftime("%y%m%d-%H%M%S")
-    folder, branch = event_loop.run_loop(public.open_worktree(workspace_of(arguments.cwd), name))
+    folder, branch = event_loop.run_loop(client.git.open_worktree(workspace_of(arguments.cwd), name))
     print_message(f"Working in {folder}, on the branch {branch}.")
     arguments.cwd = str(folder)
 

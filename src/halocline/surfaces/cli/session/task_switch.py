@@ -5,7 +5,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.client import Client, TaskOptions, format_handover
+from halocline.client.history import format_handover
+from halocline.client.options import TaskOptions
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value

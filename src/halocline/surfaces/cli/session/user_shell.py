@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ import argparse
 
 from msgspec.structs import replace
 
-from halocline.client import Client, open_client
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop

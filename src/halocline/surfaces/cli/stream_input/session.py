@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev, json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import Text, UserPart

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 from halocline import client as api
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalRequested
 from halocline.protocol.kinds import Choice, Diff
@@ -19,7 +19,7 @@ from halocline.surfaces.terminal.asking.decision import Decision
 from halocline.surfaces.terminal.asking.menu import ESCAPE, Menu
 
 if TYPE_CHECKING:
-    from halocline.client import ProposedHunk, ProposedText
+    from halocline.client.edits import ProposedHunk, ProposedText
 
 HUNK_KEYS = tuple(key for key in string.digits[1:] + string.ascii_lowercase if key != "y")
 LONGEST_NOTE = 40
@@ -42,7 +42,7 @@ class WaitingEdit:
         self._client = client
         self._event = event
         self.texts = tuple(texts)
-        self.hunks = api.list_hunks(event.diffs)
+        self.hunks = api.edits.list_hunks(event.diffs)
 
     @classmethod
     async def load(cls, client: Client, task: str, event: ApprovalRequested) -> "WaitingEdit | None":
@@ -53,7 +53,7 @@ class WaitingEdit:
 
     def take(self, taken: set[int]) -> dict[str, str | None]:
         """The texts with only some of the hunks, by path."""
-        return api.take_hunks(self.texts, self._event.diffs, taken)
+        return api.edits.take_hunks(self.texts, self._event.diffs, taken)
 
     async def approve(self, wanted: Mapping[str, str | None], note: str = "") -> Decision:
         """Approve with these texts by path. Raises UsageError if that cannot be done exactly."""
@@ -119,7 +119,9 @@ class EditChanges:
         if not wanted:
             self._screen.say("You changed nothing in the editor.")
             return None
-        diffs = tuple(api.make_diff(text.path, text.before, wanted.get(text.path, text.after)) for text in edit.texts)
+        diffs = tuple(
+            api.diffs.make_diff(text.path, text.before, wanted.get(text.path, text.after)) for text in edit.texts
+        )
         self._screen.say("With your changes:", diffs)
         options = {"y": "allow it with your changes", "n": "back to the edit as it was proposed"}
         key = await self._menu.choose("Make this edit?", options)

@@ -1,6 +1,6 @@
 """Asks about a plan that waits: approve it, and in which mode, or stay in plan mode."""
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.kinds import Mode
 from halocline.protocol.plan_approval import APPROVED, find_waiting_plan, list_commands
 from halocline.surfaces.terminal.asking.approval_prompt import Asker

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, TimeoutError as TooLate
 from typing import TYPE_CHECKING
 
-from halocline.client import WORD_MEANINGS, Mentionable, format_mention, list_paths_beside
+from halocline.client.mentions import WORD_MEANINGS, Mentionable, format_mention, list_paths_beside
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 

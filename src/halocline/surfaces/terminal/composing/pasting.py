@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from halocline.client import format_mention
+from halocline.client.mentions import format_mention
 from halocline.protocol.messages import PASTED, Image, Note, UserPart
 from halocline.protocol.patterns import compile_later
 

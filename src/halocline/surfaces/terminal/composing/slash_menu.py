@@ -9,7 +9,9 @@ from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
 
-from halocline.client import MCP_PREFIX, SLASH_COMMANDS, Client, SlashCommand, SlashEntry, SlashPlace, list_prompts
+from halocline.client.mcp import list_prompts
+from halocline.client.prompts import MCP_PREFIX, SLASH_COMMANDS, SlashCommand, SlashEntry, SlashPlace
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.state import State
 from halocline.surfaces.lazy_functions import SLASH_ANSWERS, load_function

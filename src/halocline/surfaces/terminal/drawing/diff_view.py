@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from rich.console import RenderableType
 from rich.text import Text
 
-from halocline.client import Spans, mark_changes
+from halocline.client.diffs import Spans, mark_changes
 from halocline.protocol.kinds import Diff, Remark
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal

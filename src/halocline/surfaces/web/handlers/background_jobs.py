@@ -5,15 +5,8 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
-from halocline.client import (
-    IMPORTABLE_PROGRAMS,
-    ImportResult,
-    ImportService,
-    PrunePlan,
-    TranscriptStatus,
-    plan_pruning as plan_of,
-    prune_storage as prune_now,
-)
+from halocline.client.imports import IMPORTABLE_PROGRAMS, ImportResult, ImportService, TranscriptStatus
+from halocline.client.storage import PrunePlan, plan_pruning as plan_of, prune_storage as prune_now
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.background_jobs import Progress, Say, Stopped

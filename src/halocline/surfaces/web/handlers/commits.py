@@ -1,6 +1,6 @@
 """Commits of a task's changes, pushes and pull requests."""
 
-from halocline.client import CommitPlan, Committed, PullRequestPlan, PushPlan
+from halocline.client.commits import CommitPlan, Committed, PullRequestPlan, PushPlan
 from halocline.surfaces.web.background_jobs import Progress
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks

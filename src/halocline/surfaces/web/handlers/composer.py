@@ -3,7 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from halocline.client import Efforts, Mentionable, ModelConnection, OfferedModel, SlashEntry, SlashPlace
+from halocline.client.mentions import Mentionable
+from halocline.client.models import Efforts, ModelConnection, OfferedModel
+from halocline.client.prompts import SlashEntry, SlashPlace
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.kinds import Mode
 from halocline.protocol.values import Value

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from halocline.client import Choices, ConfigFile, ConfigFiles, ConfigText
+from halocline.client.options import Choices
+from halocline.client.settings import ConfigFile, ConfigFiles, ConfigText
 from halocline.surfaces.web.handlers.handler import OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import msgspec
 
-from halocline.client import FileLines, Spans, mark_changes
+from halocline.client.diffs import Spans, mark_changes
+from halocline.client.folders import FileLines
 from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.handler import OfTask, query
 from halocline.surfaces.web.open_tasks import OpenTasks

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from halocline.client import FileLines, FolderEntries, FoundFile
+from halocline.client.folders import FileLines, FolderEntries, FoundFile
 from halocline.surfaces.web.handlers.handler import OfTask, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 

@@ -4,17 +4,16 @@ import asyncio
 import os
 from typing import Any
 
-from halocline.client import (
-    FolderHooks,
+from halocline.client.folders import (
     FolderListing,
     GitStatus,
-    Storage,
     Workspace,
     inspect_git as git_of,
     list_folder,
     list_workspaces as workspaces_of,
-    measure_storage as storage_of,
 )
+from halocline.client.policy import FolderHooks
+from halocline.client.storage import Storage, measure_storage as storage_of
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value

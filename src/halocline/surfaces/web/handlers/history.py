@@ -5,16 +5,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from halocline.client import (
-    Client,
-    ConflictingEdits,
-    FileDifference,
-    Restored,
-    RestorePlan,
-    SnapshotPoint,
-    find_conflicting_edits,
-    preview_restore,
-)
+from halocline.client.edits import ConflictingEdits, find_conflicting_edits
+from halocline.client.history import FileDifference, Restored, RestorePlan, SnapshotPoint, preview_restore
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.rows.fold import transcript_of
 from halocline.surfaces.rows.kinds import Row

@@ -4,7 +4,8 @@ import asyncio
 from itertools import islice
 from pathlib import Path
 
-from halocline.client import Client, InstructionService
+from halocline.client.instructions import InstructionService
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import HookRan
 from halocline.protocol.queries.tasks import TaskQuery

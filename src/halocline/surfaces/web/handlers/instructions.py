@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from halocline.client import Hook as HookSetup, InstructionService, InstructionVerdict, MemoryNote
+from halocline.client.instructions import InstructionService, InstructionVerdict, MemoryNote
+from halocline.client.policy import Hook as HookSetup
 from halocline.surfaces.web.handlers.handler import OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 

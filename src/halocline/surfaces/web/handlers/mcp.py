@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from halocline.client import McpService, OfferedServer, PolicyService, ServerTrial, describe_server_entry
+from halocline.client.mcp import McpService, OfferedServer, ServerTrial, describe_server_entry
+from halocline.client.policy import PolicyService
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order
 from halocline.protocol.kinds import Mode

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Literal
 
-from halocline.client import ServerDetail, ServerService, ToolResponse
+from halocline.client.mcp import ServerDetail, ServerService, ToolResponse
 from halocline.protocol.values import JsonObject
 from halocline.surfaces.web.handlers.handler import action, query
 from halocline.surfaces.web.handlers.mcp import OfServer

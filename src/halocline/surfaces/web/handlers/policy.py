@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from halocline.client import Explanation, PolicyService, explain_command, list_grants
+from halocline.client.policy import Explanation, PolicyService, explain_command, list_grants
 from halocline.protocol.kinds import ApprovalMode, Mode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.protocol.values import Value

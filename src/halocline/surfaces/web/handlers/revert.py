@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from halocline.client import HunkReversal, revert_hunk
+from halocline.client.history import HunkReversal, revert_hunk
 from halocline.surfaces.web.handlers.handler import OfTask, action
 from halocline.surfaces.web.open_tasks import OpenTasks
 

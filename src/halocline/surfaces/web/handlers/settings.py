@@ -3,7 +3,9 @@
 import asyncio
 from typing import Any
 
-from halocline.client import Choices, ModelConnection, Setting, save_server, try_server
+from halocline.client.models import ModelConnection, save_server, try_server
+from halocline.client.options import Choices
+from halocline.client.settings import Setting
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.handler import Nothing, action, query

@@ -5,7 +5,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from halocline.client import Choices, McpService, ModelConnection
+from halocline.client.mcp import McpService
+from halocline.client.models import ModelConnection
+from halocline.client.options import Choices
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.handler import action

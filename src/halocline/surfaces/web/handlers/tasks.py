@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from halocline.client import Fork, PendingEdit
+from halocline.client.edits import PendingEdit
+from halocline.client.history import Fork
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport

@@ -2,7 +2,8 @@
 
 import argparse
 
-from halocline.client import Choices, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live, pickers
 from halocline.surfaces.cli.plain.line_mode import LineMode

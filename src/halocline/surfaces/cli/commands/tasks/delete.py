@@ -2,7 +2,7 @@
 
 import argparse
 
-from halocline.client import Client
+from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.cli.args.relative_time import parse_since

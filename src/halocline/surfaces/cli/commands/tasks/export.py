@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from halocline.client import Choices, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_raw

@@ -3,7 +3,9 @@
 import argparse
 from pathlib import Path
 
-from halocline.client import Choices, Client, Fork, open_client
+from halocline.client.history import Fork
+from halocline.client.options import Choices
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.session.named_task import choose_task

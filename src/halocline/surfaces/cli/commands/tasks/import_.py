@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.client import IMPORTABLE_PROGRAMS, FoundTranscript, ImportResult, ImportService, TranscriptStatus
+from halocline.client.imports import IMPORTABLE_PROGRAMS, FoundTranscript, ImportResult, ImportService, TranscriptStatus
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.surfaces import figures

@@ -4,10 +4,12 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.client import Choices, Client, Snapshot, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
@@ -29,6 +31,9 @@ from halocline.surfaces.figures import format_time
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.table import entry
 from halocline.surfaces.terminal.drawing.task_line import STATUSES, describe_former, mark_words, task_line
+
+if TYPE_CHECKING:
+    from halocline.client.history import Snapshot
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 FOUND = 50
@@ -196,7 +201,7 @@ def _without_texts(state: State) -> State:
     return replace(state, messages=(), draft=None, history=HistoryState())
 
 
-def _describe_point(then: Snapshot, task: str) -> None:
+def _describe_point(then: "Snapshot", task: str) -> None:
     """Describe a point in time: the to-do list, the files written, and how to continue from there."""
     print(f"\nAfter event {then.seq}, {format_time(then.state.last_at)}:")
     for todo in then.state.plan.todos:

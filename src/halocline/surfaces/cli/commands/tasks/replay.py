@@ -2,7 +2,9 @@
 
 import argparse
 
-from halocline.client import Choices, Replay, open_client
+from halocline.client.history import Replay
+from halocline.client.options import Choices
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of

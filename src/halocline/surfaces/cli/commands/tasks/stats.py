@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from halocline.client import Amount, Choices, UsageStats, collect_stats, open_client
+from halocline.client.options import Choices
+from halocline.client.storage import Amount, UsageStats, collect_stats
+from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.stderr import print_raw

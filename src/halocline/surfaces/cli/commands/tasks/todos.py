@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from halocline.client import Choices, Client, open_client
+from halocline.client.options import Choices
+from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import TodosChanged
 from halocline.protocol.kinds import Todo

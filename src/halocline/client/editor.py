@@ -1,0 +1,9 @@
+"""Files, terminals and models of an editor that hosts Halocline."""
+
+from halocline.ports.editor import CheckedFiles as CheckedFiles, TerminalCommand as TerminalCommand
+from halocline.ports.editor_models import (
+    EditorModel as EditorModel,
+    EditorModelFailure as EditorModelFailure,
+    ReplyPart as ReplyPart,
+)
+from halocline.runtime.parts.editor_parts import EditorParts as EditorParts

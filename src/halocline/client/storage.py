@@ -1,0 +1,11 @@
+"""Stored tasks: sizes, pruning, statistics; signed-in browsers."""
+
+from halocline.services.storage import (
+    PrunePlan as PrunePlan,
+    Storage as Storage,
+    measure_storage as measure_storage,
+    plan_pruning as plan_pruning,
+    prune_storage as prune_storage,
+)
+from halocline.services.usage_stats import Amount as Amount, UsageStats as UsageStats, collect_stats as collect_stats
+from halocline.store.web_sessions import Browsers as Browsers
