@@ -9,7 +9,7 @@ from halocline._version import __version__ as __version__
 TYPE_CHECKING = False  # what type checkers take for true, without the import of typing
 if TYPE_CHECKING:
     from halocline.ports.model import Model as Model, Request as Request
-    from halocline.ports.own_host import CommandResult as CommandResult, Files as Files, Host as Host, Shell as Shell
+    from halocline.ports.own import CommandResult as CommandResult, Files as Files, Host as Host, Shell as Shell
     from halocline.protocol import commands as commands, events as events, messages as messages
     from halocline.protocol.errors import (
         HaloclineError as HaloclineError,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "ports.model": "Model Request",
-    "ports.own_host": "CommandResult Files Host Shell",
+    "ports.own": "CommandResult Files Host Shell",
     "protocol": "commands events messages",
     "protocol.errors": (
         "HaloclineError ModelError ModelErrorKind SettingsError TaskBusy TaskNotFound ToolFailure UsageError"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from halocline.policy.read_scope import ELSEWHERE
 from halocline.ports import tool as port
-from halocline.ports.own_host import CommandResult
+from halocline.ports.own import CommandResult
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.events.custom_tools import CustomTool

@@ -5,7 +5,7 @@ from os import PathLike
 from types import NoneType
 from typing import Any
 
-from halocline.ports.own_host import Host
+from halocline.ports.own import Host
 from halocline.protocol.errors import UsageError
 from halocline.sdk.values import describe_type
 

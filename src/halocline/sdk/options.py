@@ -11,7 +11,7 @@ from msgspec import UNSET
 from halocline.client.options import Choices, TaskOptions
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
 from halocline.ports.model import Model
-from halocline.ports.own_host import Host
+from halocline.ports.own import Host
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
 from halocline.protocol.messages import Effort

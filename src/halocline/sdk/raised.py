@@ -1,4 +1,4 @@
-"""What the functions of a program raised in one of its tasks: none of it is swallowed.
+"""Errors that functions of a program raised in one of its tasks: none is swallowed.
 
 What must stay true: what a callback or a hook raises ends the turn, and the run raises it. What a tool raises is a
 failure that the model reads, and the result of the run has it.

@@ -103,6 +103,7 @@ class Result(Generic[T]):
         steps: int = 0,
         changes: Sequence[Diff] = (),
         events: Sequence[ev.DurableEvent] = (),
+        tool_errors: Sequence[BaseException] = (),
         error: TaskFailed | None = None,
         value: Any = None,
     ) -> None:
@@ -117,7 +118,7 @@ class Result(Generic[T]):
         self.changes = tuple(changes)
         self.events = tuple(events)
         self.error = error
-        self.tool_errors: tuple[BaseException, ...] = ()
+        self.tool_errors = tuple(tool_errors)
         self._refusal = ""
         """Why the type refuses the answer, although that fits its schema; empty if it does not."""
         self._value = value

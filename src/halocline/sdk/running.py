@@ -143,24 +143,26 @@ async def run_all(
     Raises:
         UsageError: an option is wrong.
     """
-    room, purse = asyncio.Semaphore(max(1, at_once)), _Purse(max_total_cost)
     if max_total_cost is not None:  # none may spend more by itself, and each needs a model whose price is known
         options["max_cost"] = min(max_total_cost, options.get("max_cost") or max_total_cost)
-
-    async def run_one(client: Client, job: Job) -> Result[Any]:
-        async with room:
-            try:
-                purse.require_money()
-                done = await _run_job(client, job, result, options)
-            except Exception as error:
-                return _failed(error)
-            purse.spend(done.cost)
-            return done
-
+    room, purse = asyncio.Semaphore(max(1, at_once)), _Purse(max_total_cost)
     wanted = [Job(job) if isinstance(job, str) else job for job in jobs]
     async with _client_of(options) as client, asyncio.TaskGroup() as group:
-        running = [group.create_task(run_one(client, job)) for job in wanted]
+        running = [group.create_task(_run_within(room, purse, client, job, result, options)) for job in wanted]
     return [one.result() for one in running]
+
+
+async def _run_within(
+    room: asyncio.Semaphore, purse: "_Purse", client: Client, job: Job, kind: Any, options: Options
+) -> Result[Any]:
+    async with room:
+        try:
+            purse.require_money()
+            done = await _run_job(client, job, kind, options)
+        except Exception as error:
+            return _failed(error)
+        purse.spend(done.cost)
+        return done
 
 
 async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Result[Any]:

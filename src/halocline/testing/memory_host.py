@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class MemoryFiles:
-    """Implements `ports.own_host.Files`. `contents` has every file; a folder exists if a file is below it."""
+    """Implements `ports.own.Files`. `contents` has every file; a folder exists if a file is below it."""
 
     def __init__(self, contents: Mapping[Path, bytes] | None = None) -> None:
         self.contents: dict[Path, bytes] = dict(contents or {})

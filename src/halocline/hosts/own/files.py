@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halocline.files.target import MayWrite
 from halocline.hosts.files.line_ranges import read_lines
-from halocline.ports import own_host
+from halocline.ports import own as own_host
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 

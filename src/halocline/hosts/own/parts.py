@@ -4,11 +4,11 @@ from msgspec.structs import replace
 
 from halocline.hosts.own.search import OwnSearch
 from halocline.hosts.own.shell import OwnShell
-from halocline.ports.own_host import Host
+from halocline.ports.own import Host
 from halocline.ports.tool import ToolHost
 
 
-def over_machine(tools: ToolHost, own: Host) -> ToolHost:
+def with_own_parts(tools: ToolHost, own: Host) -> ToolHost:
     """Return the host of a task, whose files are the program's already if it has own ones, with its other parts."""
     if own.files:
         tools = replace(tools, search=OwnSearch(tools.files))

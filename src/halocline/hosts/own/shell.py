@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from halocline.ports import own_host
+from halocline.ports import own as own_host
 from halocline.ports.host import Cut, ShellCommand, ShellResult
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.errors import ToolFailure
@@ -55,8 +55,10 @@ class OwnShell:
         output = output or "".join(printed)
         return ShellResult(code, output, len(output.encode()), time.monotonic() - began)
 
-    def leave(self, call: str = "") -> bool:
+    def _keep(self, call: str = "") -> bool:
         return False
+
+    leave = _keep
 
     async def close(self) -> None:
         return None

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.checkpoints import Checkpoints
     from halocline.ports.hooks import Hooks
-    from halocline.ports.own_host import Host
+    from halocline.ports.own import Host
     from halocline.ports.revisions import Revisions
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
@@ -237,7 +237,7 @@ class Assembly(FolderAccess):
         tools, without = self._tool_host(log, state, workspace, files), NoDiagnostics() if own_host else None
         host = TaskHost(
             folder=folder,
-            tools=hosts.own.parts.over_machine(tools, own_host) if own_host else tools,
+            tools=hosts.own.parts.with_own_parts(tools, own_host) if own_host else tools,
             permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
                 diagnostics=without

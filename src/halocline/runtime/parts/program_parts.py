@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
-from halocline.ports.own_host import Host
+from halocline.ports.own import Host
 from halocline.ports.tool import Program
 from halocline.protocol import json_input
 from halocline.protocol.events.custom_tools import CustomTool
