@@ -53,7 +53,7 @@ class ProgramParts(Value, frozen=True):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a host of the program's own does without."""
+        """A notice of the parts that a task on a host of the program does without."""
         return (OWN_HOST,) if self.host else ()
 
 
