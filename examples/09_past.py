@@ -14,7 +14,7 @@ async def main() -> None:
         await task.rewind(here)
         long = await task.run("Expand notes.txt.")
         print("long:", long.text)
-        print("restored:", *await task.restore(here))
+        print("restored:", *(await task.restore(here)).changed)
         print(task.export("markdown").count("## Prompt"), "prompts in the record")
 
 

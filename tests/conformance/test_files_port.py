@@ -4,13 +4,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.conformance.memory_files import MemoryFiles
 
 from halocline.hosts.files.editor_files import EditorFiles, EditorScope
 from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.files.unsaved_text import UnsavedText
+from halocline.hosts.own.files import OwnFiles
 from halocline.ports.host import FileChangedOutside, Files, FileWrite
 from halocline.task.calls.held_files import HeldFiles
+from halocline.testing.memory_files import MemoryFiles
 
 
 class SavingEditor:
@@ -26,14 +27,14 @@ class SavingEditor:
         return False
 
 
-@pytest.fixture(params=[LocalFiles, MemoryFiles, EditorFiles, HeldFiles])
+@pytest.fixture(params=[LocalFiles, OwnFiles, EditorFiles, HeldFiles])
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
     if request.param is EditorFiles:
         scope = EditorScope((str(tmp_path.resolve()),), "/nowhere")
         return EditorFiles(LocalFiles(), SavingEditor(), UnsavedText(), scope)
     if request.param is HeldFiles:
         return HeldFiles(LocalFiles(), partial(asyncio.sleep, 0))
-    return request.param()
+    return OwnFiles(MemoryFiles()) if request.param is OwnFiles else request.param()
 
 
 async def test_nothing_is_there_at_first(files: Files, tmp_path: Path):

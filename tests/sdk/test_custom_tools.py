@@ -254,11 +254,17 @@ async def times_out() -> None:
     ],
 )
 async def test_an_error_is_a_failure_that_the_model_understands(scripted, workspace, function, said, caplog):
-    tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=0.05)(function)
+    tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=0.05 if function is hangs else 100)(
+        function
+    )
     with caplog.at_level(logging.WARNING):
-        _, call = await run_tool(scripted, workspace, tool)
+        done, call = await run_tool(scripted, workspace, tool)
     assert (call.status, said in call.text) == (CallStatus.FAILED, True)
     assert ("Traceback" in caplog.text) == (function in (raises, times_out))
+    assert [(type(one), one.__traceback__.tb_next is not None) for one in done.tool_errors] == {
+        raises: [(ValueError, True)],
+        times_out: [(TimeoutError, True)],
+    }.get(function, [])
 
 
 def stops() -> object:
@@ -278,6 +284,10 @@ def cancels() -> None:
     raise asyncio.CancelledError
 
 
+def leaves() -> None:
+    sys.exit("usage: leaves FILE")
+
+
 async def waits_for_what_is_cancelled() -> None:
     other = asyncio.create_task(asyncio.sleep(60))
     other.cancel()
@@ -290,15 +300,17 @@ async def waits_for_what_is_cancelled() -> None:
         (stops, "StopIteration"),
         (fails_without_words, "Unspeakable"),
         (cancels, "CancelledError"),
+        (leaves, "SystemExit: usage"),
         (waits_for_what_is_cancelled, "CancelledError"),
     ],
 )
-@pytest.mark.parametrize("timeout", [None, 5])
+@pytest.mark.parametrize("timeout", [None, 100])
 async def test_an_odd_error_is_a_failure_of_the_tool_too(scripted, workspace, function, said, timeout):
     tool = halocline.tool(name="act", description="Act.", effect="reads", timeout=timeout)(function)
-    async with asyncio.timeout(4):
-        _, call = await run_tool(scripted, workspace, tool)
+    async with asyncio.timeout(120):
+        done, call = await run_tool(scripted, workspace, tool)
     assert (call.status, f"act failed: {said}" in call.text) == (CallStatus.FAILED, True), call.text
+    assert [type(error).__name__ for error in done.tool_errors] == [said.partition(":")[0]]
 
 
 def test_a_tool_that_never_returns_keeps_no_program_from_ending(scripted, workspace):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 import halocline
@@ -38,6 +39,8 @@ PRINTED = {
     "06_result": ["stats.py:2: divides by one too many"],
     "07_batch": ["one: 1 files, The mean is right now.", "nowhere: failed: The folder "],
     "08_review": ["::error file=stats.py,line=2::The mean is wrong."],
+    "13_notebook": ["The mean.", "The mean."],
+    "14_host": ["Signed.", "Dear customer,", "Yours"],
     "09_past": ["short: Shortened.", "long: Shortened.", "restored: notes.txt", "3 prompts in the record"],
 }
 """Parts of what each prints, in order."""
@@ -82,10 +85,19 @@ def test_the_example_of_a_test_passes_in_a_project_of_its_own(tmp_path):
     assert "1 passed" in ran.stdout, ran.stdout
 
 
+@pytest.mark.slow
+async def test_the_web_service_streams_the_answer_of_a_task(project, halocline_home):
+    settings = halocline_home / "settings.toml"
+    settings.write_text(f'model = "scripted/{SCRIPTS / "11_web"}.toml"\n{settings.read_text()}')
+    app = runpy.run_path(str(FOLDER / "11_web.py"))["app"]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
+        assert (await client.post("/ask", content="What does it compute?")).text == "The mean."
+
+
 def test_every_example_is_listed_and_has_a_test_or_is_one():
     listed = re.findall(r"^\| \[(\w+)\.py\]", (FOLDER / "README.md").read_text(), re.MULTILINE)
     assert listed == [path.stem for path in EXAMPLES]
-    assert set(listed) == {*PRINTED, "10_test"}
+    assert set(listed) == {*PRINTED, "10_test", "11_web"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -54,8 +54,6 @@ async def async_block(given):
         (lambda given: halocline.HookAnswer(context="mind the gap"), "mind the gap"),
         (lambda given: "mind the gap", "mind the gap"),
         (lambda given: None, "a.txt"),
-        (lambda given: 1 / 0, "it raised ZeroDivisionError"),
-        (lambda given: 7, "it raised TypeError"),
     ],
 )
 async def test_a_hook_decides_about_a_call(scripted, workspace, hook, outcome):
@@ -69,6 +67,59 @@ async def test_a_hook_decides_about_a_call(scripted, workspace, hook, outcome):
     (end,) = [event for event in done.events if isinstance(event, ev.ToolCallEnded)]
     assert outcome in "".join(getattr(part, "text", "") for part in end.result.content)
     assert await replay(done.task) == ()
+
+
+async def cancels(given):
+    raise asyncio.CancelledError
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["TaskStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete"])
+@pytest.mark.parametrize(
+    ("hook", "error", "said"),
+    [
+        (lambda given: 1 / 0, ZeroDivisionError, "division"),
+        (lambda given: 7, halocline.UsageError, "A hook returned int, which is no answer"),
+        (lambda given: {"x": object()}, TypeError, "object"),
+        (cancels, halocline.UsageError, "was cancelled"),
+    ],
+)
+async def test_what_a_hook_raises_ends_the_turn_and_is_raised(scripted, workspace, point, hook, error, said):
+    options = {"model": scripted(WRITE, "done"), "hooks": {point: hook}, "approval_mode": "accept-edits"}
+    async with halocline.open(folder=workspace, **options) as task:
+        with pytest.raises(error, match=said):
+            await task.run("go")
+        assert task.result.task == task.id
+        assert task.state.turn is None
+        assert (workspace / "a.txt").exists() is (point in ("PostToolUse", "TaskComplete"))
+    assert await replay(task.id) == ()
+
+
+async def test_what_a_hook_raises_while_no_run_waits_is_raised_at_the_end(scripted, workspace):
+    async def leave(**options):
+        async with halocline.open(folder=workspace, model=scripted("done"), **options) as task:
+            await task.send("go")
+            async for event in task.events():
+                if isinstance(event, ev.TurnEnded):
+                    break
+        return "left"
+
+    for point in ("UserPromptSubmit", "SessionShutdown"):
+        with pytest.raises(ZeroDivisionError):
+            await leave(hooks={point: lambda given: 1 / 0})
+    assert await leave(hooks={"PostToolUse": lambda given: 1 / 0}) == "left"
+
+
+async def test_what_a_hook_raises_at_the_end_hides_no_error_of_the_program(scripted, workspace):
+    hooks = {"SessionShutdown": lambda given: 1 / 0}
+
+    async def fail():
+        async with halocline.open(folder=workspace, model=scripted("done"), hooks=hooks) as task:
+            await task.run("go")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail()
 
 
 async def test_a_hook_may_be_for_some_tools_only(scripted, workspace):

@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+from contextlib import aclosing
+from pathlib import Path
 from typing import TypedDict
 
 import msgspec
@@ -11,7 +13,7 @@ import pytest
 import halocline
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice
-from halocline.protocol.messages import AssistantMessage, StopReason, Text
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall
 from halocline.sdk.option_types import KINDS
 from halocline.testing import Call, Fault, Turn, calls_of, replay
 
@@ -86,6 +88,53 @@ async def test_an_answer_that_never_fits_is_an_error_with_the_rest_of_the_result
     assert caught.value.result.task
 
 
+@dataclasses.dataclass
+class Even:
+    x: int
+
+    def __post_init__(self):
+        if self.x % 2:
+            raise ValueError(f"{self.x} is odd")
+
+
+class EvenModel(pydantic.BaseModel):
+    x: int
+
+    @pydantic.field_validator("x")
+    @classmethod
+    def is_even(cls, x):
+        if x % 2:
+            raise ValueError(f"{x} is odd")
+        return x
+
+
+@pytest.mark.parametrize("kind", [Even, EvenModel])
+async def test_what_a_validator_refuses_is_asked_again_with_its_words(scripted, workspace, kind):
+    turns = (Turn('{"x": 1}'), Turn('{"x": 3}', expect="1 is odd"), Turn('{"x": 4}', expect="3 is odd"))
+    done = await halocline.run("go", folder=workspace, model=scripted(*turns), result=kind)
+    assert (done.value.x, done.steps, done.ended) == (4, 3, StopReason.END_TURN)
+    assert [type(event) for event in done.events if isinstance(event, ev.TurnStarted | ev.TurnEnded)] == [
+        ev.TurnStarted,
+        ev.TurnEnded,
+    ] * 3
+    assert await replay(done.task) == ()
+
+
+@pytest.mark.parametrize("kind", [Even, EvenModel])
+async def test_what_a_validator_refuses_for_the_third_time_is_an_error_that_keeps_the_text(scripted, workspace, kind):
+    with pytest.raises(halocline.TaskFailed, match=r"(?s)but is none.*5 is odd") as caught:
+        await halocline.run("go", folder=workspace, model=scripted(*[Turn('{"x": 5}')] * 9), result=kind)
+    assert (caught.value.result.text, caught.value.result.steps) == ('{"x": 5}', 3)
+
+
+async def test_a_restore_takes_back_a_run_whose_answer_was_asked_for_again(scripted, workspace):
+    model = scripted("before", WRITE, Turn('{"x": 1}'), Turn('{"x": 2}'))
+    async with halocline.open(folder=workspace, model=model, approval_mode="yolo") as task:
+        await task.run("one")
+        assert (await task.run("two", result=Even)).value == Even(2)
+        assert (await task.restore()).changed == ("a.txt",)
+
+
 async def test_a_type_without_a_schema_is_refused_before_anything_is_sent(scripted, workspace):
     with pytest.raises(halocline.UsageError, match="has no JSON Schema"):
         await halocline.run("go", folder=workspace, model=scripted("x"), result=asyncio.Event)
@@ -146,7 +195,7 @@ async def test_a_callback_that_waits_for_what_is_cancelled_ends_the_run(scripted
     async def broken(asked):
         raise asyncio.CancelledError
 
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(120):
         with pytest.raises(halocline.UsageError, match="was cancelled, and decided nothing"):
             await halocline.run("go", folder=workspace, model=scripted(WRITE, "done"), on_approval=broken)
     assert not (workspace / "a.txt").exists()
@@ -310,10 +359,54 @@ async def test_files_and_conversation_go_back(scripted, workspace):
     async with halocline.open(folder=workspace, model=model, approval_mode="yolo") as task:
         start = task.state.seq
         await task.run("go")
-        assert await task.restore() == ("a.txt",)
+        assert await task.restore() == halocline.Restored(("a.txt",))
         assert (workspace / "a.txt").read_text() == "old\n"
         await task.rewind(start)
         assert len(task.state.messages) == 0
+
+
+async def test_a_restore_after_an_interrupt_takes_back_what_the_tool_wrote(scripted, workspace):
+    (workspace / "a.txt").write_text("old\n")
+
+    @halocline.tool(effect="edits")
+    async def work(path: Path, ctx: halocline.ToolContext) -> None:
+        """Work."""
+        await ctx.write_text(path, "half\n")
+        ctx.progress("half way")
+        await asyncio.sleep(60)
+
+    model = scripted(Turn(calls=(Call("work", {"path": "a.txt"}),)), "done")
+    async with halocline.open(folder=workspace, model=model, tools=[work], approval_mode="yolo") as task:
+        async with aclosing(task.stream("go")) as events:
+            async for event in events:
+                if isinstance(event, ev.ToolCallProgressed):
+                    break
+        assert await task.restore() == halocline.Restored(("a.txt",))
+        assert (workspace / "a.txt").read_text() == "old\n"
+        assert task.state.turn is None
+    assert await replay(task.id) == ()
+
+
+async def test_a_restore_after_a_rewind_is_of_the_latest_run_that_is_left(scripted, workspace):
+    other = Turn(calls=(Call("write_to_file", {"path": "b.txt", "content": "new\n"}),))
+    async with halocline.open(folder=workspace, model=scripted(WRITE, "1", other, "2"), approval_mode="yolo") as task:
+        await task.run("one")
+        here = task.state.seq
+        await task.run("two")
+        assert await task.rewind(here) == halocline.Restored(("b.txt",))
+        assert await task.restore() == halocline.Restored(("a.txt",))
+    assert not [*workspace.iterdir()]
+
+
+async def test_what_a_restore_keeps_is_returned_with_the_reason(scripted, workspace):
+    async with halocline.open(folder=workspace, model=scripted(WRITE, "1"), approval_mode="yolo") as task:
+        start = task.state.seq
+        await task.run("one")
+        (workspace / "a.txt").write_text("mine\n")
+        expected = halocline.Restored((), {"a.txt": "you and the task changed the same lines"})
+        assert await task.restore() == expected
+        assert await task.rewind(start) == expected
+        assert (await task.restore(start, overwrite=True)).changed == ("a.txt",)
 
 
 async def test_the_model_and_the_mode_are_switched(scripted, workspace, tmp_path):
@@ -375,7 +468,7 @@ async def test_many_that_are_cancelled_end_at_once(scripted, workspace):
         await asyncio.sleep(60)
 
     model = scripted(Turn(calls=(Call("hang"),)), "done")
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(120):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(halocline.run_all("ab", folder=workspace, model=model, tools=[hang]), 0.5)
 
@@ -386,6 +479,39 @@ async def test_no_run_starts_once_the_money_for_all_is_spent(scripted, workspace
     assert [one.error is None for one in done] == [True, True, False]
     with pytest.raises(halocline.TaskFailed, match="Not started"):
         _ = done[-1].value
+
+
+class Priceless:
+    """A model that says nothing of its usage, and looks around for ever."""
+
+    name = "mine/priceless"
+
+    async def stream(self, request):
+        call = ToolCall(f"c{len(request.messages)}", "list_files", {"path": "."})
+        yield ev.AssistantMessageCompleted(AssistantMessage((call,), model=self.name))
+
+    async def close(self):
+        return None
+
+
+async def test_a_limit_in_money_ends_a_task_whose_price_is_unknown_after_one_request(workspace):
+    done = await halocline.run("go", folder=workspace, model=Priceless(), max_cost=1.0)
+    assert (done.limit, done.steps, done.cost) == ("cost", 1, None)
+    assert done.reason == "The cost of this task is unknown, so its cost limit cannot be enforced."
+
+
+async def test_a_limit_in_money_for_many_ends_them_once_a_price_is_unknown(workspace):
+    done = await halocline.run_all("abc", at_once=1, max_total_cost=1.0, folder=workspace, model=Priceless())
+    assert [one.limit for one in done] == ["cost", "", ""]
+    assert "the cost of a run before it is unknown" in done[1].error.text
+
+
+async def test_a_named_model_of_unknown_price_is_refused_at_once_by_a_limit_in_money(workspace):
+    options = {"folder": workspace, "model": "openai/nothing-like-it", "base_url": "http://127.0.0.1:9", "api_key": "k"}
+    with pytest.raises(halocline.UsageError, match=r"cost limit of .1.00 cannot be enforced"):
+        await halocline.run("go", max_cost=1.0, **options)
+    (done,) = await halocline.run_all(["go"], max_total_cost=1.0, **options)
+    assert "cost limit of $1.00 cannot be enforced" in done.error.text
 
 
 def test_a_script_runs_without_async(scripted, workspace):

@@ -2,10 +2,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.conformance.memory_files import MemoryFiles
 
+from halocline.hosts.own.files import OwnFiles
 from halocline.ports.host import FileWrite
 from halocline.task.calls.held_files import HeldFiles
+from halocline.testing.memory_files import MemoryFiles
 
 PLACE = Path("/w/a.txt")
 
@@ -17,8 +18,8 @@ async def begun(coroutine) -> "asyncio.Task[None]":
     return task
 
 
-def files() -> MemoryFiles:
-    return MemoryFiles({PLACE: b"old"})
+def files() -> OwnFiles:
+    return OwnFiles(MemoryFiles({PLACE: b"old"}))
 
 
 async def test_files_are_read_while_changes_wait():

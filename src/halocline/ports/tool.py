@@ -253,7 +253,8 @@ class ToolContext(Value, frozen=True):
     """The context of a running tool. `report` shows progress to people.
 
     `admit_command` judges a command that the tool itself wants to run, and returns it as it may run; it raises
-    ToolFailure if the gate does not allow it.
+    ToolFailure if the gate does not allow it. `note_writes` takes the `FileChanged` of a tool that writes before its
+    end, so that the change counts as the task's also if the call is cut off.
     """
 
     call: CurrentCall
@@ -265,6 +266,7 @@ class ToolContext(Value, frozen=True):
     report: Callable[[str], None]
     secrets: SecretFilter = SecretFilter()
     admit_command: Callable[[str], Awaitable[ShellCommand]] = refuse_command
+    note_writes: Callable[[Sequence[DurableEvent]], None] = lambda facts: None
 
     def path(self, text: str) -> Path:
         """Return the absolute path for a path from the model. It is not checked here: the policy already did that."""

@@ -98,7 +98,7 @@ class Controller:
             odd = offer_tools(task, tools)
             offer_custom_tools(task, options, plugins)
             repairs = await task.host.tools.files.mend()
-        left_out = plugins.remarks if plugins else ()
+        left_out = (*options.remarks, *(plugins.remarks if plugins else ()))
         remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd, *left_out)
         return self._serve(name, task, chosen, remarks, repairs)
 
@@ -128,7 +128,8 @@ class Controller:
             task.emit(*resumed.events)
             odd = offer_tools(task, assembly.offered(task.state, options.attended, task.state.prompt.tools))
             offer_custom_tools(task, options, plugins)
-        remarks = (*self.assemblies.remarks(assembly), *odd, *(plugins.remarks if plugins else ()))
+        left_out = (*options.remarks, *(plugins.remarks if plugins else ()))
+        remarks = (*self.assemblies.remarks(assembly), *odd, *left_out)
         served = self._serve(name, task, chosen, remarks, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at
         return served

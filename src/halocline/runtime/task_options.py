@@ -80,3 +80,8 @@ class TaskOptions(Value, frozen=True):
     thinking_budget: int | None = None
     editor: "EditorParts | None" = None
     program: "ProgramParts | None" = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notices about the task from what the program brings."""
+        return self.program.remarks if self.program else ()

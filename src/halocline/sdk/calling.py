@@ -23,20 +23,26 @@ from halocline.tools.custom_tool import list_named
 DONE = "Done."
 """The result of a tool that returns nothing, for the model."""
 Function = Callable[..., Any]
+Note = Callable[[BaseException], object]
 
 _log = logging.getLogger("halocline")
 
 
 async def answer_call(
-    function: Function, tool: CustomTool, timeout: float | None, arguments: JsonObject, ctx: port.ToolContext
+    function: Function,
+    tool: CustomTool,
+    timeout: float | None,
+    arguments: JsonObject,
+    ctx: port.ToolContext,
+    note: Note = lambda error: None,
 ) -> port.ToolOutput:
-    """Return the result of a call for the model. Raises ToolFailure."""
+    """Return the result of a call for the model; `note` gets what the function raises. Raises ToolFailure."""
     given = read_arguments(function, tool.name, arguments, ctx)
     context = ToolContext(tool, ctx, list_named(tool, arguments))
     if name := find_context(function):
         given[name] = context
     try:
-        text = describe_value(await call_function(function, tool.name, timeout, given))
+        text = describe_value(await call_function(function, tool.name, timeout, given, note))
     except ToolFailure as failure:
         if not context.events:
             raise
@@ -54,8 +60,10 @@ def read_arguments(function: Function, name: str, arguments: JsonObject, ctx: po
     return {name: ctx.workspace / one if isinstance(one, PurePath) else one for name, one in given.items()}
 
 
-async def call_function(function: Function, name: str, timeout: float | None, given: dict[str, Any]) -> object:
-    """Call the function, a sync one in a thread. Raises ToolFailure for all that it raises."""
+async def call_function(
+    function: Function, name: str, timeout: float | None, given: dict[str, Any], note: Note
+) -> object:
+    """Call the function, a sync one in a thread. Raises ToolFailure for all that it raises, which `note` gets."""
     try:
         async with asyncio.timeout(timeout) as limit:
             if inspect.iscoroutinefunction(function):
@@ -63,13 +71,14 @@ async def call_function(function: Function, name: str, timeout: float | None, gi
             return await call_in_thread(partial(function, **given))
     except (ToolFailure, port.Overtaken):
         raise
-    except (Exception, asyncio.CancelledError) as error:
+    except (Exception, asyncio.CancelledError, SystemExit) as error:
         if is_cancelled(error):
             raise
         if limit.expired():
             raise ToolFailure(f"{name} took longer than {timeout:g} s and was ended.") from error
         _log.warning("the tool %s failed", name, exc_info=error)
-        cause = error.__cause__ if isinstance(error, Stopped) else error
+        cause = (error.__cause__ or error) if isinstance(error, Stopped) else error
+        note(cause)
         raise ToolFailure(f"{name} failed: {describe_error(cause)}") from error
 
 

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from halocline.policy.read_scope import ELSEWHERE
 from halocline.ports import tool as port
+from halocline.ports.own import CommandResult
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.kinds import Diff
-from halocline.protocol.values import Value
 from halocline.tools import changes
 from halocline.tools.places import absolute_path, explaining_errors
 
@@ -37,13 +37,6 @@ LEADS_ELSEWHERE = "it now leads elsewhere than when it was checked"
 """Said of a file that a call may not write."""
 TIME_LIMIT = 120.0
 """Seconds until a command is stopped."""
-
-
-class CommandResult(Value, frozen=True):
-    """The end of a command. `exit_code` is None if it was stopped; `output` is both streams, interleaved."""
-
-    exit_code: int | None
-    output: str
 
 
 class ToolContext:
@@ -102,6 +95,7 @@ class ToolContext:
         with naming_what_is_open(path):
             was = await changes.read_original(str(path), self._call)
             done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
+        self._call.note_writes(done.events)
         self.events += done.events
         self.diffs += done.diffs
 

@@ -5,6 +5,7 @@ from os import PathLike
 from types import NoneType
 from typing import Any
 
+from halocline.ports.own import Host
 from halocline.protocol.errors import UsageError
 from halocline.sdk.values import describe_type
 
@@ -19,6 +20,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "on_approval": _CALLBACK,
     "on_question": _CALLBACK,
     "hooks": ((Mapping,), "a dict from points to functions"),
+    "host": ((Host, NoneType), "a halocline.Host"),
     "mode": _WORD,
     "approval_mode": _WORD,
     "allowed_tools": _TEXTS,

@@ -1,12 +1,16 @@
 """The options of a run as keyword arguments, checked where they are given."""
 
+import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from msgspec import UNSET
+
 from halocline.client.options import Choices, TaskOptions
 from halocline.ports.model import Model
+from halocline.ports.own import Host
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort
@@ -16,9 +20,11 @@ from halocline.runtime.parts.program_parts import ProgramParts
 from halocline.runtime.rules.tool_patterns import why_taken
 from halocline.sdk.decisions import OnApproval, OnQuestion
 from halocline.sdk.option_types import require_types
+from halocline.sdk.raised import NotedTool, Raised
 from halocline.sdk.tools import Tool, name_tool
 
 E = TypeVar("E", Mode, ApprovalMode, Effort)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
@@ -31,6 +37,7 @@ class Options(TypedDict, total=False):
         on_approval: decides about calls that need approval; without it, they are refused.
         on_question: answers the model's questions; without it, they stay unanswered.
         hooks: functions that run at points of the task.
+        host: files or commands of the program's own, in place of this machine's; see `Host`.
         mode: `act` or `plan`.
         approval_mode: `ask`, `accept-edits`, `auto` or `yolo`.
         allowed_tools: calls that need no approval, as with `--allowed-tools`.
@@ -53,6 +60,7 @@ class Options(TypedDict, total=False):
     on_approval: OnApproval | None
     on_question: OnQuestion | None
     hooks: Hooks
+    host: Host | None
     mode: Mode | str
     approval_mode: ApprovalMode | str
     allowed_tools: Sequence[str]
@@ -67,6 +75,15 @@ class Options(TypedDict, total=False):
     base_url: str
     profile: str
     trusted: bool
+
+
+def with_options(function: F) -> F:
+    """Name each option in the signature of a function that takes them: editors and `help` show what it says."""
+    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    more = [inspect.Parameter(name, kind, default=UNSET) for name in Options.__annotations__]
+    vars(function)["__signature__"] = signature.replace(parameters=[*own, *more])
+    return function
 
 
 RENAME = "Give yours another name: @halocline.tool(name=…)"
@@ -96,8 +113,8 @@ def read_folder(options: Options) -> Path:
     return Path(os.path.realpath(folder))
 
 
-def read_options(options: Options) -> TaskOptions:
-    """Return the options of a task. Raises UsageError."""
+def read_options(options: Options, raised: Raised) -> TaskOptions:
+    """Return the options of a task, whose functions raise into `raised`. Raises UsageError."""
     attended = any(options.get(name) for name in ("on_approval", "on_question"))
     return TaskOptions(
         model=name_model(options.get("model")),
@@ -108,11 +125,11 @@ def read_options(options: Options) -> TaskOptions:
         asks_again=attended,
         trusted=options.get("trusted", False),
         roots=tuple(map(str, options.get("roots", ()))),
-        program=read_program(options),
+        program=read_program(options, raised),
     )
 
 
-def read_program(options: Options) -> ProgramParts:
+def read_program(options: Options, raised: Raised) -> ProgramParts:
     """Return the tools and hooks. Raises UsageError."""
     tools, names = tuple(options.get("tools", ())), set[str]()
     for given in tools:
@@ -123,7 +140,9 @@ def read_program(options: Options) -> ProgramParts:
         if why := why_taken(given.name):
             raise UsageError(why, RENAME)
         names.add(given.name)
-    return ProgramParts(tools, read_hooks(options.get("hooks", {})), options.get("on_question") is not None)
+    noted = tuple(NotedTool(tool.function, tool.definition, tool.timeout, raised) for tool in tools)
+    hooks = read_hooks(options.get("hooks", {}), raised.end_turn)
+    return ProgramParts(noted, hooks, options.get("on_question") is not None, options.get("host"))
 
 
 def name_model(model: str | Model | None) -> str | None:

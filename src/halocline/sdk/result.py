@@ -1,19 +1,22 @@
 """The result of a run, and the typed value in it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from halocline.client import history
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.sdk.values import build_schema, convert_value, describe_type
+from halocline.surfaces.restore_plan import STAYS
 
 T = TypeVar("T")
 NO_TOKENS = Usage()
@@ -39,6 +42,36 @@ class Refused(Value, frozen=True):
     text: str
 
 
+class Restored(Value, frozen=True):
+    """The outcome of a restore: the files that `changed`, and those that stay although they differ, each with why."""
+
+    changed: tuple[str, ...] = ()
+    kept: Mapping[str, str] = {}
+
+
+class Turns:
+    """The turns of one run, as their events come: the state `before` and `after` them."""
+
+    def __init__(self, state: State) -> None:
+        self.before = self.after = state
+        self.events: list[ev.DurableEvent] = []
+        self._name = ""
+
+    def add(self, event: ev.Event, turn: str) -> bool:
+        """Take an event. False if it is of no turn of the run: others may come first, and between two."""
+        if isinstance(event, ev.TurnStarted):
+            self._name = event.name
+        is_ours = self._name == turn
+        if isinstance(event, ev.Transient):
+            return is_ours
+        self.after = reduce_event(self.after, event)
+        if is_ours:
+            self.events.append(event)
+        elif not self.events:
+            self.before = self.after
+        return is_ours
+
+
 class Result(Generic[T]):
     """The outcome of a run.
 
@@ -46,11 +79,13 @@ class Result(Generic[T]):
         text: the final answer.
         ended: why it ended: `end_turn`, or a limit, a refusal, an interrupt, an error.
         limit: the limit that ended it, if one did: `steps`, `cost`, `time` and so on.
+        reason: the same in a sentence, if a limit or an error ended it.
         cost: US dollars of this run; None if a price is unknown.
         tokens: the tokens of this run.
         steps: the model's requests in this run.
         changes: the files that changed, each as a unified diff.
         events: all events of this run that the log keeps.
+        tool_errors: what functions of tools raised, with their tracebacks; the model read each as a failure.
         task: the id of the task, by which it can be resumed.
         error: what went wrong; None if nothing did.
     """
@@ -62,11 +97,13 @@ class Result(Generic[T]):
         text: str = "",
         ended: StopReason = StopReason.ERROR,
         limit: str = "",
+        reason: str = "",
         cost: float | None = 0.0,
         tokens: Usage = NO_TOKENS,
         steps: int = 0,
         changes: Sequence[Diff] = (),
         events: Sequence[ev.DurableEvent] = (),
+        tool_errors: Sequence[BaseException] = (),
         error: TaskFailed | None = None,
         value: Any = None,
     ) -> None:
@@ -74,12 +111,16 @@ class Result(Generic[T]):
         self.text = text
         self.ended = ended
         self.limit = limit
+        self.reason = reason
         self.cost = cost
         self.tokens = tokens
         self.steps = steps
         self.changes = tuple(changes)
         self.events = tuple(events)
         self.error = error
+        self.tool_errors = tuple(tool_errors)
+        self._refusal = ""
+        """Why the type refuses the answer, although that fits its schema; empty if it does not."""
         self._value = value
 
     def __repr__(self) -> str:
@@ -113,10 +154,15 @@ def wanted_schema(kind: Any) -> JsonObject:
     return whole | ({"$defs": definitions} if definitions else {})
 
 
-def read_result(
-    before: State, after: State, kind: Any, events: Sequence[ev.DurableEvent], changes: Sequence[Diff], folder: Path
-) -> Result[Any]:
-    """Build the result of the turn that these events are of."""
+def read_restored(restored: history.Restored) -> Restored:
+    """Return what the program reads of a restore."""
+    stay = {path: why for field, why in STAYS.items() for path in getattr(restored, field)}
+    return Restored(restored.changed, stay | {one.path: one.why for one in restored.left_out})
+
+
+def read_result(turns: Turns, kind: Any, changes: Sequence[Diff], folder: Path) -> Result[Any]:
+    """Build the result of the turns of a run."""
+    before, after, events = turns.before, turns.after, turns.events
     end = after.last_end
     spent, was = after.budget, before.budget
     result: Result[Any] = Result(
@@ -124,29 +170,31 @@ def read_result(
         text=final_text(after),
         ended=end.reason if end else StopReason.ERROR,
         limit=end.limit if end else "",
+        reason=end.text if end else "",
         cost=None if spent.cost is None or was.cost is None else round(spent.cost - was.cost, 6),
         tokens=_subtract(spent.usage, was.usage),
         steps=spent.steps - was.steps,
         changes=changes,
         events=events,
     )
-    result.error = _find_error(result, end.text if end else "", events)
+    result.error = _find_error(result, events)
     if kind is not None and result.error is None:
         _read_value(result, after, kind, folder)
     return result
 
 
-def _find_error(result: Result[Any], text: str, events: Sequence[ev.DurableEvent]) -> TaskFailed | None:
+def _find_error(result: Result[Any], events: Sequence[ev.DurableEvent]) -> TaskFailed | None:
     if result.ended is not StopReason.ERROR:
         return None
     raised = next((event for event in reversed(events) if isinstance(event, ev.ErrorRaised)), None)
-    return TaskFailed(raised.text if raised else text or "The run failed.", raised.hint if raised else "", result)
+    text, hint = (raised.text, raised.hint) if raised else (result.reason or "The run failed.", "")
+    return TaskFailed(text, hint, result)
 
 
 def _read_value(result: Result[Any], state: State, kind: Any, folder: Path) -> None:
     accepted = state.answer.accepted
     if accepted is None:
-        why = f" It ended by the limit {result.limit}." if result.limit else ""
+        why = f" {result.reason}" if result.limit else ""
         hint = "See result.text for what the model said, and result.events for the problems."
         result.error = TaskFailed(f"The model gave no {describe_type(kind)}.{why}", hint, result)
         return
@@ -154,6 +202,7 @@ def _read_value(result: Result[Any], state: State, kind: Any, folder: Path) -> N
         is_wrapped = build_schema(kind).get("type") != "object"
         result._value = convert_value(accepted[WRAPPED] if is_wrapped else accepted, kind, folder)
     except (ValueError, TypeError) as error:
+        result._refusal = str(error)
         text = f"The answer fits the schema of {describe_type(kind)}, but is none: {error}"
         result.error = TaskFailed(text, "Say in the type, or in the prompt, what is allowed.", result)
 

@@ -2,25 +2,31 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from halocline.client.tasks import Client, open_client
 from halocline.ports.model import Model
-from halocline.protocol.errors import HaloclineError
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
-from halocline.sdk.options import Options, read_choices, read_folder, read_options
+from halocline.sdk.options import Options, read_choices, read_folder, read_options, with_options
+from halocline.sdk.raised import Raised
 from halocline.sdk.result import Result, TaskFailed
 from halocline.sdk.task import Task
+from halocline.sdk.threads import run_on_own_loop
 from halocline.sdk.values import describe_error
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # what type checkers have; classes alone need none
 
 T = TypeVar("T")
 NAME = "sdk"
 """The client's name in commands."""
 AT_ONCE = 4
 BUDGET_USED = "Not started: the runs before it cost ${spent:.2f}, of at most ${most:.2f} for all."
+UNPRICED = "Not started: the cost of a run before it is unknown, so the limit of ${most:.2f} for all cannot be kept."
 
 
 class Job(Value, frozen=True):
@@ -31,10 +37,23 @@ class Job(Value, frozen=True):
     model: str | Model | None = None
 
 
+Jobs = Sequence[str | Job]
+
+
+class BatchOptions(Options, total=False):
+    """Options of many runs."""
+
+    at_once: int
+    max_total_cost: float | None
+
+
 @overload
 async def run(prompt: str, *, result: None = None, **options: Unpack[Options]) -> Result[None]: ...
 @overload
 async def run(prompt: str, *, result: type[T], **options: Unpack[Options]) -> Result[T]: ...
+@overload
+async def run(prompt: str, *, result: "TypeForm[T]", **options: Unpack[Options]) -> Result[T]: ...
+@with_options
 async def run(prompt: str, *, result: Any = None, **options: Unpack[Options]) -> Result[Any]:
     """Run one prompt to its end, in a task of its own.
 
@@ -59,24 +78,24 @@ async def run(prompt: str, *, result: Any = None, **options: Unpack[Options]) ->
 def run_sync(prompt: str, *, result: None = None, **options: Unpack[Options]) -> Result[None]: ...
 @overload
 def run_sync(prompt: str, *, result: type[T], **options: Unpack[Options]) -> Result[T]: ...
+@overload
+def run_sync(prompt: str, *, result: "TypeForm[T]", **options: Unpack[Options]) -> Result[T]: ...
+@with_options
 def run_sync(prompt: str, *, result: Any = None, **options: Unpack[Options]) -> Result[Any]:
     """Run one prompt to its end, for scripts and notebooks. Raises as `run` does.
 
-    Where an event loop runs already, as in a notebook, it runs in a thread.
+    Where an event loop runs already, as in a notebook, it runs in a thread, and that loop waits. Ctrl-C interrupts the
+    task, which can be resumed.
     """
+    make = partial(run, prompt, result=result, **options)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run_here(prompt, result, options)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_run_here, prompt, result, options).result()
+        return asyncio.run(make())
+    return run_on_own_loop(make)
 
 
-def _run_here(prompt: str, kind: Any, options: Options) -> Result[Any]:
-    done: Result[Any] = asyncio.run(run(prompt, result=kind, **options))
-    return done
-
-
+@with_options
 @asynccontextmanager
 async def open(*, resume: str | None = None, **options: Unpack[Options]) -> AsyncGenerator[Task]:
     """Open a new task, or one from before, and close it in the end; a turn that runs then is interrupted.
@@ -94,8 +113,15 @@ async def open(*, resume: str | None = None, **options: Unpack[Options]) -> Asyn
         yield task
 
 
+@overload
+async def run_all(jobs: Jobs, *, result: None = None, **options: Unpack[BatchOptions]) -> list[Result[None]]: ...
+@overload
+async def run_all(jobs: Jobs, *, result: type[T], **options: Unpack[BatchOptions]) -> list[Result[T]]: ...
+@overload
+async def run_all(jobs: Jobs, *, result: "TypeForm[T]", **options: Unpack[BatchOptions]) -> list[Result[T]]: ...
+@with_options
 async def run_all(
-    jobs: Sequence[str | Job],
+    jobs: Jobs,
     *,
     at_once: int = AT_ONCE,
     max_total_cost: float | None = None,
@@ -109,31 +135,34 @@ async def run_all(
     Args:
         jobs: the prompts; a `Job` has its own folder or model.
         at_once: how many run at the same time.
-        max_total_cost: US dollars for all of them; when that is spent, no further one starts.
+        max_total_cost: US dollars for all of them; when that is spent, no further one starts. None spends more by
+            itself.
         result: the type of each answer.
         options: for all of them; see `Options`.
 
     Raises:
         UsageError: an option is wrong.
     """
-    room, spent = asyncio.Semaphore(max(1, at_once)), 0.0
-
-    async def run_one(client: Client, job: Job) -> Result[Any]:
-        nonlocal spent
-        async with room:
-            if max_total_cost is not None and spent >= max_total_cost:
-                return _failed(HaloclineError(BUDGET_USED.format(spent=spent, most=max_total_cost), "Raise the limit."))
-            try:
-                done = await _run_job(client, job, result, options)
-            except Exception as error:
-                return _failed(error)
-            spent += done.cost or 0.0
-            return done
-
+    if max_total_cost is not None:  # none may spend more by itself, and each needs a model whose price is known
+        options["max_cost"] = min(max_total_cost, options.get("max_cost") or max_total_cost)
+    room, purse = asyncio.Semaphore(max(1, at_once)), _Purse(max_total_cost)
     wanted = [Job(job) if isinstance(job, str) else job for job in jobs]
     async with _client_of(options) as client, asyncio.TaskGroup() as group:
-        running = [group.create_task(run_one(client, job)) for job in wanted]
+        running = [group.create_task(_run_within(room, purse, client, job, result, options)) for job in wanted]
     return [one.result() for one in running]
+
+
+async def _run_within(
+    room: asyncio.Semaphore, purse: "_Purse", client: Client, job: Job, kind: Any, options: Options
+) -> Result[Any]:
+    async with room:
+        try:
+            purse.require_money()
+            done = await _run_job(client, job, kind, options)
+        except Exception as error:
+            return _failed(error)
+        purse.spend(done.cost)
+        return done
 
 
 async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Result[Any]:
@@ -143,17 +172,41 @@ async def _run_job(client: Client, job: Job, kind: Any, options: Options) -> Res
     if job.model is not None:
         own["model"] = job.model
     async with _task_on(client, own, None) as task:
-        done: Result[Any] = await task.run(job.prompt, result=kind)
+        try:
+            done: Result[Any] = await task.run(job.prompt, result=kind)
+        except Exception as error:
+            return _failed(error, task.result)
     return done
 
 
-def _failed(error: Exception) -> Result[Any]:
+def _failed(error: Exception, done: Result[Any] | None = None) -> Result[Any]:
     """Return the result of a run that raised; the cause of its error is what was raised."""
     known = error if isinstance(error, HaloclineError) else HaloclineError(describe_error(error))
-    result: Result[Any] = Result(task="")
+    result: Result[Any] = done or Result(task="")
     result.error = TaskFailed(known.text, known.hint, result)
     result.error.__cause__ = error
     return result
+
+
+class _Purse:
+    """The money for several runs."""
+
+    def __init__(self, most: float | None) -> None:
+        self._most = most
+        self._spent: float | None = 0.0
+
+    def require_money(self) -> None:
+        """Raise UsageError if no further run may start."""
+        if self._most is None:
+            return
+        if self._spent is None:
+            raise UsageError(UNPRICED.format(most=self._most), "Use a model whose price is known, or max_steps=….")
+        if self._spent >= self._most:
+            raise UsageError(BUDGET_USED.format(spent=self._spent, most=self._most), "Raise the limit.")
+
+    def spend(self, cost: float | None) -> None:
+        """Count a run; one of unknown cost makes the sum unknown."""
+        self._spent = None if cost is None or self._spent is None else self._spent + cost
 
 
 @asynccontextmanager
@@ -172,6 +225,7 @@ async def _task_on(client: Client, options: Options, resume: str | None) -> Asyn
         if task.state.turn:
             task.interrupt()
         await task.close()
+    task.raise_first()
 
 
 @asynccontextmanager
@@ -187,6 +241,7 @@ async def _open_on(client: Client, options: Options, resume: str | None) -> Task
     model = options.get("model")
     if model is not None and not isinstance(model, str):
         client.attach_model(model)
-    chosen = read_options(options)
+    raised = Raised()
+    chosen = read_options(options, raised)
     name = await client.resume(resume, chosen) if resume else await client.start(read_folder(options), chosen)
-    return Task(client, name, options)
+    return Task(client, name, options, raised)

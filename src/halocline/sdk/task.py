@@ -5,43 +5,47 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from halocline.client.history import Fork
 from halocline.client.tasks import Client
+from halocline.context.notes.answer_schema import build_mismatch_note
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
-from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.runtime.parts.hook_functions import settle
+from halocline.runtime.parts.program_parts import OWN_HOST
 from halocline.sdk.decisions import decide
 from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
-from halocline.sdk.result import Result, TaskFailed, read_result, wanted_schema
-from halocline.sdk.threads import is_cancelled
+from halocline.sdk.raised import Raised
+from halocline.sdk.result import Restored, Result, TaskFailed, Turns, read_restored, read_result, wanted_schema
 from halocline.surfaces.export.task import Form, export_task
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # what type checkers have; classes alone need none
+
 T = TypeVar("T")
-CANCELLED = (
-    "A callback waited for something that was cancelled, and decided nothing.",
-    "Catch asyncio.CancelledError in it.",
-)
+CORRECTIONS = 2
+"""How often the model is asked again for an answer that fits the schema of a type, but that the type refuses."""
 
 
 class Task:
     """A task that is open in this program. Get one by `halocline.open`."""
 
-    def __init__(self, client: Client, name: str, options: Options) -> None:
+    def __init__(self, client: Client, name: str, options: Options, raised: Raised) -> None:
         self._client = client
         self._options = options
-        self._failed: BaseException | None = None
+        self._raised = raised
+        self._raised.interrupt = self.interrupt
         self.id = name
         self.result: Result[Any] | None = None
         """The result of the latest run that ended; None before that."""
+        self._forks = list[Task]()
         asks = options.get("on_approval") or options.get("on_question")
         self._answering = asyncio.create_task(self._answer(), name=f"answers {name}") if asks else None
 
@@ -59,15 +63,18 @@ class Task:
     async def run(self, prompt: str, *, result: None = None) -> Result[None]: ...
     @overload
     async def run(self, prompt: str, *, result: type[T]) -> Result[T]: ...
+    @overload
+    async def run(self, prompt: str, *, result: "TypeForm[T]") -> Result[T]: ...
     async def run(self, prompt: str, *, result: Any = None) -> Result[Any]:
         """Send a prompt and return what came of it, also if that is an error (`Result.error`).
 
         Args:
             prompt: what to do.
-            result: the type of the answer: a dataclass, TypedDict, pydantic model, `list[str]` and so on.
+            result: the type of the answer: a dataclass, TypedDict, pydantic model, `list[str]`, `int | None` and so on.
 
         Raises:
             UsageError: the type has no schema, or a callback gave no decision.
+            Exception: what a callback or a hook raised; the turn has ended, and `Task.result` is there.
         """
         async with aclosing(self._follow(prompt, result)) as events:
             async for _ in events:
@@ -136,32 +143,38 @@ class Task:
         """
         place = Path(os.getcwd(), folder) if folder else None
         name = await self._client.time.fork(Fork("", self.id, at), place)
-        await self._client.resume(name, read_options(self._options))
-        return Task(self._client, name, self._options)
+        raised = Raised()
+        await self._client.resume(name, read_options(self._options, raised))
+        self._forks.append(Task(self._client, name, self._options, raised))
+        return self._forks[-1]
 
-    async def rewind(self, to: int, *, files: bool = True) -> None:
+    async def rewind(self, to: int, *, files: bool = True) -> Restored:
         """Take conversation, and files, back to what they were after event `to`. A running turn is interrupted.
 
         Raises UsageError, and HaloclineError if the files cannot be restored: then nothing is changed.
         """
-        await self._client.time.go_back(cmd.GoBack(task=self.id, to=to, files=files))
+        if files and self._options.get("host"):
+            raise UsageError(OWN_HOST, "Rewind the conversation alone: files=False")
+        restored = await self._client.time.go_back(cmd.GoBack(task=self.id, to=to, files=files))
+        return read_restored(restored) if restored else Restored()
 
-    async def restore(self, to: int | None = None, *, overwrite: bool = False) -> tuple[str, ...]:
-        """Restore the files alone to what they were after event `to`; before the latest turn if left out.
+    async def restore(self, to: int | None = None, *, overwrite: bool = False) -> Restored:
+        """Restore the files alone to what they were after event `to`; before the latest run if left out.
+
+        A running turn is interrupted first.
 
         Args:
             to: the number of an event.
             overwrite: restore files, too, that someone else changed since.
 
-        Returns:
-            The files that changed.
-
         Raises:
             UsageError: there is no such event.
         """
-        target = self._client.time.since(self.id, completion=True) if to is None else f"{self.id}@{to}"
-        restored = await self._client.time.restore(self.workspace, target, overwrite=overwrite)
-        return tuple(restored.changed)
+        if self._options.get("host"):
+            raise UsageError(OWN_HOST, "Restore them where the program keeps them.")
+        await self._client.time.come_to_rest(self.id)
+        target = f"{self.id}@{self._find_latest() if to is None else to}"
+        return read_restored(await self._client.time.restore(self.workspace, target, overwrite=overwrite))
 
     async def changes(self, since: int = 1) -> tuple[Diff, ...]:
         """Return what changed in the files since event `since`, by whatever means, each file as a unified diff.
@@ -193,8 +206,15 @@ class Task:
         if self._answering:
             self._answering.cancel()
             await asyncio.wait([self._answering])
+        for fork in self._forks:
+            await fork.close()
         if self._client.is_open(self.id):
             await self._client.let_go(self.id)
+
+    def raise_first(self) -> None:
+        """Raise what a callback or a hook raised that no run has raised, in this task or a fork of it."""
+        for task in (self, *self._forks):
+            task._raised.raise_first()
 
     async def _submit(self, prompt: str, kind: Any, turn: str) -> None:
         require_text(prompt)
@@ -207,33 +227,45 @@ class Task:
         )
 
     async def _follow(self, prompt: str, kind: Any) -> AsyncGenerator[ev.Event]:
-        """Send a prompt and yield the events of its turn. Raises what a callback raised meanwhile."""
-        state, turn = self.state, uuid4().hex
-        await self._submit(prompt, kind, turn)
-        before, events = state, list[ev.DurableEvent]()
-        async for event in self.events(state.seq):
-            if events or (isinstance(event, ev.TurnStarted) and event.name == turn):
-                events += [] if isinstance(event, ev.Transient) else [event]
-            state = state if isinstance(event, ev.Transient) else reduce_event(state, event)
-            if not events:
-                before = state  # other turns may come first, and the task itself may be further
-                continue
-            yield event
-            if isinstance(event, ev.TurnEnded):
-                break
-        self._raise_failure(events)
-        changes = await self.changes(before.seq) if _may_have_changed(events) else ()
-        self.result = read_result(before, state, kind, events, changes, self.workspace)
+        """Send a prompt and yield the events of its turn, and of those that ask for another answer of that type.
 
-    def _raise_failure(self, events: Sequence[ev.DurableEvent]) -> None:
-        """Raise what a callback raised in the turn, or that the turn has no end."""
-        failed, self._failed = self._failed, None
-        if failed:
-            raise failed
-        if not events or not isinstance(events[-1], ev.TurnEnded):
-            raise TaskFailed(
-                f"The task {self.id} was closed before it answered.", "Resume it: halocline.open(resume=…)"
-            )
+        Raises what a callback or a hook raised meanwhile.
+        """
+        turns = Turns(self.state)
+        for asked_again in range(CORRECTIONS + 1):
+            async with aclosing(self._follow_turn(prompt, kind, turns)) as events:
+                async for event in events:
+                    yield event
+            self.result = await self._read_result(turns, kind)
+            self._raised.raise_first()
+            if not self.result._refusal or asked_again == CORRECTIONS:
+                return
+            prompt = build_mismatch_note([self.result._refusal]).text
+
+    async def _follow_turn(self, prompt: str, kind: Any, turns: Turns) -> AsyncGenerator[ev.Event]:
+        turn = uuid4().hex
+        await self._submit(prompt, kind, turn)
+        async for event in self.events(turns.after.seq):
+            if turns.add(event, turn):
+                yield event
+                if isinstance(event, ev.TurnEnded):
+                    return
+        self._raised.raise_first()
+        raise TaskFailed(f"The task {self.id} was closed before it answered.", "Resume it: halocline.open(resume=…)")
+
+    async def _read_result(self, turns: Turns, kind: Any) -> Result[Any]:
+        changes = await self.changes(turns.before.seq) if _may_have_changed(turns.events) else ()
+        result = read_result(turns, kind, changes, self.workspace)
+        result.tool_errors = self._raised.take_calls(
+            event.call for event in turns.events if isinstance(event, ev.ToolCallEnded)
+        )
+        return result
+
+    def _find_latest(self) -> int:
+        """Return the event after which the latest run began, also if it has several turns."""
+        latest = int(self._client.time.since(self.id, completion=True).rpartition("@")[2])
+        events = self.result.events if self.result else ()
+        return events[0].seq - 1 if events and events[0].seq <= latest < events[-1].seq else latest
 
     async def _answer(self) -> None:
         """Answer what the task asks, until it closes. A callback's error ends the turn, and the run raises it."""
@@ -243,10 +275,7 @@ class Task:
             try:
                 await self._answer_one(event)
             except (Exception, asyncio.CancelledError) as error:
-                if is_cancelled(error):
-                    raise
-                self._failed = error if isinstance(error, Exception) else UsageError(*CANCELLED)
-                self.interrupt()
+                self._raised.end_turn(error)
 
     async def _answer_one(self, asked: ev.ApprovalRequested | ev.QuestionAsked) -> None:
         if isinstance(asked, ev.ApprovalRequested):

@@ -6,13 +6,52 @@ What must stay true: a function that never returns keeps neither the loop nor th
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent import futures
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+POLL = 0.1
+"""Seconds between two looks whether the caller of a loop in a thread was cancelled."""
 
 
 class Stopped(Exception):
     """A function raised StopIteration, which no coroutine may raise. That is the cause of this."""
+
+
+def run_on_own_loop(function: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Return what a coroutine returns on a loop in a thread of its own, as the caller's loop runs already.
+
+    What interrupts the caller (Ctrl-C, its cancellation) cancels the coroutine and is raised once that has ended; a
+    second one is raised at once.
+    """
+    caller, ended = asyncio.current_task(), futures.Future[T]()
+    running: futures.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = futures.Future()
+
+    async def follow() -> T:
+        running.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        return await function()
+
+    def work() -> None:
+        try:
+            ended.set_result(asyncio.run(follow()))
+        except BaseException as error:  # the caller raises it
+            ended.set_exception(error)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), name="halocline run", daemon=True).start()
+    try:
+        while not futures.wait((ended,), POLL).done:
+            if caller and caller.cancelling():
+                raise asyncio.CancelledError
+    except BaseException:
+        loop, task = running.result()
+        if task:
+            with suppress(RuntimeError):  # it has ended just now
+                loop.call_soon_threadsafe(task.cancel)
+        futures.wait((ended,))
+        raise
+    return ended.result()
 
 
 async def call_in_thread(function: Callable[[], Any]) -> Any:

@@ -10,17 +10,21 @@ from halocline.surfaces.sanitize import clean
 
 SHOWN = 20
 """Most paths shown for each kind of change."""
+STAYS = {
+    "yours": "changed by you",
+    "others": "changed by another task",
+    "doubtful": "changed while a command ran, perhaps by you",
+    "conflicts": "you and the task changed the same lines",
+    "kept": "cannot be written or removed",
+    "lost": "saved content is damaged",
+}
+"""Fields of a restore whose files stay as they are, and why."""
 KINDS = (
     ("creates", "create"),
     ("overwrites", "restore"),
     ("merges", "merge with your changes"),
     ("deletes", "delete"),
-    ("yours", "keep (changed by you)"),
-    ("others", "keep (changed by another task)"),
-    ("doubtful", "keep (changed while a command ran, perhaps by you)"),
-    ("conflicts", "keep (you and the task changed the same lines)"),
-    ("kept", "keep (cannot be written or removed)"),
-    ("lost", "keep (saved content is damaged)"),
+    *((field, f"keep ({why})") for field, why in STAYS.items()),
 )
 """Fields of a restore plan, and their labels."""
 LATE = "That checkpoint was due before all files of {} were read, so changes made until then are kept."

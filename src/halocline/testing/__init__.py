@@ -1,7 +1,7 @@
 """The test kit that is shipped.
 
 For programs that use Halocline: a scripted model (`Scripted`, `Turn`, `Call`, `Fault`), what its task did (`calls_of`,
-`assert_called`, `replay`), and a plug-in for pytest with fixtures (`halocline.testing.fixtures`).
+`assert_called`, `replay`), files in memory for a `Host` (`MemoryFiles`), and a plug-in for pytest with fixtures (`halocline.testing.fixtures`).
 """
 
 from typing import TYPE_CHECKING
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
         calls_of as calls_of,
         replay as replay,
     )
+    from halocline.testing.memory_files import MemoryFiles as MemoryFiles
 
 _PLACES = {
     "providers.scripted.model": "Call Fault Scripted Turn",
     "testing.checks": "PlayedCall assert_called calls_of replay",
+    "testing.memory_files": "MemoryFiles",
 }
 """The names for programs, by module. The imports above say the same to type checkers."""
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from halocline import hosts
+from halocline import checkpoints, hosts
 from halocline.context.request import Context
 from halocline.hosts.files.local import LocalFiles
+from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.host import Files
 from halocline.ports.model import Model
 from halocline.ports.tool import Program, SecretFilter, ToolHost, Toolset
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.checkpoints import Checkpoints
     from halocline.ports.hooks import Hooks
+    from halocline.ports.own import Host
     from halocline.ports.revisions import Revisions
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
@@ -141,14 +143,16 @@ class Assembly(FolderAccess):
 
         `editor` and `program` are what the one of them brings that opens the task, `plugins` what those bring.
         """
+        own_host = program.host if program else None
         hooks = self._hooks(workspace, state.roots, log, program, plugins, trusted=trusted)
         inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
-        parts = self.parts(log, state, workspace, model, inbox, hooks, editor)
+        parts = self.parts(log, state, workspace, model, inbox, hooks, editor, own_host)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 
             return Task(lean_parts(parts))
-        subagents = None if self.settings.subagents == "off" else LazySubagents(plugins, trusted=trusted)
+        without = self.settings.subagents == "off" or own_host is not None
+        subagents = None if without else LazySubagents(plugins, trusted=trusted)
         own = _build_program(program, plugins)
         tools = structs.replace(parts.host.tools, subagents=subagents, program=own)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
@@ -197,6 +201,7 @@ class Assembly(FolderAccess):
         inbox: Inbox,
         hooks: "Hooks | None",
         editor: "EditorParts | None" = None,
+        own_host: "Host | None" = None,
     ) -> TaskParts:
         """Build the parts of a task."""
         log.refers_to(self.blobs.sync)
@@ -204,7 +209,10 @@ class Assembly(FolderAccess):
         disk = LocalFiles(self.home.edits, encodings=self.settings.encodings)
         folders = (workspace, *map(Path, state.roots))
         files = editor.build_files(disk, log, folders, self.home.root) if editor else disk
-        host = self._build_host(log, state, workspace, hooks, files, editor)
+        if own_host and own_host.files:
+            files = hosts.own.files.OwnFiles(own_host.files)
+        host = self._build_host(log, state, workspace, hooks, files, editor, own_host)
+        checks = self._checkpoints(workspace, state.roots, log.task, host)
         return TaskParts(
             log=log,
             state=state,
@@ -212,7 +220,7 @@ class Assembly(FolderAccess):
             model=model,
             context=self.context(),
             toolset=self.tools(),
-            checkpoints=self._checkpoints(workspace, state.roots, log.task, host),
+            checkpoints=checkpoints.off.Off() if own_host else checks,
             governor=Governor(self.limits()),
             host=host,
             home=self.home.root,
@@ -235,16 +243,19 @@ class Assembly(FolderAccess):
         hooks: "Hooks | None",
         files: Files,
         editor: "EditorParts | None",
+        own_host: "Host | None" = None,
     ) -> TaskHost:
         folder = log.path.parent
         watch = ChangeWatch(folder, files, self.settings.todo_reminder)
         log.attach(watch)
+        tools, without = self._tool_host(log, state, workspace, files), NoDiagnostics() if own_host else None
         host = TaskHost(
             folder=folder,
-            tools=self._tool_host(log, state, workspace, files),
+            tools=hosts.own.parts.with_own_parts(tools, own_host) if own_host else tools,
             permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
-                diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env, editor),
+                diagnostics=without
+                or build_diagnostics(self.settings, workspace, self.key_variables(), self.env, editor),
                 instructions=self.instructions(workspace, state.roots),
                 changes=watch,
                 terminals=editor.terminals if editor else None,

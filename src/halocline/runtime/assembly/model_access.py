@@ -14,6 +14,7 @@ from halocline.protocol.values import Value
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
+from halocline.providers.wrappers.own_usage import OwnUsage
 from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
@@ -139,7 +140,7 @@ class ModelAccess:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         if given := self.given_models.get(named):
-            return with_retries(given, settings, lambda: self.is_watched())
+            return with_retries(OwnUsage(given), settings, lambda: self.is_watched())
         model = await open_model(
             named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
         )

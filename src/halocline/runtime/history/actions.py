@@ -143,6 +143,11 @@ class TaskHistory:
         assert done is not None
         return done
 
+    async def come_to_rest(self, task: str) -> None:
+        """Interrupt the turn of a task that is open here, and wait until its last checkpoint is taken."""
+        if running := self._running().get(task):
+            await rewind.at_rest(running)
+
     async def go_back(self, request: cmd.GoBack, checkpoint: str = "") -> Restored | None:
         """Rewind a task, its files to this checkpoint or to the point's. A task open here is interrupted first.
 

@@ -192,8 +192,12 @@ def _is_change(event: ev.DurableEvent) -> bool:
 
 
 def last_completion(events: Sequence[ev.DurableEvent]) -> int:
-    """Return the event that ended the last turn but one, or 1. Everything after it was done by the newest turn."""
-    began = [event.seq for event in events if isinstance(event, ev.TurnStarted)]
+    """Return the event that ended the last turn but one, or 1. Everything after it was done by the newest turn.
+
+    Turns that the conversation was rewound from do not count.
+    """
+    current = _list_current(events)
+    began = [event.seq for event in events if isinstance(event, ev.TurnStarted) and event.seq in current]
     ends = [event.seq for event in events if isinstance(event, ev.TurnEnded) and began and event.seq < began[-1]]
     return ends[-1] if ends else 1
 

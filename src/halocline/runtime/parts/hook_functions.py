@@ -1,8 +1,11 @@
 """Functions as hooks: at the same points as the hooks of settings, with the same input and answers."""
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookPoint
@@ -38,7 +41,12 @@ class HookAnswer(Value, frozen=True):
 
 Answer = HookAnswer | JsonObject | str | None
 HookCallback = Callable[[JsonObject], Awaitable[Answer] | Answer]
-"""Takes what a hook reads on standard input. Text is context for the model; a dict is what a hook prints."""
+"""Takes what a hook reads on standard input. Text is context for the model; a dict is what a hook prints.
+
+What it raises ends the turn, and the run raises it.
+"""
+EndTurn = Callable[[BaseException], Exception]
+"""Ends the turn for what a function raised, and returns what to raise instead."""
 
 
 class HookMatcher(Value, frozen=True):
@@ -51,7 +59,7 @@ class HookMatcher(Value, frozen=True):
 Hooks = Mapping[str, HookCallback | HookMatcher | Sequence[HookCallback | HookMatcher]]
 
 
-def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
+def read_hooks(hooks: Hooks, end_turn: EndTurn | None = None) -> tuple[ProgramHook, ...]:
     """Return the hooks. Raises UsageError if a point is unknown, or a hook is no function."""
     found: list[ProgramHook] = []
     for name, given in hooks.items():
@@ -62,23 +70,16 @@ def read_hooks(hooks: Hooks) -> tuple[ProgramHook, ...]:
             if not callable(function):
                 raise UsageError(f"The hook {name} is no function, but {type(function).__name__}.", "")
             label = f"{getattr(function, '__name__', 'hook')}-{len(found) + 1}"
-            found.append(ProgramHook(label, HookPoint(name), _call_later(function), matcher))
+            found.append(ProgramHook(label, HookPoint(name), _call_later(function, end_turn), matcher))
     return tuple(found)
 
 
-def _call_later(function: HookCallback) -> HookFunction:
+def _call_later(function: HookCallback, end_turn: EndTurn | None) -> HookFunction:
     async def run(given: JsonObject) -> JsonObject:
-        match await settle(function(given)):
-            case HookAnswer() as answer:
-                return answer.to_wire()
-            case dict() as answer:
-                return answer
-            case str() as text if text:
-                return HookAnswer(context=text).to_wire()
-            case None | "":
-                return {}
-            case other:
-                raise TypeError(f"a hook returns a HookAnswer, a dict, text or None, not {type(other).__name__}")
+        try:
+            return _read_answer(await settle(function(given)))
+        except (Exception, asyncio.CancelledError) as error:
+            raise (end_turn(error) if end_turn else error) from error
 
     return run
 
@@ -86,3 +87,20 @@ def _call_later(function: HookCallback) -> HookFunction:
 async def settle(answer: Any) -> Any:
     """Return what a callback answered, sync or async."""
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def _read_answer(answer: object) -> JsonObject:
+    """Return it as a hook prints it. Raises UsageError for what is no answer."""
+    match answer:
+        case HookAnswer():
+            return answer.to_wire()
+        case dict():
+            return dict(msgspec.to_builtins(answer))
+        case str() if answer:
+            return HookAnswer(context=answer).to_wire()
+        case None | "":
+            return {}
+    raise UsageError(
+        f"A hook returned {type(answer).__name__}, which is no answer.",
+        "Return a HookAnswer, a dict as a hook prints it, text for the model, or None.",
+    )

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
+from halocline.ports.own import Host
 from halocline.ports.tool import FunctionTool, ToolContext, ToolOutput
 from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
@@ -19,6 +20,10 @@ from halocline.tools.custom_tool import NOT_HERE
 
 PLACE = "(the program that runs this task)"
 """The place named for a hook that is a function."""
+OWN_HOST = (
+    "The files or commands of this task are those of the program that runs it, so it has no checkpoints, no sandbox, "
+    "no sub-agents and no language servers."
+)
 HookFunction = Callable[[JsonObject], Awaitable[JsonObject]]
 """Takes what a hook reads, and returns what it answers; empty for nothing."""
 
@@ -40,11 +45,20 @@ class ProgramHook(Value, frozen=True):
 
 
 class ProgramParts(Value, frozen=True):
-    """What the program brings that opens a task. `answers` is true if it answers questions, too."""
+    """What the program brings that opens a task. `answers` is true if it answers questions, too.
+
+    `host` is what tools act on in place of this machine.
+    """
 
     tools: tuple[FunctionTool, ...] = ()
     hooks: tuple[ProgramHook, ...] = ()
     answers: bool = False
+    host: Host | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A notice of the parts that a task on a host of the program does without."""
+        return (OWN_HOST,) if self.host else ()
 
 
 class PluginParts(Value, frozen=True):

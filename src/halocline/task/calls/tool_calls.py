@@ -16,8 +16,6 @@ from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, fit_parts
 from halocline.policy.gate import find_places, find_scripts
-from halocline.ports.blobs import Blobs
-from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.host import Files
 from halocline.ports.tool import Overtaken, ToolContext, ToolOutput
 from halocline.protocol import events as ev
@@ -106,11 +104,11 @@ class ToolCalls:
         call, began = run.call, time.monotonic()
         try:
             async with self._holding_changes(run) as admit:
-                context = self._contexts.build(run, admit)
+                context = replace(self._contexts.build(run, admit), note_writes=self._note_writes)
                 output = await self._run(run, context)
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
-            tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
+            self._note_writes(output.events)
             output = await self._check_written_files(run, output, context.host.files)
             if run.changes_files:
                 self._log.sync_ahead()
@@ -190,7 +188,7 @@ class ToolCalls:
         follower = Follower(workspace, files, host.shell, host.blobs, sources.diagnostics, formatters)
         found = await follower.after(output.events)
         self._emit(*found.facts)
-        tell_of_writes(found.facts, self._checkpoints, host.blobs)
+        self._note_writes(found.facts)
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
@@ -240,15 +238,15 @@ class ToolCalls:
         result = ToolResult(call.id, (part, *notes, *self._note_repetition(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
+    def _note_writes(self, facts: Iterable[Event]) -> None:
+        """Report each file that was written, unless its content is no longer stored."""
+        blobs = self._host.tools.blobs
+        for fact in facts:
+            if isinstance(fact, FileChanged):
+                with suppress(KeyError):
+                    before, after = (blob if blob is None else blobs.get(blob) for blob in (fact.before, fact.after))
+                    self._checkpoints.wrote(fact.path, before, after)
+
     def _note_repetition(self, call: ToolCall, text: str) -> tuple[Note, ...]:
         remark = note_repetition(self._state(), call, text)
         return (Note(remark, "repetition"),) if remark else ()
-
-
-def tell_of_writes(facts: Iterable[Event], checkpoints: Checkpoints, blobs: Blobs) -> None:
-    """Report each file that was written, unless its content is no longer stored."""
-    for fact in facts:
-        if isinstance(fact, FileChanged):
-            with suppress(KeyError):
-                before, after = (blob if blob is None else blobs.get(blob) for blob in (fact.before, fact.after))
-                checkpoints.wrote(fact.path, before, after)
