@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         context_report as context_report,
         file_reader as file_reader,
         models as models,
+        plugins as plugins,
         replay as replay,
         settings as settings,
         tasks as tasks,
