@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix vscode real-model small-model crash-matrix differential clean
+.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix site vscode real-model small-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -103,8 +103,8 @@ unit: setup
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/oxlint --quiet src editors
-	@$(BIN)/oxfmt --check src editors > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
+	@$(BIN)/oxlint --quiet src editors docs
+	@$(BIN)/oxfmt --check src editors docs/site > /dev/null || { echo "The page's JavaScript is not in form: make format"; exit 1; }
 
 types: setup
 	@test -d .mypy_cache || echo "mypy has no cache yet: half a minute …"
@@ -116,10 +116,14 @@ layers: setup
 format: setup  ## let ruff and oxfmt put the code in form
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
-	@$(BIN)/oxfmt src editors
+	@$(BIN)/oxfmt src editors docs/site
 
 docs: setup  ## regenerate the reference pages from the registries
 	@$(BIN)/python -m docs.generate
+
+# It needs what the product needs, and no network.
+site: $(RUNNABLE)  ## build the site of these pages in build/site: open build/site/index.html
+	@$(BIN)/python -m docs.site.build build/site
 
 bench: setup  ## measure what we claim about speed (see benchmarks/README.md)
 	@$(BIN)/python -m benchmarks.run

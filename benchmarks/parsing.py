@@ -11,6 +11,11 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from tests.servers.gemini_format import GeminiFormat
+from tests.servers.model_server import Call, Turn
+from tests.servers.responses_format import ResponsesFormat
+from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
+
 from benchmarks.figures import Figure
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
@@ -24,10 +29,6 @@ from halocline.providers.openai_chat import stream as openai_stream
 from halocline.providers.openai_responses import stream as responses_stream
 from halocline.providers.sse import EventParser
 from halocline.providers.text_tools.model import TextProtocol
-from halocline.testing.gemini_format import GeminiFormat
-from halocline.testing.model_server import Call, Turn
-from halocline.testing.responses_format import ResponsesFormat
-from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
 
 _PIECE = 16_384
 _LINES = 1500

@@ -7,10 +7,12 @@ python -m docs.generate --check  list the pages that are out of date, and exit w
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
+from docs.migration import PAGES as MIGRATIONS, fill_page, format_table
 from docs.python_names import HEAD as PYTHON_HEAD, list_python_names
 from docs.typescript import list_page_types
 
@@ -57,7 +59,7 @@ def tools() -> str:
         required = tool.spec.schema.get("required", [])
         rows.append(f"## `{tool.name}`\n\n{tool.spec.description}\n")
         rows.append(
-            _table(
+            format_table(
                 ("argument", "required", "description"),
                 [
                     (f"`{name}`", "yes" if name in required else "", field.get("description", ""))
@@ -128,7 +130,7 @@ def settings() -> str:
         "\nTo set timeouts for one provider, in seconds; they override the general timeouts in the file:\n\n"
         "```toml\n[timeouts.ollama]\nfirst_byte = 7200\nstall = 1800\n```\n"
     )
-    table = _table(("setting", "description", "default", "variable"), rows)
+    table = format_table(("setting", "description", "default", "variable"), rows)
     return _page("Settings", text, table + prices + times + _describe_project_settings())
 
 
@@ -141,7 +143,7 @@ def _describe_project_settings() -> str:
     return (
         "\n## Settings of a project\n\nA project's `.halocline/settings.toml` can make your settings stricter; the "
         "rest needs trust (`halo trust add`), or stays yours. Variables and flags override it.\n\n"
-        + _table(("a project may set", "settings"), rows)
+        + format_table(("a project may set", "settings"), rows)
     )
 
 
@@ -169,7 +171,9 @@ def variables() -> str:
         (f"`{engine.key_variable}`", f"API key for {engine.title}, for `web_search`. Hidden from commands.")
         for engine in engines
     ]
-    return _page("Environment variables", "Halocline reads these variables.", _table(("variable", "description"), rows))
+    return _page(
+        "Environment variables", "Halocline reads these variables.", format_table(("variable", "description"), rows)
+    )
 
 
 def event_types() -> str:
@@ -187,11 +191,14 @@ def event_types() -> str:
         "with default values are omitted; ignore fields and types that you do not know. Events that are not logged "
         "are only shown while they happen."
     )
-    commands_text = "\n## Commands\n\nA surface sends these commands to a task; the answers are events.\n\n" + _table(
-        ("command", "description"),
-        [(f"`{kind.__name__}`", (kind.__doc__ or "").split("\n")[0]) for kind in commands.Command.__subclasses__()],
+    commands_text = (
+        "\n## Commands\n\nA surface sends these commands to a task; the answers are events.\n\n"
+        + format_table(
+            ("command", "description"),
+            [(f"`{kind.__name__}`", (kind.__doc__ or "").split("\n")[0]) for kind in commands.Command.__subclasses__()],
+        )
     )
-    return _page("Events", text, _table(("type", "logged", "description", "fields"), rows) + commands_text)
+    return _page("Events", text, format_table(("type", "logged", "description", "fields"), rows) + commands_text)
 
 
 def command_line() -> str:
@@ -201,7 +208,7 @@ def command_line() -> str:
         title = f"halo {name}".strip()
         about = f"{command.text[:1].upper()}{command.text[1:]}.\n\n" if name else ""
         parts.append(f"## `{title}`\n\n{about}{_flags(build_parser(name))}")
-    codes = _table(("code", "description"), [(f"{code.value}", text) for code, text in MEANINGS.items()])
+    codes = format_table(("code", "description"), [(f"{code.value}", text) for code, text in MEANINGS.items()])
     text = "All commands with their arguments, the words of other programs, and the exit codes."
     theirs = "".join(_foreign_words())
     return _page("Command line", text, "\n".join(parts) + f"{theirs}\n## Exit codes\n\n{codes}")
@@ -216,9 +223,9 @@ def _foreign_words() -> Iterator[str]:
         if not isinstance(all_, str)
         for value, ours in all_.items()
     ]
-    yield _table(("theirs", "ours"), [(f"`{one}`", f"`{ours}`") for one, ours in sorted([*plain, *valued])])
+    yield format_table(("theirs", "ours"), [(f"`{one}`", f"`{ours}`") for one, ours in sorted([*plain, *valued])])
     yield "\nThese are answered with what to do instead.\n\n"
-    yield _table(("theirs", "instead"), [(f"`{flag}`", hint) for flag, hint in foreign_words.HINTS.items()])
+    yield format_table(("theirs", "instead"), [(f"`{flag}`", hint) for flag, hint in foreign_words.HINTS.items()])
 
 
 def words() -> str:
@@ -238,14 +245,14 @@ def words() -> str:
         "A built-in command takes precedence over a file with the same name; to use the file, add its extension "
         "(`/init.md`). In a run without a person, only commands answered by the model work."
     )
-    return _page("Slash commands", text, _table(("command", "description", "answered by", "where", "when"), rows))
+    return _page("Slash commands", text, format_table(("command", "description", "answered by", "where", "when"), rows))
 
 
 def keys() -> str:
     """The page of the keys of the live screen."""
     rows = [(row.shown.replace("\\", "\\\\"), row.text) for row in KEYS]
     text = "Keys of the screen of `halo` in a terminal. `?` shows them there."
-    return _page("Keys", text, _table(("key", "action"), rows))
+    return _page("Keys", text, format_table(("key", "action"), rows))
 
 
 def _keys(vendor: Vendor) -> str:
@@ -276,7 +283,7 @@ def providers() -> str:
         f"\n## Further providers\n\nThese come from the catalog of {made.made} ({'; '.join(made.sources)}; "
         f"{made.licence} license), with the APIs given there.\n\n"
     )
-    return _page("Providers", text, _table((*head, "notes"), ours) + further + _table(head, others))
+    return _page("Providers", text, format_table((*head, "notes"), ours) + further + format_table(head, others))
 
 
 def _facts(vendor: Vendor, catalogue: Catalogue) -> tuple[str, ...]:
@@ -360,7 +367,10 @@ def rules() -> str:
     return _page(
         "Rules",
         text,
-        _table(head, rows) + bounds + "\n## Front matter\n\n" + _table(("kind", "conditions of a rule"), means),
+        format_table(head, rows)
+        + bounds
+        + "\n## Front matter\n\n"
+        + format_table(("kind", "conditions of a rule"), means),
     )
 
 
@@ -386,7 +396,7 @@ def locations() -> str:
     return _page(
         "Files of other programs",
         text,
-        "\n".join(f"## {holds.capitalize()}\n\n{_table(head, rows)}" for holds, rows in kinds.items()),
+        "\n".join(f"## {holds.capitalize()}\n\n{format_table(head, rows)}" for holds, rows in kinds.items()),
     )
 
 
@@ -400,7 +410,7 @@ def web() -> str:
             (f"`{name}`", ", ".join(one.arguments.__struct_fields__), one.description)
             for name, one in sorted(handlers.items())
         ]
-        return _table(("name", "arguments", "description"), rows)
+        return format_table(("name", "arguments", "description"), rows)
 
     incoming = [
         (f"`{to_snake_case(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Incoming)
@@ -417,8 +427,8 @@ def web() -> str:
     )
     head = ("frame", "description")
     body = (
-        f"## Frames from a page\n\n{_table(head, incoming)}\n## Frames from the server\n\n"
-        f"{_table(head, outgoing)}\n## Queries\n\n{listed(QUERIES)}\n## Actions\n\n{listed(ACTIONS)}"
+        f"## Frames from a page\n\n{format_table(head, incoming)}\n## Frames from the server\n\n"
+        f"{format_table(head, outgoing)}\n## Queries\n\n{listed(QUERIES)}\n## Actions\n\n{listed(ACTIONS)}"
     )
     return _page("The web protocol", text, body)
 
@@ -439,6 +449,7 @@ PAGES: dict[str, Callable[[], str]] = {
     PAGE_TYPES: list_page_types,
     str(KEPT): tool_specs,
     KINDS: tool_kinds,
+    **{f"../guide/migrate/{page}": partial(fill_page, name) for name, page in MIGRATIONS.items()},
 }
 
 
@@ -452,7 +463,7 @@ def _flags(parser: argparse.ArgumentParser) -> str:
             value = f" `{action.metavar}`" if action.metavar and action.option_strings else ""
             choices = f" ({', '.join(map(str, action.choices))})" if action.choices else ""
             rows.append((names + value, f"{action.help or ''}{choices}"))
-    return (_table(("argument", "description"), rows) if rows else "") + "".join(below)
+    return (format_table(("argument", "description"), rows) if rows else "") + "".join(below)
 
 
 def _read_description(hint: object) -> str:
@@ -463,11 +474,6 @@ def _read_description(hint: object) -> str:
                 return note.description
         hint = kind
     return ""
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
 def _page(title: str, text: str, body: str) -> str:

@@ -1,13 +1,11 @@
 """Test a program with a scripted model: no key, no network, the same every time. Run it with pytest."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import halocline
-from halocline.testing import Call, Turn, calls_of, replay
-from halocline.testing.fixtures import Script
-
-pytest_plugins = ["halocline.testing.fixtures"]
+from halocline.testing import Call, Scripted, Turn, assert_called, replay
 
 
 @halocline.tool(effect="reads")
@@ -16,9 +14,11 @@ def double(number: int) -> int:
     return 2 * number
 
 
-def test_the_model_gets_what_the_tool_returns(workspace: Path, scripted: type[Script]) -> None:
-    model = scripted(Turn(calls=(Call("double", {"number": 21}),)), Turn("It is 42.", expect="42"))
-    done = halocline.run_sync("Double 21.", folder=workspace, model=model, tools=[double])
+def test_the_model_gets_what_the_tool_returns(
+    halocline_workspace: Path, halocline_model: Callable[..., Scripted]
+) -> None:
+    model = halocline_model(Turn(calls=(Call("double", {"number": 21}),)), Turn("It is 42.", expect="42"))
+    done = halocline.run_sync("Double 21.", folder=halocline_workspace, model=model, tools=[double])
     assert done.text == "It is 42."
-    assert [call.text for call in calls_of(done, "double")] == ["42"]
+    assert assert_called(done, "double", number=21).text == "42"
     assert asyncio.run(replay(done.task)) == ()

@@ -22,8 +22,6 @@ OWN = {
     "store/tasks/recording.py",
     "store/permissions/instruction_switches.py",
     "store/secrets/store.py",
-    "testing/sap_format.py",
-    "testing/server_connection.py",
 }
 """Modules that read what we wrote ourselves, or encoded a moment ago."""
 CATCHING = {"runtime/prompts/output_schema.py", "task/structured_answer.py"}

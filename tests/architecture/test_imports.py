@@ -3,6 +3,7 @@ import subprocess
 
 import pytest
 from tests.architecture.loaded import drop_prepared, is_below, modules_of
+from tests.servers.model_server import ModelServer
 
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.auth.accounts import secret_name
@@ -11,7 +12,6 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.scripted.model import Turn
 from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
-from halocline.testing.model_server import ModelServer
 from halocline.tools.toolset import ALL, RARE
 
 pytestmark = pytest.mark.process

@@ -63,6 +63,7 @@ OPENING = {
     "protocol/file_locks.py": "lock files and folders, and the table of locks: nothing is read but who holds one",
     "store/secrets/store.py": "the file of keys, which is opened as strictly: no link, no pipe, nobody else's",
     **named("surfaces/cli", "main", OWN),
+    **named("surfaces/cli/commands", "docs", OWN),
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
     **named("surfaces/cli/session", "debug_log piped_input", WRITES),
@@ -71,12 +72,11 @@ OPENING = {
     **named("surfaces/slash", "tasks", PERSON),
     **named("surfaces/editor", "page_files", OWN),
     **named("surfaces/web", "certificate diagram static_files", OWN),
-    **named("policy", "sensitive_names", OWN),
+    **named("policy", "word_tables", OWN),
     **named("policy/shell/programs", "tables", OWN),
     **named("tools", "toolset", OWN),
     **named("task", "lock log log_mending log_reading running_reply", OWN),
     **named("task/updates", "todo_file", OWN),
-    **named("testing", "power", OWN),
     **named("tools", "load_mcp_documentation", OWN),
 }
 LISTING = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.architecture.loaded import is_below, learn_steps, uses_of
+from tests.servers.model_server import ModelServer
 
 from halocline.providers.scripted.model import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.checkpoints.bench import Bench
+from tests.crashes.faults import Fault, FaultTime, Points
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.testing.faults import Fault, FaultTime, Points
 
 PERSON, TASK = "the person's", "the task's"
 SOON, LATE = 0.0, 30.0

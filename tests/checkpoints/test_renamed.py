@@ -9,6 +9,7 @@ import pytest
 from tests.checkpoints.bench import Bench, git, seen
 from tests.checkpoints.test_borrowing import committed
 from tests.checkpoints.test_together import sync_all
+from tests.crashes.disk import Disk
 
 from halocline.checkpoints.recovery.journal import Journal, write_journal
 from halocline.checkpoints.repository.access import place_store
@@ -16,7 +17,6 @@ from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store.lock import hold_lock
 from halocline.files.folder_mark import read_mark
 from halocline.protocol.errors import HaloclineError
-from halocline.testing.power import Disk
 
 
 @pytest.fixture(autouse=True)

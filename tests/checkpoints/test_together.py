@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.checkpoints.bench import Announced, contents, git
+from tests.crashes.disk import Disk
+from tests.crashes.faults import Fault, FaultTime, Points
 
 from halocline.checkpoints.recovery.file_changes import NotRestored
 from halocline.checkpoints.repository import stores
@@ -16,8 +18,6 @@ from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store.git import Runner
 from halocline.protocol.errors import HaloclineError
-from halocline.testing.faults import Fault, FaultTime, Points
-from halocline.testing.power import Disk
 
 OLD = {"kept.txt": "kept", "changed.txt": "one", "gone.txt": "was here"}
 NEW = {"kept.txt": "kept", "changed.txt": "two", "made/new.txt": "new"}

@@ -2,8 +2,8 @@
 
 import json
 
-from halocline.testing.model_server import ModelServer
-from halocline.testing.sap_format import SECRET
+from tests.servers.model_server import ModelServer
+from tests.servers.sap_format import SECRET
 
 
 def service_key(server: ModelServer, secret: str = SECRET) -> str:

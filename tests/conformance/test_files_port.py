@@ -4,13 +4,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.conformance.memory_files import MemoryFiles
 
 from halocline.hosts.files.editor_files import EditorFiles, EditorScope
 from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.files.unsaved_text import UnsavedText
 from halocline.ports.host import FileChangedOutside, Files, FileWrite
 from halocline.task.calls.held_files import HeldFiles
-from halocline.testing.memory_host import MemoryFiles
 
 
 class SavingEditor:

@@ -17,6 +17,7 @@ from tests.conformance.test_model_port import FAMILIES
 from tests.conformance.test_request_judges import JUDGES, MODELS
 from tests.providers.markup import TOOLS
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request
+from tests.servers.model_server import Call, ModelServer, Turn
 
 from halocline.protocol.messages import (
     AssistantMessage,
@@ -32,7 +33,6 @@ from halocline.protocol.messages import (
 )
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.text_tools.model import TextProtocol
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 pytestmark = pytest.mark.slow
 MARKED = "read_file<|channel|>commentary"

@@ -15,6 +15,8 @@ from tests.conformance.sdks import PICTURE
 from tests.net.raw_server import read_request, serving
 from tests.providers.markup import TOOLS
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of, usage_of
+from tests.servers.model_server import Call, Fault, ModelServer, Turn
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
@@ -41,8 +43,6 @@ from halocline.runtime.models.resolve import open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import Call, Fault, ModelServer, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 LIBRARY = [vendor for vendor in VENDORS.values() if vendor.family == "library"]
 

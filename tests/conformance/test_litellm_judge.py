@@ -15,6 +15,7 @@ import pytest
 from tests.cached_install import CACHE, install, run_step
 from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
+from tests.servers.model_server import Call, ModelServer, Turn
 
 from halocline.client.options import TaskOptions
 from halocline.client.tasks import Client
@@ -23,7 +24,6 @@ from halocline.protocol.messages import StopReason
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 PACKAGE = "litellm[proxy]==1.108.7"

@@ -18,6 +18,7 @@ from tests.providers.streams import (
     text_of,
     usage_of,
 )
+from tests.servers.model_server import ModelServer
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -41,7 +42,6 @@ from halocline.providers.sdk.model import Library
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.text_tools.model import TextProtocol
 from halocline.providers.wrappers.retry import Retrying
-from halocline.testing.model_server import ModelServer
 
 Opened = Callable[[Sequence[Turn]], AsyncIterator[Model]]
 

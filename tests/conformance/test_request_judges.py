@@ -9,6 +9,7 @@ from tests.conformance.sdks import PICTURE
 from tests.conformance.test_model_port import FAMILIES
 from tests.providers.markup import TOOLS
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, request
+from tests.servers.model_server import ModelServer, Turn
 
 from halocline.protocol.messages import (
     AssistantMessage,
@@ -21,7 +22,6 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.testing.model_server import ModelServer, Turn
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 

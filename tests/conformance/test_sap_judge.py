@@ -16,11 +16,11 @@ from tests.conformance.service_keys import service_key
 from tests.conformance.test_request_judges import history
 from tests.providers.markup import TOOLS
 from tests.providers.streams import MemoryBlobs, collected, endpoint, request
+from tests.servers.model_server import Call, ModelServer, Turn
+from tests.servers.sap_format import SECRET
 
 from halocline.protocol.messages import Usage
 from halocline.providers.sap.request import SapAiCore
-from halocline.testing.model_server import Call, ModelServer, Turn
-from halocline.testing.sap_format import SECRET
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 PACKAGES = (

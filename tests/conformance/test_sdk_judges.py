@@ -6,12 +6,12 @@ from typing import Annotated, Any, get_args
 
 import pytest
 from tests.conformance.sdks import SDKS, Heard, Refused
-from tests.testing.test_model_server import PATHS
+from tests.servers.model_server import Call, Fault, ModelServer, Turn
+from tests.servers.test_model_server import PATHS
 
 from halocline.net.http import HttpClient
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.sse import EventParser, LineParser
-from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 every_sdk = pytest.mark.parametrize("family", SDKS)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+from msgspec.structs import replace
 from tests.crashes.story import COMMANDS, EDITED, EDITS, PROJECT, TURNS
 from tests.journeys.soundness import assert_sound
 
@@ -18,7 +19,7 @@ from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.state.draft import DRAFT_ENDS
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
-from halocline.task.log import read_past
+from halocline.task.log import read_log, read_past
 from halocline.task.running_reply import has_reply
 
 DRAFT_BOUNDS = tuple(f'{{"type":"{end.__struct_config__.tag}"'.encode() for end in DRAFT_ENDS)
@@ -153,4 +154,28 @@ def content(path: Path) -> str | None:
 
 
 def logs_of(folder: Path) -> list[Path]:
+    return [log for log in _list_logs(folder) if not is_fork(log)]
+
+
+def forks_of(folder: Path) -> list[Path]:
+    return [log for log in _list_logs(folder) if is_fork(log)]
+
+
+def is_fork(log: Path) -> bool:
+    started = next(iter(read_log(log)), None)
+    return isinstance(started, ev.TaskStarted) and bool(started.forked_from)
+
+
+def _list_logs(folder: Path) -> list[Path]:
     return list((folder / "home" / "tasks").glob(f"*/{codec.LOG_NAME}"))
+
+
+def assert_forks_are_whole(folder: Path, events: Sequence[ev.DurableEvent]) -> None:
+    """A fork is there with all of its past, or not at all."""
+    points = {event.to: event.point for event in events if isinstance(event, ev.TaskForked)}
+    for log in forks_of(folder):
+        past, point = list(read_log(log)), points[log.parent.name]
+        assert_sound(past)
+        assert [replace(event, task="") for event in past[1:point]] == [
+            replace(event, task="") for event in events[1:point]
+        ]

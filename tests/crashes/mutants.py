@@ -15,6 +15,7 @@ from halocline.protocol.values import Value
 
 ROOT = Path(__file__).parents[2]
 POWER, WHOLE = "tests/crashes/test_power_loss.py", "tests/files/test_whole_files.py"
+FORK = "tests/runtime/test_fork_durability.py"
 RESTORE = "tests/checkpoints/test_together.py::test_after_a_loss_of_power_"
 
 
@@ -36,6 +37,9 @@ MUTANTS: Mapping[str, Mutant] = {
         "task/log.py",
         "        self._sync_first()\n        os.fdatasync(self._file)\n",
         "        os.fdatasync(self._file)\n        self._sync_first()\n",
+    ),
+    "contents before a fork": Mutant(
+        "runtime/history/forks.py", "        sync_below(home.blobs)\n", "        pass\n", (FORK,)
     ),
     "the log": Mutant("task/log.py", "        os.fdatasync(self._file)\n", ""),
     "the log's name": Mutant("task/log.py", "                sync_path(folder)\n", "                pass\n"),

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from msgspec.structs import replace
+from tests.crashes.disk import Disk
 from tests.crashes.rider import SETTINGS, Person, Storied
 from tests.crashes.story import PROJECT, TURNS
 
@@ -24,7 +25,6 @@ from halocline.protocol import codec, events as ev
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.controller import Controller
 from halocline.store.paths import Home
-from halocline.testing.power import Disk
 
 LONGEST = 20.0
 """Seconds that a safe point may take on a busy machine."""

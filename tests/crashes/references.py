@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.checkpoints.store.refs import REFS
 from halocline.protocol import events as ev
 from halocline.store.blobs import DiskBlobs
 
@@ -43,12 +44,11 @@ def find_lost(home: Path, events: Iterable[ev.DurableEvent]) -> list[str]:
     return lost
 
 
-def read_newest(home: Path) -> dict[str, bytes]:
-    """Return the files of the newest checkpoint in the one store of a home."""
+def read_newest(home: Path, task: str) -> dict[str, bytes]:
+    """Return the files of the task's newest checkpoint in the one store of a home."""
     (store,) = (path.parent for path in (home / "checkpoints").glob("*/HEAD"))
-    newest = (
-        _git(store, "for-each-ref", "--sort=-version:refname", "--count=1", "--format=%(objectname)").decode().strip()
-    )
+    words = ("--sort=-version:refname", "--count=1", "--format=%(objectname)", f"{REFS}/{task}")
+    newest = _git(store, "for-each-ref", *words).decode().strip()
     names = _git(store, "ls-tree", "-r", "-z", "--name-only", newest).decode().split("\0")[:-1]
     return {name: _git(store, "cat-file", "blob", f"{newest}:{name}") for name in names}
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
+from tests.crashes.faults import Fault, Points
 from tests.crashes.story import ACTS, RESTS, TURNS
 
 from halocline.client.tasks import Client
@@ -31,14 +32,14 @@ from halocline.protocol.values import Value
 from halocline.providers.scripted.model import Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
+from halocline.runtime.history.forks import Fork
 from halocline.store.paths import Home
 from halocline.store.settings.sections import LanguageServerSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.faults import Fault, Points
 
-LONGEST = 60.0
-HANGS = 20.0
-"""Seconds after which a ride says what its coroutines and threads wait for: most rides take two."""
+LONGEST = 180.0
+HANGS = 90.0
+"""Seconds after which a ride says what its coroutines and threads wait for: most rides take two, thirty under load."""
 SETTINGS = Settings(language_servers=LanguageServerSettings(enabled=False))
 
 
@@ -58,6 +59,11 @@ class Ridden(Value, frozen=True):
     status: int
     seconds: float
     said: str = ""
+
+    @property
+    def points(self) -> int:
+        """How many points the process had; 0 if it did not come to the story's end."""
+        return int(self.said.rpartition("\n")[2]) if self.status == 0 else 0
 
 
 class Story:
@@ -127,6 +133,7 @@ class Person:
                 await self._until(watching, ev.Compacted, ev.ErrorRaised)
             if replies == RESTS and (first := next(iter(self._state.files.checkpoints), None)):
                 await self._put_back(first.checkpoint)
+                await self._fork()
             if replies == len(TURNS):
                 return
             self._client.send(cmd.SubmitPrompt(task=self._task, content=(Text(ACTS.get(replies, "Go on.")),)))
@@ -135,6 +142,10 @@ class Person:
     async def _put_back(self, checkpoint: str) -> None:
         self._keep(self._shown, b"restoring\n")
         await self._client.time.restore(self._workspace, checkpoint)
+
+    async def _fork(self) -> None:
+        if not any(isinstance(event, ev.TaskForked) for event in self._client.past(self._task)):
+            await self._client.time.fork(Fork("", self._task))
 
     async def before(self, event: ev.Event) -> None:
         """Do something before the person acts on an event."""

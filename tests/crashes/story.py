@@ -12,6 +12,7 @@ PROJECT: Mapping[str, str] = {
     "src/c.py": "c = 0\n",
     "src/d.py": "d = 0\n",
     "notes.txt": "one\ntwo\n",
+    "old.txt": "what a command deletes\n",
     "long.txt": "".join(f"line {number} of a file that fills the window\n" for number in range(400)),
 }
 PATCH = """\
@@ -61,7 +62,7 @@ TURNS = (
             Call("replace_in_file", {"path": "notes.txt", "diff": SWAP}, id="s1"),
         ),
     ),
-    Turn(text="The second part is done.", calls=(_shell("r2", "echo r2 >> ../ran"),)),
+    Turn(text="The second part is done.", calls=(_shell("r2", "echo r2 >> ../ran; rm old.txt"),)),
     Turn(text="Both parts are."),
     Turn(
         calls=(
@@ -76,16 +77,17 @@ TURNS = (
 ACTS = {0: "Begin.", 3: "Go further.", 6: "End it."}
 """What the person says when so many replies were given."""
 RESTS = 6
-"""After so many replies the conversation is shortened and files are put back."""
-EDITS: Mapping[str, Mapping[str, str]] = {
+"""After so many replies the conversation is shortened, files are put back and the task is forked."""
+EDITS: Mapping[str, Mapping[str, str | None]] = {
     "a1": {"a.txt": "a1\n"},
     "b1": {"deep/b.txt": "b1\n"},
     "p1": {"src/c.py": "c = 1\n", "src/d.py": "d = 1\n", "src/new/e.py": "e = 1\n"},
     "s1": {"notes.txt": "one\n2\n"},
+    "r2": {"old.txt": None},
     "a2": {"a.txt": "a2\n"},
     "b2": {"deep/b.txt": "b2\n"},
 }
-"""What each editing call makes of which files, when it works."""
+"""What each call that changes files makes of them, when it works; None where it deletes one."""
 EDITED = tuple({path for made in EDITS.values() for path in made})
 COMMANDS = {"r1", "r2", "r3"}
 """Each leaves its name beside the workspace, where no restore takes it back."""

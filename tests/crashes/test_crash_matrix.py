@@ -8,10 +8,10 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.crashes.faults import Fault, FaultTime
 from tests.crashes.trial import KILLED, Trial
 
 from halocline.protocol.values import Value
-from halocline.testing.faults import Fault, FaultTime
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120
@@ -65,7 +65,7 @@ def whole(stable, tmp_path_factory):
     trial = Trial(stable, tmp_path_factory.mktemp("whole"))
     done = trial.ride()
     trial.finish()
-    return int(done.said), done.seconds
+    return done.points, done.seconds
 
 
 def ride_and_be_killed(trial: Trial, case: Case, points: int, seconds: float) -> int:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.crashes.faults import Fault, FaultTime, Points
 from tests.crashes.rider import SETTINGS
 
 from halocline.client.tasks import Client
@@ -16,7 +17,6 @@ from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
-from halocline.testing.faults import Fault, FaultTime, Points
 
 FIRST, SECOND = "the person's\n", "the person's, once more\n"
 TURNS = (

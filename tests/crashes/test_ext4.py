@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.crashes.judge import logs_of
 from tests.crashes.power import make_project
 from tests.crashes.references import find_lost, read_newest
 from tests.crashes.test_power_loss import DESTROYED
@@ -91,7 +92,8 @@ def judge(copy: Path, place: Path) -> None:
             assert find_lost(disk / "home", read_log(log)) == [], copy.name
         _, _, call = copy.name.partition("running-")
         if call:
-            assert read_newest(disk / "home")[DESTROYED[call]]
+            (log,) = logs_of(disk)
+            assert read_newest(disk / "home", log.parent.name)[DESTROYED[call]]
 
 
 def lose_power(image: Path, folder: Path, wait: "Iterator[float]") -> int:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.crashes.faults import Fault, FaultTime
 from tests.crashes.trial import KILLED, Trial
 
 from halocline.checkpoints.repository.repository import Repository
@@ -14,7 +15,6 @@ from halocline.checkpoints.saved import Limits
 from halocline.hosts.files.local import LocalFiles
 from halocline.runtime.litter import OLD, sweep_home
 from halocline.store.paths import Home
-from halocline.testing.faults import Fault, FaultTime
 
 SAMPLE, ALL = 12, 200
 HALF_WRITTEN = ("*.tmp", "*.new", "tmp_*", "merge-*", ".halo-*")
@@ -23,7 +23,7 @@ HALF_WRITTEN = ("*.tmp", "*.new", "tmp_*", "merge-*", ".halo-*")
 
 @pytest.fixture(scope="module")
 def points(stable, tmp_path_factory):
-    return int(Trial(stable, tmp_path_factory.mktemp("whole")).ride().said)
+    return Trial(stable, tmp_path_factory.mktemp("whole")).ride().points
 
 
 def half_written(folder: Path) -> list[Path]:

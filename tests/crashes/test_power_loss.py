@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.crashes.judge import logs_of
+from tests.crashes.judge import is_fork, logs_of
 from tests.crashes.power import DESTROYS
 from tests.crashes.references import find_lost, list_blobs, list_checkpoints, read_newest
 
@@ -26,19 +26,21 @@ def cuts(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     return folder / "cut"
 
 
-def list_left(cuts: Path) -> Iterator[tuple[Path, list[ev.DurableEvent]]]:
-    """The home and the events that are there after each cut but those before the task's first sync."""
+def list_left(cuts: Path, *, forks: bool = False) -> Iterator[tuple[Path, list[ev.DurableEvent]]]:
+    """The home and the task's or its forks' events that are there after each cut but those before the first sync."""
     for cut in sorted(cuts.iterdir(), key=lambda path: int(path.name.partition("-")[0])):
         for log in cut.glob("tasks/*/events.jsonl"):
-            yield cut, list(read_log(log))
+            if is_fork(log) == forks:
+                yield cut, list(read_log(log))
 
 
 def test_after_a_loss_of_power_every_log_loads_and_has_all_that_it_refers_to(cuts: Path):
-    found = list(list_left(cuts))
+    found, forks = list(list_left(cuts)), list(list_left(cuts, forks=True))
+    assert forks
     assert len(found) >= 8
     assert max(len(list_blobs(events)) for _, events in found) >= 6
     assert max(len(list_checkpoints(events)) for _, events in found) >= 6
-    for home, events in found:
+    for home, events in (*found, *forks):
         assert fold_events(events).seq == len(events)
         assert find_lost(home, events) == [], home.name
 
@@ -63,8 +65,6 @@ def test_what_a_person_is_asked_survives_a_loss_of_power_while_they_think(cuts: 
 
 @pytest.mark.parametrize("call", sorted(DESTROYS))
 def test_what_a_command_destroys_is_on_the_disk_before_it_runs(cuts: Path, call: str):
-    (cut,) = (home for home, _ in list_left(cuts) if home.name.endswith(f"-running-{call}"))
-    (log,) = cut.glob("tasks/*/events.jsonl")
-    started = [event.call for event in read_log(log) if isinstance(event, ev.ToolCallStarted)]
-    assert call in started
-    assert read_newest(cut)[DESTROYED[call]] in (b"# A project\n", b"a1\n", b"a2\n", b"b2\n")
+    ((cut, events),) = (left for left in list_left(cuts) if left[0].name.endswith(f"-running-{call}"))
+    assert call in [event.call for event in events if isinstance(event, ev.ToolCallStarted)]
+    assert read_newest(cut, events[0].task)[DESTROYED[call]] in (b"# A project\n", b"a1\n", b"a2\n", b"b2\n")

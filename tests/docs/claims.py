@@ -10,7 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 ROWS = Path(__file__).with_name("claims.toml")
-TABLES_ONLY = {"docs/guide/approvals.md": "approval mode", "README.md": "you get"}
+TABLES_ONLY = {"docs/guide/approvals.md": "approval mode", "docs/comparison.md": "you get", "README.md": "no table"}
 """Pages of which only some claims are held: a table, by its first cell, and numbered items (the promises)."""
 OTHERS = ("Claude Code", "Codex", "Cline", "opencode")
 """Columns about other programs: each cell has its source, which no test of ours can hold."""

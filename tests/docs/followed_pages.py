@@ -14,7 +14,10 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src/halocline", "docs/reference", "docs/generate.py", "docs/typescript.py")
+COPIED = (
+    *("src/halocline", "docs/reference", "docs/guide/migrate", "docs/migration.toml"),
+    *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.py")),
+)
 _STEP = re.compile(r"^\d+\. ", re.MULTILINE)
 _BLOCK = re.compile(r"^ *```(python|diff)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(r"`((?:src|tests)/[\w./-]+\.py)`")

@@ -6,7 +6,7 @@ import re
 import pytest
 from tests.docs.claims import ROOT, ROWS, claims_of, list_sources, list_tests, read_rows
 
-PAGES = ("docs/security.md", "docs/guide/approvals.md", "README.md")
+PAGES = ("docs/security.md", "docs/guide/approvals.md", "docs/comparison.md", "README.md")
 SAYS = ("description", "limit", "untested")
 """What a sentence is that no test can hold, or that no test holds yet."""
 FIX = f"Add to {ROWS.relative_to(ROOT)}, below [{{page}}]: the tests that hold it, or what it says instead:\n{{rows}}"
@@ -52,7 +52,17 @@ def test_what_no_test_holds_says_what_it_is():
     assert wrong == []
 
 
-def test_what_the_readme_says_of_other_programs_has_a_source_on_the_web():
-    cells = list_sources("README.md")
-    assert len(cells) == 20
+def test_what_is_said_of_other_programs_has_a_source_on_the_web():
+    cells = list_sources("docs/comparison.md")
+    assert len(cells) >= 32
     assert [cell for cell in cells if not re.fullmatch(r"\[[^]]+\]\(https://[^)]+\)", cell[2])] == []
+
+
+def test_the_readme_compares_by_rows_of_the_comparison():
+    def rows(page, start):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        links = re.findall(r"^\| you get \|.*?\n\n", text + "\n\n", re.MULTILINE | re.DOTALL)[0]
+        return [re.sub(r"\]\((?!https:)", f"]({start}", row) for row in links.strip().splitlines()]
+
+    ours = [row.replace("](docs/../", "](") for row in rows("docs/comparison.md", "docs/")]
+    assert rows("README.md", "") == ours[:7]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from tests.docs.followed_pages import ROOT, follow_page
+from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.forked import HALO
 from tests.surfaces.cli.halo_process import Done, Halo
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, HI, Person
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 HELLO = Turn(text="Hello from Acme.")

@@ -41,7 +41,8 @@ def test_a_page_on_adding_something_is_short_and_linked_and_a_test_follows_it(pa
 
 def list_anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub makes of a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 

@@ -14,7 +14,7 @@ from tests.docs.guide_examples import BLOCK, GUIDE, PROJECT
 
 from halocline.testing import fixtures
 
-halocline_home, workspace = fixtures.halocline_home, fixtures.workspace
+halocline_home, halocline_workspace = fixtures.halocline_home, fixtures.halocline_workspace
 
 PAGE = (GUIDE / "sdk.md").read_text(encoding="utf-8")
 LONGEST = 20
@@ -74,7 +74,8 @@ def run_program(text: str, names: dict[str, object]) -> str:
 
 
 @pytest.mark.slow
-def test_each_program_of_the_page_prints_what_it_should(workspace, halocline_home, monkeypatch):
+def test_each_program_of_the_page_prints_what_it_should(halocline_workspace, halocline_home, monkeypatch):
+    workspace = halocline_workspace
     shutil.copytree(PROJECT, workspace, dirs_exist_ok=True)
     for name in ("one", "two"):
         (workspace / name).mkdir()
@@ -104,5 +105,6 @@ def test_the_page_names_every_option_of_the_table_of_results():
 
     rows = re.findall(r"^\| (`.+?`) \| ", PAGE, re.MULTILINE)
     named = {word for row in rows for word in re.findall(r"`(\w+)`", row)}
-    known = {*dir(halocline.Task), *inspect.signature(halocline.Result).parameters, *dir(halocline.Result)}
+    kit = {*dir(fixtures), *halocline.testing._MODULES}
+    known = kit | {*dir(halocline.Task), *inspect.signature(halocline.Result).parameters, *dir(halocline.Result)}
     assert named - known == set()

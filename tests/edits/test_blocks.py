@@ -19,6 +19,7 @@ ONE = Edit(1, ("old",), ("new",))
         "------- SEARCH  \nold\n======= \nnew\n+++++++ REPLACE\t",
         "------- SEARCH\r\nold\r\n=======\r\nnew\r\n+++++++ REPLACE\r\n",
         "```\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n```",
+        "SEARCH\nold\n=======\nnew\n+++++++ REPLACE",
         "\n\n------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n\n",
     ],
 )

@@ -18,7 +18,7 @@ from halocline.store.mcp import servers as mcp_files
 from halocline.store.permissions.instruction_switches import RuleSwitches
 from halocline.store.secrets.store import SecretStore
 from halocline.files.durable import write_whole
-from halocline.testing.power import Disk
+from tests.crashes.disk import Disk
 
 home, place = map(Path, sys.argv[1:])
 disk = Disk(home)

@@ -14,6 +14,7 @@ import pytest
 from tests.hosts.chromium import FOUND, User, needs_chromium, new_browser
 from tests.hosts.site import Site
 from tests.net.certificates import PAST, Authority
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.hosts.browser.discovery import QUIET
 from halocline.hosts.browser.proxy import BrowserGate
@@ -21,7 +22,6 @@ from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for
 from halocline.protocol.errors import ToolFailure
-from halocline.testing.proxy_server import ProxyServer
 
 pytestmark = needs_chromium
 

@@ -1,11 +1,11 @@
 import pytest
 from tests.net.raw_server import EMPTY, read_request, serving
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.hosts.web.fetch import LocalWeb
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for
 from halocline.protocol.errors import ToolFailure
-from halocline.testing.proxy_server import ProxyServer
 
 
 async def test_the_address_that_was_judged_is_connected_to_and_not_the_name():

@@ -1,5 +1,6 @@
 import pytest
 from tests.journeys.soundness import assert_sound
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.context.notes.answer_schema import SOURCE
@@ -12,7 +13,6 @@ from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
 from halocline.surfaces.rows.fold import rows_of
 from halocline.task.governor import GO_ON
-from halocline.testing.model_server import ModelServer
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 WRONG, RIGHT = Turn(text='{"n": "one"}'), Turn(text='{"n": 1}')

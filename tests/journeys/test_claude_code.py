@@ -13,13 +13,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer
 
 from halocline.context.user_files.agents import found_agents
 from halocline.context.user_files.skills import found_skills
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note
 from halocline.providers.scripted.model import Turn
-from halocline.testing.model_server import ModelServer
 
 CLAUDE = os.environ.get("HALOCLINE_CLAUDE_CODE") or shutil.which("claude")
 pytestmark = [

@@ -16,7 +16,7 @@ from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
-from halocline.providers.scripted.script import load_turns
+from halocline.providers.scripted.script import load_script
 from halocline.store.blobs import DiskBlobs
 from halocline.surfaces.acp.replay import list_standing
 from halocline.surfaces.rows.fold import rows_of
@@ -111,7 +111,7 @@ def whole_lines(data):
 
 
 async def carry_on(journey, script):
-    return await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_turns(script)))
+    return await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_script(script).turns))
 
 
 def possible_contents(journey):

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.journeys.soundness import assert_sound
 from tests.samples import choose
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -17,7 +18,6 @@ from halocline.providers.scripted.model import Call, Fault, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 DONE = Turn(text="done")
 ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)

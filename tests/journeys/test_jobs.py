@@ -12,7 +12,7 @@ from tests.journeys.test_crashes import halo
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.providers.scripted.model import Call, Turn
-from halocline.providers.scripted.script import load_turns
+from halocline.providers.scripted.script import load_script
 from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
@@ -162,7 +162,7 @@ expect = "job-1 ({background[:40]}"
             await asyncio.sleep(0.02)
     (log,) = journey.home.tasks.glob(f"*/{codec.LOG_NAME}")
     journey.task = log.parent.name
-    await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_turns(script)))
+    await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_script(script).turns))
     (told,) = [event for event in journey.logged if isinstance(event, ev.JobsReported)]
     assert "is gone: it ended when Halocline was closed." in told.content[0].text
     assert "Commands start in the workspace again" in told.content[0].text

@@ -5,11 +5,11 @@ import os
 
 import pytest
 from tests.mcp.http import server, serving
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note, UserMessage
 from halocline.providers.scripted.model import Call, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 DONE = Turn(text="done")
 ADD = Turn(calls=(Call("web__add", {"a": 2, "b": 3}, id="c1"),))

@@ -5,11 +5,11 @@ import json
 import pytest
 from tests.journeys.test_refused_pictures import Visit
 from tests.providers.markup import spoken
+from tests.servers.model_server import ModelServer, Refusal
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
-from halocline.testing.model_server import ModelServer, Refusal
 
 REFUSALS = [
     (400, {"error": "registry.ollama.ai/library/x does not support tools"}),

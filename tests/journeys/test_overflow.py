@@ -5,6 +5,7 @@ from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
 from tests.providers.markup import spoken
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -16,7 +17,6 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.sections import CompactionSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 LINES = [f"line {number} of a file that is read again and again" for number in range(120)]
 STEPS = 60

@@ -5,6 +5,7 @@ from itertools import pairwise
 import msgspec
 from tests.journeys.conftest import LONGEST, NO_SERVERS
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS, unmarked
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -14,7 +15,6 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 STEPS = 200
 

@@ -19,6 +19,10 @@ from tests.conformance.test_model_port import FAMILIES
 from tests.journeys.conftest import YOLO, Journey, _no_wait
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, endpoint
+from tests.servers.gemini_format import GeminiFormat
+from tests.servers.ollama_format import OllamaFormat
+from tests.servers.responses_format import ResponsesFormat
+from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat
 
 from halocline.client.tasks import Client
 from halocline.net.network import Network
@@ -32,10 +36,6 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller
 from halocline.store.settings.sections import McpSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.gemini_format import GeminiFormat
-from halocline.testing.ollama_format import OllamaFormat
-from halocline.testing.responses_format import ResponsesFormat
-from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat
 
 FORMATS: dict[str, Any] = {
     "anthropic": AnthropicFormat(),

@@ -7,6 +7,7 @@ import pytest
 from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_wire import KEYS, MODELS
+from tests.servers.model_server import ModelServer, Refusal
 
 from halocline.client.tasks import Client
 from halocline.context.compaction.view import build_view
@@ -17,7 +18,6 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer, Refusal
 
 FAMILIES = [family for family in MODELS if not family.startswith("azure")]
 READS = [Turn(calls=(Call("read_file", {"path": "a.png"}),)), Turn(text="I cannot see it."), Turn(text="Gone on.")]

@@ -8,6 +8,7 @@ from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_mcp import servers as servers
 from tests.journeys.test_wire import KEYS, MODELS
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -18,7 +19,6 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.sections import McpSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 WORDS = [
     ("anthropic", "tools.{at}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"),

@@ -42,6 +42,16 @@ async def test_the_golden_recording_replays_event_by_event_and_request_by_reques
     assert (done.steps, done.requests, done.events) == (4, 4, done.recorded_events)
 
 
+@pytest.mark.slow
+async def test_a_recording_that_was_cut_anywhere_is_the_same_and_says_where_it_is_unfinished(journey):
+    whole = read_recording(GOLDEN)
+    for count in range(1, len(whole.events) + 1):
+        events = whole.events[:count]
+        done = await again(journey, Recording(events, whole.requests))
+        turns = [type(event) for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
+        assert (done.same, done.unfinished) == (True, turns[-1:] == [ev.TurnStarted]), (count, done.differences)
+
+
 async def test_a_recording_replays_with_real_tools_in_a_copy_of_the_project(journey, tmp_path):
     recording = await repair(journey, tmp_path / "r")
     copy = tmp_path / "copy"

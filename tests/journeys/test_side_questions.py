@@ -4,6 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -15,7 +16,6 @@ from halocline.providers.scripted.script import Call
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 USED = Usage(input=900, output=30)
 

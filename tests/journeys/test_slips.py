@@ -1,4 +1,5 @@
 import pytest
+from tests.servers.model_server import Call, ModelServer, Turn
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -8,7 +9,6 @@ from halocline.providers.scripted import model as script
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 EDITS = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)
 ESCAPED, PLAIN = "if (a &lt; b &amp;&amp; c) {}\n", "if (a < b && c) {}\n"

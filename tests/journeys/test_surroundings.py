@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from tests.journeys.test_wire import play
+from tests.providers.markup import spoken
 
 from halocline.context.notes.folder import REPLACED, TOLD
 from halocline.context.system_prompt.environment import PLAN, SWITCHED
@@ -89,3 +90,16 @@ async def test_a_small_window_gets_the_compact_prompt_and_fewer_tools(journey):
     small, fewer = await offered(context_window=32_768)
     assert small < 0.7 * full
     assert fewer < every
+
+
+@pytest.mark.parametrize("text_tools", [(), ("*",)])
+async def test_with_the_compact_prompt_an_edit_is_an_old_and_a_new_text(journey, text_tools):
+    (journey.workspace / "a.py").write_text("if x:\n    y = 30\n")
+    change = {"path": "a.py", "old_text": "    y = 30\n", "new_text": "    y = 60\n"}
+    calls = (Call("read_file", {"path": "a.py"}), Call("replace_in_file", change))
+    turns = [*(Turn(calls=(call,)) for call in calls), Turn(text="Done.")]
+    said = [spoken(turn) for turn in turns] if text_tools else turns
+    requests = await play(journey, "openai", turns=said, model="openai/x", context_window=32_768, text_tools=text_tools)
+    assert (journey.workspace / "a.py").read_text() == "if x:\n    y = 60\n"
+    offered = str(requests[0].body)
+    assert ("old_text" in offered, "SEARCH" in offered) == (True, False)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 from tests.journeys.soundness import assert_sound
 from tests.providers.markup import markup, spoken
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -22,7 +23,6 @@ from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.model_habits import ModelHabits
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 NAME = "ollama/llama3:8b"
 ONE_BY_ONE = (

@@ -3,6 +3,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -12,7 +13,6 @@ from halocline.providers.scripted.model import Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 MODELS = {
     "anthropic": "anthropic/claude-sonnet-5-5",

@@ -4,13 +4,13 @@ import ssl
 import pytest
 from tests.net.certificates import Authority
 from tests.net.raw_server import EMPTY, read_request, serving
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.net.address import Address, address_of
 from halocline.net.http import HttpClient
 from halocline.net.network import Network
 from halocline.net.proxies import proxy_for
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.testing.proxy_server import ProxyServer
 
 MODELS = "https://models.example"
 TARGET = "models.example:443"

@@ -85,3 +85,23 @@ def test_output_without_colors_is_sent_once() -> None:
 def test_outputs_that_follow_each_other_keep_their_colors() -> None:
     one, other = ToolCallProgressed("c", "a"), ToolCallProgressed.of("c", "\x1b[31mb", str)
     assert one.joined(other) == ToolCallProgressed("c", "ab", "a\x1b[31mb\x1b[0m")
+
+
+DRAWN = {
+    "longer redraw": ("10%\r100%\n", "100%\n"),
+    "shorter redraw": ("full line\rtw\n", "twll line\n"),
+    "redraw that erases": ("full line\r\x1b[Ktw\n", "tw\n"),
+    "line erased at its end": ("full line\x1b[2K\rtw\n", "tw\n"),
+    "CR at the end": ("50%\r100%\r", "100%"),
+    "ends of lines of Windows": ("one\r\ntwo\r\n", "one\ntwo\n"),
+    "several CR": ("ab\r\r\ncd\r  ", "ab\n  "),
+    "backspaces": ("abc\b\bX\n", "aXc\n"),
+    "overstruck letters of a manual": ("N\bNA\bA\n", "NA\n"),
+    "moves to the right and to a column": ("a\x1b[3Cb\x1b[1Gz\r\n", "z   b\n"),
+    "moves that lead far away": ("a\r\x1b[9999Cb", "a" + " " * 200 + "b"),
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), DRAWN.values(), ids=DRAWN)
+def test_a_line_that_is_drawn_again_shows_what_a_terminal_shows(text: str, shown: str) -> None:
+    assert plain_output(text) == plain_output(colored_output(text)) == shown

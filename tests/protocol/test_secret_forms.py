@@ -172,6 +172,14 @@ WRITTEN = {
     "option": (f"mytool --token {some(40)} run", some(40)),
     "option with =": (f"mytool --api-key={some(40)}", some(40)),
     "docker run": (f"docker run -e POSTGRES_PASSWORD={PASSWORD} postgres", PASSWORD),
+    "a person's password in yaml": ("DB_PASSWORD: hunter2hunter2", "hunter2hunter2"),
+    "a person's password in small letters": ("db:\n  password: hunter22\n  host: x", "hunter22"),
+    "a person's password with one number": ("REDIS_PASSWORD: sunshine1", "sunshine1"),
+    "a person's password in env": ("export DB_PASSWORD=hunter22", "hunter22"),
+    "a person's password before a comment": ("DB_PASSWORD: hunter-22x # changed", "hunter-22x"),
+    "a person's password in properties": ("db.password=hunter22", "hunter22"),
+    "a person's password in toml": ('password = "hunter22"', "hunter22"),
+    "a person's password in an address": ("postgres://me:hunter22@db/x", "hunter22"),
     "compose": (f"    - MYSQL_ROOT_PASSWORD={PASSWORD}", PASSWORD),
     "docker config": (
         json.dumps({"auths": {"x": {"auth": base64.b64encode(b"ada:c0rrect horse").decode()}}}),
@@ -276,6 +284,9 @@ ORDINARY = {
     "keys that are no secrets": f"primary_key: {SHA}\ncache-key: {SHA}\nsort_key={UUID}\nhotkey: ctrl+shift+k1",
     "names of keys": "openai_key: str\nstripe_key = config.stripe_key2\nazure_key = load_key1(path)\nAES_KEY_SIZE = 16",
     "near a token": "AKIAX, AKIA_1234567890123456, ACdc, AC/DC, vcp_table, SKU-1234, MyClass.GetIt.Xylophone",
+    "settings without a secret": "DB_PASSWORD: ${DB_PASSWORD}\npassword: changeme1\nPASSWORD=password12\npwd: /a/ada22",
+    "values named like passwords": "password: value12,\npassword: sha256\npassword: userInput12\nlet password = in12;",
+    "prose with a password": "the password: hunter22 is no longer used\nuse password hunter22 there",
     "types": "password: Optional[str1] = None\ntoken: Token2\nsecret: SecretStr2 = Field(...)",
 }
 

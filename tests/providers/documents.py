@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
+from tests.servers.server_connection import ClientGone, ReceivedRequest, ServerConnection
 
 
 class Documents:

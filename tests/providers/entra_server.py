@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs, urlsplit
 
-from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
+from tests.servers.server_connection import ClientGone, ReceivedRequest, ServerConnection
 
 TENANT, CLIENT, SECRET = "11111111-2222-3333-4444-555555555555", "client-id", "client-secret"
 SCOPE = "https://cognitiveservices.azure.com/.default"

@@ -4,6 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, request
+from tests.servers.model_server import ModelServer, Turn
 
 from halocline.ports.model import Request
 from halocline.providers.anthropic import request as anthropic
@@ -16,7 +17,6 @@ from halocline.providers.openai_responses import request as openai_responses
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.response_format import is_strict, native_schema
 from halocline.providers.text_tools.prompt import TextPrompt
-from halocline.testing.model_server import ModelServer, Turn
 
 OPENAI = endpoint("openai", "gpt-5.6")
 TEXT = {"type": "string"}

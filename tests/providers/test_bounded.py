@@ -6,6 +6,7 @@ import json
 import pytest
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, usage_of
+from tests.servers.model_server import Call, ModelServer, Turn
 
 from halocline.net.http import HttpClient
 from halocline.net.network import Network
@@ -16,7 +17,6 @@ from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.resolve import build_client, with_bounds
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 PATIENT = Network(first_byte_timeout=600.0, stall_timeout=600.0)
 ASKED = Request(model="near/m", system="", messages=(UserMessage((Text("go"),)),), tools=())

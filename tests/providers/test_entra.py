@@ -15,6 +15,8 @@ from tests.net.certificates import Authority
 from tests.net.raw_server import read_request, serving
 from tests.providers.entra_server import CLIENT, HEADER, SCOPE, SECRET, TENANT, TokenServer, token_name, token_server
 from tests.providers.streams import collected, text_of
+from tests.servers.model_server import ModelServer, Turn
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -25,8 +27,6 @@ from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 pytestmark = pytest.mark.slow
 FIRST = f"Bearer {token_name(1)}"

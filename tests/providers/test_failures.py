@@ -158,3 +158,24 @@ def test_the_wait_may_stand_in_the_body() -> None:
     body = QUOTA_USED_UP.format("RequestsPerMinute").encode()
     assert classify_refusal(429, body, {}, endpoint("gemini")).retry_after == 34.5
     assert classify_refusal(429, body, {"retry-after": "0"}, endpoint("gemini")).retry_after == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "said"),
+    [
+        ("http://h:1", b'{"detail":"Not Found"}', ("has nothing for models at http://h:1", "/v1 at its end")),
+        ("http://h:1/v1", b"404 page not found", ("has nothing for models at http://h:1/v1", "base URL")),
+        ("http://h:1/v1", b'{"error":"model m9 not found"}', ("has no model", "-m")),
+    ],
+)
+def test_an_address_where_nothing_is_and_a_model_that_is_not_there_are_told_apart(url, body, said) -> None:
+    error = classify_refusal(404, body, {}, endpoint("openai-compatible", base_url=url))
+    assert (said[0] in error.text, said[1] in error.hint) == (True, True)
+
+
+def test_of_a_local_server_with_a_small_window_it_is_said_how_to_give_it_a_larger_one() -> None:
+    body = b'{"error":{"code":400,"message":"the request exceeds the available context size"}}'
+    assert "-c 16384" in classify_refusal(400, body, {}, endpoint("llamacpp")).hint
+    assert (
+        "-c 16384" not in classify_refusal(400, b"maximum context length is 8192 tokens", {}, endpoint("openai")).hint
+    )

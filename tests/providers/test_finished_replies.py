@@ -17,6 +17,10 @@ from tests.providers.streams import (
     translated,
     usage_of,
 )
+from tests.servers.gemini_format import GeminiFormat
+from tests.servers.ollama_format import OllamaFormat
+from tests.servers.responses_format import ResponsesFormat
+from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat
 
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -27,10 +31,6 @@ from halocline.providers.ollama import request as ollama, stream as ollama_strea
 from halocline.providers.openai_chat import request as chat, stream as chat_stream
 from halocline.providers.openai_responses import request as responses, stream as responses_stream
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.gemini_format import GeminiFormat
-from halocline.testing.ollama_format import OllamaFormat
-from halocline.testing.responses_format import ResponsesFormat
-from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat
 
 TURN = Turn(
     thinking="I look.",

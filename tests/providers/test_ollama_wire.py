@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from tests.providers.documents import documents
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of
+from tests.servers.model_server import ModelServer, Turn
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -28,7 +29,6 @@ from halocline.providers.ollama.request import Encoder, Ollama, to_wire
 from halocline.providers.ollama.stream import FromWire
 from halocline.providers.ollama.window import USUAL, choose_window
 from halocline.providers.thinking import list_levels
-from halocline.testing.model_server import ModelServer, Turn
 
 NAME = "qwen3:8b"
 

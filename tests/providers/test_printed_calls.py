@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.net.raw_server import STREAM_HEAD, read_request, serving
 from tests.providers.markup import TOOLS, markup
+from tests.providers.printed_forms import LEFT_OUT, PARSERS, PRINTED, READ
 from tests.providers.streams import MemoryBlobs, collected, endpoint, message_of, request, text_of
 
 from halocline.ports.model import Request
@@ -28,85 +29,6 @@ from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.text_tools.model import TextProtocol
 from halocline.providers.text_tools.printed_calls import read_printed
 
-READ = markup("read_file", path="a.py")
-PRINTED = {
-    "tags": READ,
-    "tags in a fence": f"```xml\n{READ}\n```",
-    "tags in a wrapper": f"<function_calls>\n{READ}\n</function_calls>\n",
-    "an invocation": '<invoke name="read_file"><parameter name="path">a.py</parameter></invoke>\n</function_calls>',
-    "a function": "<function=read_file><parameter=path>a.py</parameter></function>",
-    "an object in a wrapper": '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.py"}}\n</tool_call>',
-    "a list behind a marker": '[TOOL_CALLS] [{"name": "read_file", "arguments": {"path": "a.py"}}]',
-    "special tokens": '<｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n{"path": "a.py"}<｜tool▁calls▁end｜>',
-    "Kimi's section": (
-        "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>"
-        '{"path": "a.py"}<|tool_call_end|><|tool_calls_section_end|>'
-    ),
-    "Kimi's call": '<|tool_call_begin|>read_file:12<|tool_call_argument_begin|>{"path": "a.py"}<|tool_call_end|>',
-    "GLM's arguments": ("<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a.py</arg_value>\n</tool_call>"),
-    "Harmony": '<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{"path": "a.py"}<|call|>',
-    "Harmony's header first": (
-        '<|start|>assistant to=functions.read_file<|channel|>commentary json<|message|>{"path": "a.py"}'
-    ),
-    "a bare object": '{"name": "read_file", "arguments": {"path": "a.py"}}',
-    "a bare object over several lines": '{\n  "tool": "read_file",\n  "parameters": {\n    "path": "a.py"\n  }\n}',
-    "a bare object in a fence": '```json\n{"name": "read_file", "arguments": {"path": "a.py"}}\n```',
-    "a function object": (
-        '{"type": "function", "function": {"name": "read_file", "arguments": "{\\"path\\": \\"a.py\\"}"}}'
-    ),
-    "a list of objects": '[{"name": "read_file", "arguments": {"path": "a.py"}}]',
-    "Qwen Coder's function": (
-        "<tool_call>\n<function=read_file>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>"
-    ),
-    "Llama's function": '<function=read_file>{"path": "a.py"}</function>',
-    "Llama's tag": '<|python_tag|>{"name": "read_file", "parameters": {"path": "a.py"}}<|eom_id|>',
-    "Llama 4's list": '[read_file(path="a.py")]',
-    "LFM's list": '<|tool_call_start|>[read_file(path="a.py")]<|tool_call_end|>',
-    "Gemma's code": '```tool_code\nprint(default_api.read_file(path="a.py"))\n```',
-    "plain Python": "read_file(path='a.py')",
-    "plain Python with an object": 'read_file({"path": "a.py"})',
-    "plain Python with a text": 'read_file("a.py")',
-    "Mistral's name": '[TOOL_CALLS]read_file{"path": "a.py"}',
-    "Mistral's arguments": '[TOOL_CALLS]read_file[ARGS]{"path": "a.py"}</s>',
-    "Mistral's id": '[TOOL_CALLS]read_file[CALL_ID]abc123456[ARGS]{"path": "a.py"}',
-    "DeepSeek 3": (
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n"
-        '```json\n{"path": "a.py"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
-    ),
-    "DeepSeek 3.1": (
-        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read_file<｜tool▁sep｜>{"path": "a.py"}'
-        "<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>"
-    ),
-    "DeepSeek 3.2": (
-        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="read_file">\n<｜DSML｜parameter name="path" string="true">a.py'
-        "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"
-    ),
-    "MiniMax": (
-        '<minimax:tool_call>\n<invoke name="read_file">\n<parameter name="path">a.py</parameter>\n</invoke>\n'
-        "</minimax:tool_call>"
-    ),
-    "Seed": ("<seed:tool_call><function=read_file><parameter=path>a.py</parameter></function></seed:tool_call>"),
-    "Granite": '<|tool_call|>[{"name": "read_file", "arguments": {"path": "a.py"}}]',
-    "Phi": (
-        '<|tool_call|>[{"type": "function", "function": {"name": "read_file", "arguments": {"path": "a.py"}}}]'
-        "<|/tool_call|>"
-    ),
-    "Command R": (
-        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "read_file", "parameters": {"path": "a.py"}}]'
-        "<|END_ACTION|>"
-    ),
-    "Nemotron": '<TOOLCALL>[{"name": "read_file", "arguments": {"path": "a.py"}}]</TOOLCALL>',
-    "InternLM": '<|action_start|><|plugin|>{"name": "read_file", "parameters": {"path": "a.py"}}<|action_end|>',
-    "Functionary": '>>>read_file\n{"path": "a.py"}',
-    "ReAct": 'Action: read_file\nAction Input: {"path": "a.py"}',
-    "an action object": '```json\n{"action": "read_file", "action_input": {"path": "a.py"}}\n```',
-    "a name before the object": 'read_file\n```json\n{"path": "a.py"}\n```',
-    "a flat object": '{"tool": "read_file", "path": "a.py"}',
-    "an object by its tool": '{"read_file": {"path": "a.py"}}',
-    "single quotes": "{'name': 'read_file', 'arguments': {'path': 'a.py'}}",
-    "LM Studio's request": '[TOOL_REQUEST]{"name": "read_file", "arguments": {"path": "a.py"}}[END_TOOL_REQUEST]',
-    "an object with its id": '{"id": "c1", "name": "read_file", "arguments": {"path": "a.py"}}',
-}
 TALKED_ABOUT = {
     "words": "I read a.py.",
     "words in brackets": "See <https://example.org>",
@@ -166,6 +88,12 @@ async def test_a_printed_call_is_that_call_and_no_text(text: str) -> None:
     assert (call.name, dict(call.arguments), call.malformed, said) == ("read_file", {"path": "a.py"}, "", "I look.")
 
 
+def test_every_form_that_a_servers_parser_reads_is_read_or_left_out_by_name() -> None:
+    forms = {form for parsers in PARSERS.values() for form in parsers.values()}
+    assert forms <= PRINTED.keys() | LEFT_OUT.keys()
+    assert LEFT_OUT.keys() <= forms
+
+
 @pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
 async def test_what_is_printed_word_for_word_in_a_result_is_a_quotation(text: str) -> None:
     lines = "\n".join(f"{number:>3} | {line}" for number, line in enumerate(text.splitlines(), start=1))
@@ -187,6 +115,25 @@ async def test_a_printed_call_that_does_not_decode_is_a_malformed_one(text: str)
 @pytest.mark.parametrize("text", TALKED_ABOUT.values(), ids=TALKED_ABOUT)
 async def test_markup_that_is_only_talked_about_is_left_alone(text: str) -> None:
     assert await reply_to(text) == ((), text)
+
+
+@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "<tool_call>\n{}\n</tool_call>"])
+async def test_a_reply_that_is_only_a_call_of_a_tool_that_is_not_there_is_that_call_until_it_is_said_again(
+    form: str,
+) -> None:
+    text = form.replace("{}", '{"name": "rename_file", "arguments": {"path": "a.py", "to": "b.py"}}')
+    calls, said = await reply_to(text)
+    assert [(call.name, call.arguments, said) for call in calls] == [
+        ("rename_file", {"path": "a.py", "to": "b.py"}, "")
+    ]
+    again = (AssistantMessage(calls, "scripted/script"), ToolResult(calls[0].id, (Text("There is no such tool."),)))
+    assert await reply_to(text, request(UserMessage((Text("Go"),)), *again, tools=TOOLS)) == ((), text)
+    assert await reply_to(f"An example:\n{text}") == ((), f"An example:\n{text}")
+
+
+async def test_what_a_model_makes_up_for_a_result_is_dropped() -> None:
+    (call,), said = await reply_to(f"{PRINTED['ReAct']}\nObservation: it is empty\nThought: Done.")
+    assert (call.arguments, said) == ({"path": "a.py"}, "")
 
 
 async def test_a_call_without_arguments_is_no_quotation_of_its_tools_name() -> None:

@@ -9,8 +9,9 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from tests.providers.markup import TOOLS, markup
+from tests.providers.printed_forms import PRINTED
 from tests.providers.streams import collected, message_of, request
-from tests.providers.test_printed_calls import PRINTED, reply_to
+from tests.providers.test_printed_calls import reply_to
 from tests.tables import for_each
 
 from halocline.ports.model import Request

@@ -5,6 +5,10 @@ import pytest
 from msgspec.structs import replace
 from tests.net.raw_server import read_request, serving
 from tests.providers.streams import MemoryBlobs, collected, message_of, request
+from tests.servers.gemini_format import GeminiFormat
+from tests.servers.model_server import ModelServer, Refusal
+from tests.servers.responses_format import ResponsesFormat
+from tests.servers.wire_formats import OpenAIFormat
 
 from halocline.net.network import DIRECT
 from halocline.ports.tool import ToolSpec
@@ -18,10 +22,6 @@ from halocline.providers.ollama.request import Ollama
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.scripted.model import Turn
-from halocline.testing.gemini_format import GeminiFormat
-from halocline.testing.model_server import ModelServer, Refusal
-from halocline.testing.responses_format import ResponsesFormat
-from halocline.testing.wire_formats import OpenAIFormat
 
 FAMILIES = {
     "openai": (OpenAIChat, "gpt-5.6"),

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, only, request
+from tests.servers.model_server import ModelServer, Refusal
 
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.errors import ModelError
@@ -15,7 +16,6 @@ from halocline.providers.gemini.request import Gemini
 from halocline.providers.openai_chat.request import OpenAIChat
 from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.scripted.model import Turn
-from halocline.testing.model_server import ModelServer, Refusal
 
 FAMILIES = {
     "openai": OpenAIChat,

@@ -12,6 +12,7 @@ from tests.providers.streams import (
     translated,
     usage_of,
 )
+from tests.servers.model_server import Call, ModelServer, Turn
 
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
@@ -28,7 +29,6 @@ from halocline.protocol.messages import (
 )
 from halocline.providers.openai_responses.request import OpenAIResponses, encode_messages, to_wire
 from halocline.providers.openai_responses.stream import FromWire
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 ENDPOINT = endpoint("openai", "gpt-5.6")
 RAW = '{"type":"reasoning", "id":"rs_1","encrypted_content":"c2Vj","summary":[],"x":1.50}'

@@ -8,13 +8,13 @@ from tests.conformance.service_keys import service_key
 from tests.net.raw_server import serving
 from tests.providers.documents import documents
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of
+from tests.servers.model_server import ModelServer, Turn
+from tests.servers.sap_format import SECRET, TOKEN
 
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
 from halocline.providers.model_list import ModelDirectory
 from halocline.providers.sap.request import SapAiCore, shield_marks
-from halocline.testing.model_server import ModelServer, Turn
-from halocline.testing.sap_format import SECRET, TOKEN
 
 LIST = "/v2/lm/deployments?scenarioId=orchestration&status=RUNNING"
 

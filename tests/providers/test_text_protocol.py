@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from tests.providers.markup import TOOLS, markup
 from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, message_of, request, text_of
+from tests.servers.model_server import ModelServer
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -23,7 +24,6 @@ from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
 from halocline.providers.text_tools.model import TextProtocol
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.wrappers.retry import Retrying
-from halocline.testing.model_server import ModelServer
 
 LOOK = ToolCall("look", "read_file", {"path": "a.py", "start_line": 3})
 WRITE = ToolCall("write", "write_to_file", {"path": "a", "content": "x\n"})
@@ -66,6 +66,15 @@ def test_the_system_prompt_describes_every_tool_and_parameter() -> None:
         for name, field in spec.schema["properties"].items():
             assert f"- {name} ({field['type']}, " in system
             assert field["description"] in system
+
+
+async def test_what_stands_for_a_value_in_a_description_is_no_value_of_an_optional_parameter() -> None:
+    for sign in ("…", "..."):
+        text = f"<search_files><regex>double</regex><path>{sign}</path><context>\n{sign}\n</context></search_files>"
+        (call,) = message_of(
+            await collected(TextProtocol(Scripted([Turn(text=text)])), request(tools=TOOLS))
+        ).tool_calls
+        assert (call.arguments, call.malformed) == ({"regex": "double"}, "")
 
 
 def test_without_tools_nothing_is_added() -> None:

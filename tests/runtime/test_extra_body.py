@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 
 from halocline.ports.model import Request
 from halocline.protocol.errors import UsageError
@@ -16,7 +17,6 @@ from halocline.runtime.models.resolve import open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer, Turn
 
 FAMILIES = {"anthropic/m": "anthropic", "gemini/m": "gemini", "openai-responses/m": "openai", "openrouter/m": "openai"}
 

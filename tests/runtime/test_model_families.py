@@ -1,5 +1,7 @@
 import pytest
 from tests.providers.streams import collected
+from tests.servers.model_server import ModelServer, Turn
+from tests.servers.proxy_server import ProxyServer
 
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.anthropic.request import Anthropic
@@ -18,8 +20,6 @@ from halocline.runtime.models.resolve import open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 
 def given(tmp_path):

@@ -1,11 +1,13 @@
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Mode
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.store.paths import Home
+from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
 
@@ -63,3 +65,35 @@ async def test_the_model_of_plan_mode_and_fallbacks_may_be_written_so_too(tmp_pa
     assert model.name in ("openai/gpt-5.1", "openai/gpt-5.2")
     assert await assembly.names("") == {Mode.ACT: "openai/gpt-5.1", Mode.PLAN: "openai/gpt-5.2"}
     await model.close()
+
+
+LISTED = ["qwen3-8b", "qwen/qwen3-30b", "llama3:latest", "gpt-5.1"]
+
+
+@pytest.mark.parametrize("named", ["qwen3-8b", "qwen/qwen3-30b", "llama3", "gpt-5.1"])
+@pytest.mark.parametrize("how", ["base_url", "providers"])
+async def test_a_name_is_looked_up_at_the_server_that_was_set_up(tmp_path: Path, named: str, how: str) -> None:
+    async with ModelServer(models=LISTED) as server:
+        url = server.url("openai")
+        given = (
+            {"base_url": url}
+            if how == "base_url"
+            else {"providers": {"mine": Provider(base_url=url, family="openai_chat")}}
+        )
+        full = await name(tmp_path, named, OPENAI, **given)
+    provider = "openai-compatible" if how == "base_url" else "mine"
+    assert full in (f"{provider}/{named}", f"{provider}/{named}:latest")
+
+
+async def test_a_name_that_the_only_server_does_not_list_is_said_to_be_missing_there(tmp_path: Path) -> None:
+    async with ModelServer(models=LISTED) as server:
+        with pytest.raises(UsageError) as refused:
+            await name(tmp_path, "qwen9", {}, base_url=server.url("openai"))
+    assert "has no model 'qwen9'" in refused.value.text
+    assert "qwen3-8b" in refused.value.hint
+
+
+async def test_a_server_that_lists_nothing_is_given_the_name(tmp_path: Path) -> None:
+    async with ModelServer(models=None) as server:
+        full = await name(tmp_path, "qwen9", {}, base_url=server.url("openai"))
+    assert full == "openai-compatible/qwen9"

@@ -1,4 +1,5 @@
 import pytest
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd, events as ev
@@ -11,7 +12,6 @@ from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 

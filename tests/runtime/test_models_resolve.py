@@ -1,5 +1,6 @@
 import pytest
 from tests.providers.documents import documents
+from tests.servers.model_server import ModelServer
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.secret import Secret
@@ -16,7 +17,6 @@ from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.provider_settings import Price, Provider
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import ModelServer
 
 
 @pytest.fixture

@@ -2,7 +2,18 @@ import pytest
 
 from halocline.testing import fixtures
 
-halocline_home, workspace, scripted = fixtures.halocline_home, fixtures.workspace, fixtures.scripted
+halocline_home, halocline_workspace = fixtures.halocline_home, fixtures.halocline_workspace
+halocline_model = fixtures.halocline_model
+
+
+@pytest.fixture
+def workspace(halocline_workspace):
+    return halocline_workspace
+
+
+@pytest.fixture
+def scripted(halocline_model):
+    return halocline_model
 
 
 @pytest.fixture(autouse=True)

@@ -686,6 +686,7 @@ async def test_a_call_that_dies_with_its_process_is_closed_and_the_task_goes_on(
     first = subprocess.run([sys.executable, program], cwd=workspace, capture_output=True, text=True, env=os.environ)
     assert first.returncode == -signal.SIGKILL, first.stderr
     task = first.stdout.strip()
+    assert await replay(task) == ("Its log ends in the middle of a turn.",)
     second = subprocess.run([sys.executable, program, task], cwd=workspace, capture_output=True, text=True)
     assert second.stdout.split() == [task, "done"], second.stderr
     async with halocline.open(resume=task, model=scripted("x")) as opened:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.architecture.sources import SOURCE
+from tests.servers.model_server import ModelServer
 
 from halocline.client.tasks import Client
 from halocline.protocol.errors import UsageError
@@ -22,7 +23,6 @@ from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.load import load_settings
 from halocline.surfaces.slash.models import complete_model
-from halocline.testing.model_server import ModelServer
 
 KEY = "sk-1234567890abcdef1234"
 ASKERS = {

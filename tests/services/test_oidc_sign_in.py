@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.providers.documents import documents
 from tests.providers.oidc_server import CLIENT, Company, company
 from tests.providers.streams import collected, text_of
+from tests.servers.model_server import Fault, ModelServer, Turn
 
 from halocline.net.http import HttpClient
 from halocline.ports.model import Model
@@ -27,7 +28,6 @@ from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.provider_settings import Provider, ProviderSignIn
 from halocline.store.settings.settings import Settings
-from halocline.testing.model_server import Fault, ModelServer, Turn
 
 
 class Work:

@@ -1,6 +1,7 @@
 """Each surface lets a person leave out some files of a patch; that of the page: its own tests."""
 
 import pytest
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin as begin_session, connect, flags, prompt
 from tests.surfaces.cli.halo_process import Halo, call
 from tests.surfaces.cli.live.conftest import Open, open_terminal
@@ -9,7 +10,6 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Diff, ToolKind
 from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.cli.mcp.serve_forms import answer_to, form_of, types
-from halocline.testing.model_server import ModelServer
 
 __all__ = ["open_terminal"]
 

@@ -2,12 +2,12 @@ import asyncio
 
 import pytest
 from msgspec.structs import replace
+from tests.servers.model_server import ModelServer
 
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 from halocline.protocol.state.turn import AnswerState
 from halocline.task.structured_answer import check_answer, judge_answer, schema_problem
-from halocline.testing.model_server import ModelServer
 
 SCHEMA = {
     "type": "object",

@@ -2,10 +2,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.conformance.memory_files import MemoryFiles
 
 from halocline.ports.host import FileWrite
 from halocline.task.calls.held_files import HeldFiles
-from halocline.testing.memory_host import MemoryFiles
 
 PLACE = Path("/w/a.txt")
 

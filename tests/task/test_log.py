@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -276,6 +277,26 @@ async def test_a_sync_that_comes_first_leaves_nothing_to_do_ahead(log):
     await log.sync()
     await asyncio.sleep(0.05)
     assert tries == [1]
+
+
+@pytest.mark.parametrize("waits", [0, 0.02])
+async def test_nothing_is_synced_ahead_of_a_log_that_is_closed_and_no_failure_is_left_behind(tmp_path, waits):
+    loop, left, tries = asyncio.get_running_loop(), [], []
+    loop.set_exception_handler(lambda loop, context: left.append(context["message"]))
+
+    def fail():
+        tries.append(1)
+        raise OSError("the disk is full")
+
+    log = Log(tmp_path / "t", "t")
+    log.refers_to(fail)
+    log.sync_ahead()
+    await asyncio.sleep(waits)
+    log.close()
+    tried = len(tries)
+    await asyncio.sleep(0.05)
+    gc.collect()
+    assert (len(tries), left) == (tried, [])
 
 
 async def test_who_subscribes_after_the_end_is_told_of_it():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.edits.encodings import WIDE, decode_exactly, find_codec, find_own_declaration, guess_encoding
+from halocline.files.encodings import WIDE, decode_exactly, find_codec, find_own_declaration, guess_encoding
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value

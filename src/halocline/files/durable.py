@@ -94,8 +94,10 @@ def write_whole(path: os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
             file.flush()
             os.fsync(fd)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)
         raise
     sync_path(folder or ".")

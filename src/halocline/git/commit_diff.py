@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
+from halocline.files import encodings
 from halocline.files.opening import open_below, opened_folder, require_regular
 from halocline.files.regular import read_from
 from halocline.git.diffs import PLAIN
@@ -140,7 +141,7 @@ async def _read_sections(
     tracked = [name for file in files if not file.left_out and file.letter != "?" for name in (file.old, file.path)]
     text = ""
     if names := list(filter(None, tracked)):
-        text = (await _run_well(view, "diff", *PLAIN, *compared, "--", *names)).text
+        text = (await _run_well(view, "diff", *PLAIN, *compared, "--", *names)).patch
     read = await asyncio.to_thread(_read_new_files, view.repository.top, files)
     shown = tuple(file for file, _ in read)
     return (*split_diff(text), *(section for _, section in read if section)), shown
@@ -167,7 +168,7 @@ def _read_new_file(top: Path, file: ChangedFile) -> tuple[ChangedFile, str]:
         return replace(file, left_out=LARGE), ""
     if b"\0" in data:
         return replace(file, left_out=BINARY), ""
-    lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n") if data else []
+    lines = encodings.decode_text(data).removesuffix("\n").split("\n") if data else []
     name = make_printable(file.path)
     head = f"diff --git a/{name} b/{name}\nnew file, not tracked yet\n@@ -0,0 +1,{len(lines)} @@"
     section = "\n".join([head, *(f"+{line}" for line in lines)])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from halocline.git.process import Answer
 from halocline.git.repository import NoRepository
 from halocline.git.view import View, open_view
 from halocline.ports.revisions import Changes
@@ -28,7 +29,7 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
     try:
         async with open_view(workspace) as view:
             commits = [await _resolve_commit(view, ref) for ref in (old, *filter(None, (new,)))]
-            return await _read_answer(view, "diff", *PLAIN, *commits, "--")
+            return (await _read_answer(view, "diff", *PLAIN, *commits, "--")).patch
     except NoRepository as error:
         raise ToolFailure(f"{error.text} Compare checkpoints instead (TASK/2).") from error
 
@@ -36,19 +37,19 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
 async def git_changes(workspace: Path) -> Changes:
     """Uncommitted changes below the workspace. Raises ToolFailure."""
     async with open_view(workspace) as view:
-        answer = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
+        answer = (await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)).text
         branch, *entries = answer.rstrip("\0").split("\0")
         # Before the first commit there is nothing to compare with.
         diff = await view.run("diff", *PLAIN, "--relative", "HEAD", "--")
     files = tuple(_list_entries(entries, view.repository.prefix))
-    return Changes(branch.removeprefix("## "), files, diff.text)
+    return Changes(branch.removeprefix("## "), files, diff.patch)
 
 
 async def git_standing(workspace: Path) -> tuple[str, int]:
     """The branch and the number of uncommitted files below the workspace; ("", 0) without a usable repository."""
     try:
         async with open_view(workspace) as view:
-            answer = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
+            answer = (await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)).text
     except ToolFailure:
         return "", 0
     head, *entries = answer.rstrip("\0").split("\0")
@@ -86,16 +87,16 @@ async def git_commit(workspace: Path, name: str) -> Changes:
     """One commit and its diff against the first parent. Raises ToolFailure."""
     async with open_view(workspace) as view:
         plain = ("show", "--no-show-signature", await _resolve_commit(view, name))
-        title = await _read_answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")
+        title = (await _read_answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")).text
         patch = ("--format=", "--diff-merges=first-parent", "--relative", "--patch", *PLAIN)
-        return Changes(title.strip(), (), await _read_answer(view, *plain, *patch))
+        return Changes(title.strip(), (), (await _read_answer(view, *plain, *patch)).patch)
 
 
 async def git_commits(workspace: Path, most: int) -> tuple[tuple[str, str], ...]:
     """The newest commits as (name, subject); none when git fails."""
     try:
         async with open_view(workspace) as view:
-            answer = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
+            answer = (await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")).text
     except ToolFailure:
         return ()
     parts = (line.partition("\0") for line in answer.splitlines())
@@ -112,9 +113,9 @@ async def _resolve_commit(view: View, ref: str) -> str:
     raise ToolFailure(f"There is no commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
 
 
-async def _read_answer(view: View, *words: str) -> str:
-    """Return git's output, cut at the limit. Raises ToolFailure."""
+async def _read_answer(view: View, *words: str) -> Answer:
+    """Return git's answer, cut at the limit. Raises ToolFailure."""
     answer = await view.run(*words)
     if not answer.is_good:
         raise ToolFailure(f"git {words[0]} failed with exit code {answer.code}.")
-    return answer.text
+    return answer

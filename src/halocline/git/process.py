@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from halocline.files import encodings
 from halocline.files.blocking import GIT_LISTS, find_blocking_below, watch_program
 from halocline.git.environment import find_git, git_path
 from halocline.git.repository import GitUnusable
@@ -30,6 +31,11 @@ class Answer(NamedTuple):
     @property
     def text(self) -> str:
         return self.output.decode("utf-8", "replace")
+
+    @property
+    def patch(self) -> str:
+        """The output of a diff, with each file's lines in the encoding that they look like."""
+        return encodings.decode_patch(self.output)
 
 
 async def run_git(

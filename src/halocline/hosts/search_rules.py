@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from halocline.files.blocking import list_above
+from halocline.files.patterns import find_match, keep_valid, matches_any, names_one, split_patterns
 from halocline.files.regular import read_regular
-from halocline.policy.patterns import find_match, keep_valid, matches_any, names_one, split_patterns
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value

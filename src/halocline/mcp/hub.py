@@ -33,6 +33,9 @@ from halocline.protocol.values import JsonObject
 POLL = 1.0
 """Seconds between checks of the settings and of watched files."""
 _NAMES_TOLD = 40
+SILENT_WAIT = 2.0
+"""Seconds of waiting for a server of the command line before the person is told."""
+WAITING = "Waiting for the MCP server {server}, which may take {seconds:g} s to start (startTimeout)."
 LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
 LEFT_OUT = "Some of what the MCP server {server} offers is not valid MCP and was left out: {what}."
 
@@ -104,7 +107,11 @@ class Hub:
         others = [each for each in self.supervisors if each.is_awaited and each not in named]
         for each in await _wait_until_settled(others, limit):
             each.waited_in_vain()
-        await _wait_until_settled(named, max((each.server.entry.start_timeout for each in named), default=0.0))
+        late = await _wait_until_settled(named, SILENT_WAIT)
+        for each in late:
+            self._setup.tell(WAITING.format(server=each.server.name, seconds=each.server.entry.start_timeout))
+        longest = max((each.server.entry.start_timeout for each in late), default=0.0)
+        await _wait_until_settled(late, longest - SILENT_WAIT)
 
     def allow_sampling(self, sample: Sample) -> None:
         """Let servers ask the task's model."""

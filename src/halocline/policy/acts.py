@@ -9,21 +9,11 @@ from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.holding import is_of_system
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
+from halocline.policy.runner_options import OFFERED
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import Effect, Place
 from halocline.protocol.values import Value
-
-OFFERED = {
-    **dict.fromkeys(["cmake", "eslint", "jest", "mypy", "prettier", "pyright", "pytest", "tox", "tsc", "vitest"], 1),
-    **dict.fromkeys(["cargo", "go", "gradle", "just", "make", "mvn", "ruff", "yarn"], 2),
-    **dict.fromkeys(["npm", "pnpm"], 3),
-}
-"""Programs for which a grant wider than one exact command is offered, with how many first words it covers.
-
-No shells, interpreters, wrappers or package runners: a grant for those would allow everything.
-"""
-
 
 KINDS_OF = {
     Use.READ: (ToolKind.READ, ToolKind.SEARCH, ToolKind.EXECUTE),

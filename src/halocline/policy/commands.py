@@ -39,6 +39,8 @@ class Rule(StrEnum):
     FLOOR = "never"
 
 
+NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
+UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 CAREFUL = {
     Place.SECRET: (Rule.SECRET, "{shown} may hold secrets"),
@@ -73,7 +75,7 @@ class Circumstances(PolicyContext, frozen=True):
     """The context of a command, with the folder in which it would run. `typed`: it is input for a running program.
 
     `guarded` are the uses of places that deny and ask rules with paths cover. `hides` tells if a path is hidden by an
-    ignore file or guarded by such a rule, `hidden_lines` are their patterns with the folders that they start from.
+    ignore file or guarded by such a rule; None if nothing is.
     """
 
     folder: str = ""
@@ -81,11 +83,6 @@ class Circumstances(PolicyContext, frozen=True):
     risky: bool = False
     guarded: frozenset[Use] = frozenset()
     hides: Hides | None = None
-    hidden_lines: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.book.ignored
 
 
 class Finding(Value, frozen=True):
@@ -142,7 +139,7 @@ class CommandJudgement(Value, frozen=True):
     the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
     the command would be forbidden as written: whatever allows it, it runs in that form. `touches` are the places that
     the whole line uses. `mixed` is the line with the forms of its parts that read: if the rest is allowed, that runs.
-    `changes` are the only entries that it can change, if that is known.
+    `changes` are the only entries that it can change, if that is known; `left_out` says what the forms leave out.
     """
 
     decision: Verdict
@@ -159,6 +156,7 @@ class CommandJudgement(Value, frozen=True):
     mixed: str = ""
     touches: tuple[Touch, ...] = ()
     changes: tuple[str, ...] | None = None
+    left_out: str = ""
 
     @property
     def reads(self) -> bool:

@@ -15,12 +15,11 @@ class Decision(Value, frozen=True):
     """The verdict on a call, with the `rule` that decided and the `reason` to show.
 
     `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
-    judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
-    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
-    `grade` is how grave it is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their
-    forms. `lost` is what a command may lose that no checkpoint holds; "." if there are none. `changes` are the absolute
-    paths of all directory entries that the call can change, and of the files that they lead to; None if it may change
-    any.
+    judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form of a
+    read-only command. `scripts` are the workspace files that it runs, each with a fingerprint. `grade` is how grave it
+    is to allow it. `mixed` runs instead of an allowed command: its parts that read are in their forms; `left_out` says
+    what those leave out. `lost` is what it may lose that no checkpoint holds; "." if there are none. `changes` are the
+    paths of all directory entries that the call can change, and where they lead; None if it may change any.
     """
 
     verdict: Verdict
@@ -35,6 +34,7 @@ class Decision(Value, frozen=True):
     identities: tuple[str, ...] = ()
     grade: Grade = Grade.ORDINARY
     mixed: str = ""
+    left_out: str = ""
     lost: tuple[str, ...] = ()
     changes: tuple[str, ...] | None = None
 

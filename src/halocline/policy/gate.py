@@ -20,7 +20,7 @@ from halocline.policy.decision import Decision, PolicyContext
 from halocline.policy.grades import find_lost, grade_acts
 from halocline.policy.layers import LAYERS, LEAVES, REMEMBERS
 from halocline.policy.paths import Classifier, Resolved
-from halocline.policy.rules import changed_scripts, guarded_uses, rule_covers
+from halocline.policy.rules import changed_scripts, guarded_uses, may_guard, rule_covers
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Mode, ToolKind
@@ -30,7 +30,6 @@ __all__ = ["Decision", "PolicyContext", "build_classifier", "decide_call", "find
 
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 _READS = (ToolKind.READ, ToolKind.SEARCH)
-
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
 
@@ -119,51 +118,49 @@ def _resolve_paths(summary: Summary, context: PolicyContext) -> tuple[Resolved, 
 
 def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: PolicyContext) -> Circumstances:
     """Describe where a command would run. With a place but no folder, it is typed into a program running there."""
-    guarded = _find_guarded(summary.tool, summary.agent, context) if summary.command else frozenset()
-    hidden = _list_hidden(context, guarded) if summary.command else ()
+    act = Act(ToolKind.EXECUTE, summary.tool, agent=summary.agent)
+    hides = make_hider(context, summary.tool, summary.agent) if summary.command and _list_hidden(context, act) else None
+    uses = guarded_uses(context.book.rules, act, context.workspace, context.mode) if summary.command else frozenset()
     return Circumstances(
         **asdict(context),
         folder=paths[-1].path if paths else str(context.workspace),
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
-        guarded=guarded,
-        hides=make_hider(context, summary.tool, summary.agent) if hidden else None,
-        hidden_lines=hidden,
+        guarded=uses,
+        hides=hides,
     )
-
-
-def _list_hidden(context: PolicyContext, guarded: frozenset[Use]) -> tuple[tuple[str, str], ...]:
-    """Return the patterns of hidden places, each with the folder that it starts from."""
-    folders = [context.workspace, *(Path(root.path) for root in context.roots)]
-    lines = [(str(context.workspace), line) for line in context.book.ignored]
-    lines += [(root.path, line) for root in context.roots for line in root.ignored]
-    if Use.READ in guarded:
-        strict = (rule for rule in context.book.rules if rule.paths and rule.decision is not Verdict.ALLOW)
-        lines += [(str(folder), path) for rule in strict for path in rule.paths for folder in folders]
-    return tuple(lines)
 
 
 class Hider:
     """Implements `ports.shell_facts.Hides`: hidden is what an ignore file hides, a rule guards, or is our own."""
 
-    def __init__(self, kinds: Classifier, key: tuple[object, ...]) -> None:
+    def __init__(self, kinds: Classifier, key: tuple[tuple[str, str], ...], names: "Hider | None" = None) -> None:
+        """`names` tells what may not even be named; it is this one itself if it is not given."""
         self._kinds = kinds
         self.key = key
+        self.names = names or self
 
     def __call__(self, path: str, found: os.stat_result | None) -> bool:
         kind = self._kinds.guarded_kind(path, found)
-        return kind in (Place.IGNORED, Place.OWN_STATE) or (kind is Place.SECRET and not is_secret(path))
+        asks = kind is Place.SECRET and self.names is not self and not is_secret(path)
+        return asks or kind in (Place.IGNORED, Place.OWN_STATE)
 
 
 def make_hider(context: PolicyContext, tool: str, agent: str = "") -> Hider:
     """Return the test whether a path is hidden from the commands of a tool."""
-    hidden = _list_hidden(context, _find_guarded(tool, agent, context))
-    return Hider(build_classifier(context, Summary("", ToolKind.READ, tool=tool, agent=agent)), (*hidden,))
-
-
-def _find_guarded(tool: str, agent: str, context: PolicyContext) -> frozenset[Use]:
     act = Act(ToolKind.EXECUTE, tool, agent=agent)
-    return guarded_uses(context.book.rules, act, context.workspace, context.mode)
+    kinds = build_classifier(context, Summary("", ToolKind.READ, tool=tool, agent=agent))
+    return Hider(kinds, _list_hidden(context, act), Hider(kinds, _list_hidden(context, act, named=True)))
+
+
+def _list_hidden(context: PolicyContext, act: Act, *, named: bool = False) -> tuple[tuple[str, str], ...]:
+    """Return the patterns of hidden places, each with the folder that it starts from; with `named`, of hidden names."""
+    folders = [context.workspace, *(Path(root.path) for root in context.roots)]
+    lines = [(str(context.workspace), line) for line in context.book.ignored]
+    lines += [(root.path, line) for root in context.roots for line in root.ignored]
+    covers = partial(may_guard, use=Use.READ, act=act, workspace=context.workspace, mode=context.mode)
+    rules = (one for one in context.book.rules if covers(one) and not (named and one.decision is Verdict.ASK))
+    return (*lines, *((str(folder), path) for rule in rules for path in rule.paths for folder in folders))
 
 
 def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decision:
@@ -178,7 +175,9 @@ def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decisio
     if decision.verdict is Verdict.ALLOW:
         canonical = act.judged.only_form or (act.judged.canonical if context.mode is Mode.PLAN else canonical)
         mixed = act.judged.mixed if canonical is None else ""
-    return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts, mixed=mixed)
+    left_out = act.judged.left_out if canonical or mixed else ""
+    found = replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts)
+    return replace(found, mixed=mixed, left_out=left_out)
 
 
 def _judge_act(act: Act, context: PolicyContext) -> Decision:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halocline.files.opening import find_place
+from halocline.files.patterns import matches_any
 from halocline.files.real_paths import find_real_path
-from halocline.policy.patterns import matches_any
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.config_locations import PLUGIN_COPIES
 from halocline.protocol.errors import ToolFailure
@@ -106,7 +106,7 @@ class Classifier:
             raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
-        found = _look_at(path)
+        found = look_at(path)
         root = self.root_of(path)
         shown = os.path.relpath(path, self.workspace) if root and root.path == self.workspace else path
         place = self.kind(path, found)
@@ -126,7 +126,7 @@ class Classifier:
         """Return the place of a link itself, for what changes the entry and not what it leads to."""
         if one.entry in ("", one.path):
             return one
-        found, root = _look_at(one.entry), self.root_of(one.entry)
+        found, root = look_at(one.entry), self.root_of(one.entry)
         is_here = root is not None and root.path == self.workspace
         return Resolved(
             one.entry,
@@ -167,9 +167,8 @@ class Classifier:
 
     def _is_readable(self, path: str) -> bool:
         """True for what a task may read of Halocline's own files."""
-        if not self._outputs or not is_within(path, self.home):
-            return False
-        return is_within(path, self._outputs) or is_within(path, f"{self.home}/{PLUGIN_COPIES}")
+        copies = f"{self.home}/{PLUGIN_COPIES}"
+        return self._outputs != "" and (is_within(path, self._outputs) or is_within(path, copies))
 
     def _guarded_name(self, path: str) -> Place | None:
         if self.home and is_within(path, self.home):
@@ -191,7 +190,8 @@ class Classifier:
             from halocline.policy.hard_links import guarded_names  # few files have several names
 
             self._other_names = guarded_names([root.path for root in self.roots], self.home, self._guarded_name)
-        return [name for name in self._other_names.get(found.st_ino, ()) if _is_same(name, found)]
+        names = ((name, look_at(name)) for name in self._other_names.get(found.st_ino, ()))
+        return [name for name, other in names if other and os.path.samestat(other, found)]
 
 
 _GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
@@ -215,11 +215,6 @@ def _path_in_root(path: str, root: OtherRoot) -> str:
     return path[len(root.path) :].strip("/") or "."
 
 
-def _is_same(name: str, found: os.stat_result) -> bool:
-    other = _look_at(name)
-    return other is not None and os.path.samestat(other, found)
-
-
 def _real_path(path: str) -> str:
     try:
         return find_place(path)
@@ -233,7 +228,7 @@ def _find_entry(spelled: str, path: str) -> str:
     return path if name in ("", ".", "..") else os.path.join(_real_path(folder), name)
 
 
-def _look_at(path: str) -> os.stat_result | None:
+def look_at(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from halocline.files.real_paths import find_real_path
-from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, is_within
+from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, is_within, look_at
 from halocline.protocol.permission_rules import Place
 
 ELSEWHERE = "it now leads elsewhere: it changed after the call was checked, so send the call again"
@@ -61,8 +61,8 @@ class ReadScope:
         return self._kinds.has_ignored
 
     def hides(self, place: str) -> bool:
-        """Return True if even the name of a place is hidden."""
-        return self.hides_names and self._kinds.guarded_kind(place) is Place.IGNORED
+        """Return True if even the name of a place is hidden, or another name of the file there."""
+        return self.hides_names and self._kinds.guarded_kind(place, look_at(place)) is Place.IGNORED
 
     def folder_of(self, place: str) -> str:
         """Return the folder of the task that a place is in; empty for a place outside."""

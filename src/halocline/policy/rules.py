@@ -11,11 +11,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.files.patterns import matches_any
 from halocline.policy import mcp
 from halocline.policy.acts import KINDS_OF, Act
 from halocline.policy.commands import CAREFUL, Use
 from halocline.policy.destinations import Destination
-from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.policy.shell.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
@@ -53,10 +53,15 @@ def find_covered(rule: Rule, act: Act, workspace: Path, mode: Mode, *, possibly:
 
 def guarded_uses(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> frozenset[Use]:
     """Return the uses of places by commands that deny and ask rules with paths may cover."""
-    strict = (rule for rule in rules if rule.paths and rule.decision is not Verdict.ALLOW)
-    wider = [replace(rule, paths=(), places=(), argv=(), effects=()) for rule in strict]
-    uses = {use: replace(act, kinds=kinds) for use, kinds in KINDS_OF.items()}
-    return frozenset(use for use, one in uses.items() if any(rule_covers(rule, one, workspace, mode) for rule in wider))
+    return frozenset(use for use in KINDS_OF if any(may_guard(rule, use, act, workspace, mode) for rule in rules))
+
+
+def may_guard(rule: Rule, use: Use, act: Act, workspace: Path, mode: Mode) -> bool:
+    """Return True if it is a deny or ask rule with paths that covers a use of some places by commands."""
+    if not rule.paths or rule.decision is Verdict.ALLOW:
+        return False
+    wider = replace(rule, paths=(), places=(), argv=(), effects=())
+    return rule_covers(wider, replace(act, kinds=KINDS_OF[use]), workspace, mode)
 
 
 def find_allowing(
@@ -115,14 +120,10 @@ def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
 
 def _begins_as(part: Act, grants: frozenset[Grant]) -> bool:
     words = part.argv or ()
-    begun = (
-        grant
-        for grant in grants
-        if grant.argv and words[: len(grant.argv)] == grant.argv and follows_harmlessly(words, len(grant.argv))
-    )
     if part.effect in _CHANGES_FILES or part.redirected:
         return False  # its output goes into a file
-    return part.place is None and any(grant.scripts == part.scripts for grant in begun)
+    begun = (one for one in grants if one.argv and words[: len(one.argv)] == one.argv and part.scripts == one.scripts)
+    return part.place is None and any(follows_harmlessly(words, len(one.argv)) for one in begun)
 
 
 def changed_scripts(act: Act, grants: frozenset[Grant], rules: Sequence[Rule]) -> list[str]:
@@ -196,13 +197,10 @@ def _matches_agent(rule: Rule, act: Act) -> bool:
 
 
 def _matches_host(rule: Rule, act: Act) -> bool:
-    server = act.server
-    return server is not None and any(_is_host(host.lower(), server) for host in rule.hosts)
+    return act.server is not None and any(_is_host(host.lower(), act.server) for host in rule.hosts)
 
 
 def _is_host(host: str, server: Destination) -> bool:
-    if host == "*":
-        return True
-    if host.startswith("*."):
+    if host == "*" or host.startswith("*."):
         return server.hostname.endswith(host[1:])
     return host in (server.hostname, server.exactly)

@@ -1,39 +1,18 @@
 """The words that may follow those of a wider grant: names of files and tests, and options known to be harmless.
 
 Options and assignments can make a runner run another program (`make SHELL=…`, `pytest -p …`, `npm test -- …`), so those
-that are not listed here ask.
+that are not listed in `runner_options.txt` ask.
 """
 
 from collections.abc import Sequence
 
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
-HARMLESS = {
-    "pytest": "-q -qq -v -vv -vvv -x -s -l --lf --ff --sw --co --last-failed --failed-first --exitfirst --no-header "
-    "--maxfail --tb -k -m -n --durations -ra -rA -rf -rs --collect-only --no-summary --showlocals --stepwise",
-    "make": "-s -k -n -j -B -i -q --silent --keep-going --dry-run --jobs --always-make --no-print-directory",
-    "cargo": "-q -v -vv -j -p --release --all --workspace --lib --bins --bin --test --tests --example --examples "
-    "--all-targets --all-features --no-default-features --features --no-run --no-fail-fast --quiet --verbose "
-    "--locked --offline --package --check",
-    "go": "-v -race -count -run -short -cover -failfast -bench -benchmem -timeout -parallel -tags",
-    "npm": "-s --silent --if-present",
-    "pnpm": "-s --silent --if-present -r --recursive",
-    "yarn": "-s --silent",
-    "ruff": "--fix --diff --quiet -q -v --check --select --ignore --statistics --no-cache",
-    "mypy": "--strict -v --pretty --no-error-summary --show-error-codes",
-    "eslint": "--fix --quiet --max-warnings --ext --cache",
-    "prettier": "--write --check -w -c -l --list-different",
-    "tsc": "--noEmit --watch -w --pretty -b --build",
-    "jest": "-t -i --watch --coverage --verbose --runInBand --silent --ci -u --testNamePattern --bail",
-    "vitest": "-t --run --coverage --watch --reporter --bail --ui --silent",
-    "gradle": "-q -i --info --offline --tests --parallel --no-daemon --stacktrace --continue",
-    "mvn": "-q -o -B -e --offline --batch-mode --no-transfer-progress -ntp",
-    "tox": "-e -p -q -v -r",
-    "cmake": "--build --parallel -j --target --config --verbose",
-    "pyright": "--stats --verbose --warnings",
-    "just": "-q -n --dry-run --quiet",
-}
-"""Harmless options by program; their values, attached or as the next word, are names."""
+_LINES = read_lines(__file__)
+OFFERED = {name: int(words) for name, words in read_pairs(_LINES["offered"]).items()}
+"""Programs for which a grant wider than one exact command is offered, with how many first words it covers."""
+HARMLESS = read_pairs(_LINES["harmless"])
 ONE_TASK = frozenset({"make", "gmake", "gradle", "mvn", "just"})
 """Programs whose further operands are other tasks."""
 _ASSIGNS = compile_later(r"[A-Za-z_][\w.]*[:+?!]*=")

@@ -5,21 +5,12 @@ They stand in `sensitive_names.txt`. What is compared with them goes through `fo
 
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 
+from halocline.policy.word_tables import read_words
 from halocline.protocol.config_locations import OBEYED, OBEYED_AT_HOME
 from halocline.protocol.patterns import compile_later
 
-
-def _read_names() -> dict[str, tuple[str, ...]]:
-    """Return the names in each section of the list."""
-    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    sections = (one.partition("]") for one in lines.split("[")[1:])
-    return {title: tuple(names.split()) for title, _, names in sections}
-
-
-_NAMES = _read_names()
+_NAMES = read_words(__file__)
 SECRET_FILES = _NAMES["secret files"]
 """Patterns for file names. Reading a whole folder skips them."""
 SECRET_PATHS = _NAMES["secret paths"]

@@ -8,11 +8,15 @@ from typing import Protocol
 class Hides(Protocol):
     """The test whether a path is hidden, given what is known of a file there: it may be hidden by another of its names.
 
-    Equal `key`s hide the same paths; an empty one hides only what a hard link leads to.
+    `key` has the patterns, each with the folder that it starts from. Equal ones hide the same paths; an empty one hides
+    only what a hard link leads to. `names` tells what may not even be named.
     """
 
     @property
-    def key(self) -> tuple[object, ...]: ...
+    def key(self) -> tuple[tuple[str, str], ...]: ...
+
+    @property
+    def names(self) -> "Hides": ...
 
     def __call__(self, path: str, found: os.stat_result | None) -> bool: ...
 

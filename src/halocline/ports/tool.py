@@ -210,8 +210,8 @@ class CurrentCall(Value, frozen=True):
     """The call that runs. `rule` allowed it, or asked a person who did.
 
     `judged_command` is the read-only form of its command that runs in the place of what the model wrote;
-    `mixed_command` is that text with its parts that read in such forms. `hides` and `shows_secrets` are as in
-    `ShellCommand`.
+    `mixed_command` is that text with its parts that read in such forms; `left_out` says what those leave
+    out. `hides` and `shows_secrets` are as in `ShellCommand`.
     """
 
     id: str = ""
@@ -220,6 +220,7 @@ class CurrentCall(Value, frozen=True):
     mixed_command: str = ""
     hides: Hides | None = None
     shows_secrets: bool = False
+    left_out: str = ""
 
 
 class TaskView(Value, frozen=True):

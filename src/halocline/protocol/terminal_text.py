@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import groupby
 
 from halocline.protocol.patterns import compile_later
 
@@ -15,14 +16,18 @@ _SEQUENCE = (
 
 
 _LONGEST_WORD = 40
+_WIDEST = 200
+"""Most columns that a line leaves empty by moving."""
 
 
 def plain_output(text: str) -> str:
-    """Return the text as a terminal finally shows it: no control sequences, and only the last redraw of a line."""
-    text = re.sub(_SEQUENCE, "", text)
-    if "\r" not in text:
-        return text
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    """Return the text as a terminal finally shows it: no control sequences, and only the last state of a line."""
+    if not _MOVES.search(text):
+        return re.sub(_SEQUENCE, "", text)
+    return "\n".join(
+        re.sub(_SEQUENCE, "", line) if not _MOVES.search(line) else "".join(letter for letter, _ in _draw(line, "")[0])
+        for line in text.replace("\r\n", "\n").split("\n")
+    )
 
 
 def plain_text(text: str, most: int) -> str:
@@ -47,7 +52,10 @@ def _is_hidden(sign: str) -> bool:
     return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") or 0xFE00 <= ord(sign) <= 0xFE0F
 
 
-_PIECE = compile_later(rf"\x1b\[([0-9;:]*)m|([^\x00-\x08\n-\x1f\x7f-\x9f]+)|\r|\n|{_SEQUENCE}")
+_PIECE = compile_later(
+    rf"\x1b\[([0-9;:]*)m|([^\x00-\x08\n-\x1f\x7f-\x9f]+)|\x1b\[(\d{{0,4}})([CDGK])|[\r\b]|{_SEQUENCE}"
+)
+_MOVES = compile_later(r"[\r\x08]|\x1b\[\d{0,4}[CDGK]")
 _FLAGS = {1: "1", 2: "2", 3: "3", 4: "4", 7: "7"}
 _ENDS = {22: "12", 23: "3", 24: "4", 27: "7"}
 _RESET = "\x1b[0m"
@@ -63,27 +71,43 @@ def colored_output(text: str) -> str:
     if "\x1b[" not in text:
         return plain_output(text)
     lines: list[str] = []
-    line: list[str] = []
-    look = shown = ""
-    restarts = False
-    for piece in _PIECE.finditer(text):
-        found = piece[0]
-        if found == "\n":
-            lines.append(_end_line(line, shown))
-            line, shown, restarts = [], "", False
-        elif found == "\r":
-            restarts = True
-        elif piece[1] is not None:
+    look = ""
+    for line in text.split("\n"):
+        cells, look = _draw(line, look)
+        shown = ""
+        parts: list[str] = []
+        for color, letters in groupby(cells, key=lambda cell: cell[1]):
+            if color != shown:
+                parts.append(f"{_RESET if shown else ''}\x1b[{color}m" if color else _RESET)
+                shown = color
+            parts += (letter for letter, _ in letters)
+        lines.append("".join([*parts, _RESET] if shown else parts))
+    return "\n".join(lines)
+
+
+def _draw(line: str, look: str) -> tuple[list[tuple[str, str]], str]:
+    """Return what a terminal shows of a line, each letter with its look, and the look at its end.
+
+    CR and backspace move, so that what follows takes the place of what is there.
+    """
+    cells: list[tuple[str, str]] = []
+    at = 0
+    for piece in _PIECE.finditer(line):
+        number, does = int(piece[3] or 0), piece[4]
+        if piece[1] is not None:
             look = _change_look(look, piece[1])
         elif piece[2]:
-            if restarts:
-                line, shown, restarts = [], "", False
-            if look != shown:
-                line.append(f"{_RESET if shown else ''}\x1b[{look}m" if look else _RESET)
-                shown = look
-            line.append(found)
-    lines.append(_end_line(line, shown))
-    return "\n".join(lines)
+            cells += [(" ", "")] * min(at - len(cells), _WIDEST)
+            cells[at : at + len(piece[2])] = [(letter, look) for letter in piece[2]]
+            at += len(piece[2])
+        elif does == "K":
+            cells[at if number == 0 else 0 : at if number == 1 else len(cells)] = [(" ", "")] * (at * (number == 1))
+        elif does:
+            at = {"C": at + max(1, number), "D": at - max(1, number), "G": number - 1}[does]
+        elif piece[0] in ("\r", "\b"):
+            at = 0 if piece[0] == "\r" else at - 1
+        at = min(max(at, 0), len(cells) + _WIDEST)
+    return cells, look
 
 
 def redact_colored(text: str, redact: Callable[[str], str]) -> str:
@@ -96,10 +120,6 @@ def redact_colored(text: str, redact: Callable[[str], str]) -> str:
     if not len(lines) == len(before) == len(after):
         return redacted
     return "\n".join(line if old == new else new for line, old, new in zip(lines, before, after, strict=True))
-
-
-def _end_line(line: list[str], shown: str) -> str:
-    return "".join([*line, _RESET] if shown else line)
 
 
 def _change_look(look: str, codes: str) -> str:

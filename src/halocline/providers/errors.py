@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.net.address import address_of
+from halocline.net.address import address_of, show_address
 from halocline.protocol import json_input
 from halocline.protocol.errors import LONG_WAIT, ModelError, ModelErrorKind
 from halocline.protocol.terminal_text import cut_words
@@ -105,6 +105,14 @@ _LONG_PAUSE = (
 )
 """The words for as long a wait, of whose reason the server says nothing."""
 
+_OWN_WINDOW = (
+    "Start the server with a larger window (llama.cpp: -c 16384, vLLM: --max-model-len 16384), or send less: "
+    "halo config set prompt compact"
+)
+"""What helps where the person's own server sets the window."""
+_NO_API = ("{vendor} has nothing for models at {url}", "Check the base URL: most servers need /v1 at its end.")
+"""The words where nothing is found at an address of the person's own, and the server does not speak of a model."""
+
 _SIGNED_IN = (
     "{vendor} did not accept your sign-in",
     "Check that your account may use {model}, and sign in again if that changed.",
@@ -153,11 +161,16 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
         "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
+        "url": show_address(endpoint.url),
         "until": f" {describe_end(wait)}" if wait else "",
         "then": " then" if wait else " when it is renewed",
     }
     message = _error_message(body, endpoint)
     what, hint = _describe(kind, said, is_long=is_long, signed_in=bool(endpoint.tokens))
+    if kind is Kind.CONTEXT_EXCEEDED and endpoint.vendor.is_free:
+        hint = _OWN_WINDOW
+    if kind is Kind.NOT_FOUND and not endpoint.at_home and not re.search("model", said, re.IGNORECASE):
+        what, hint = _NO_API[0], hint if endpoint.url.rstrip("/").endswith("/v1") else _NO_API[1]
     what = what.format(**facts)
     return ModelError(
         kind,

@@ -4,10 +4,11 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from msgspec.structs import replace
 
 from halocline.net.http import HttpClient
 from halocline.protocol import json_input
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.providers.auth.accounts import account_of
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_refusal
@@ -51,6 +52,19 @@ class ModelDirectory:
                 return False
             raise
         return True
+
+    async def refuses_others(self) -> bool:
+        """True if the model list, which the key could read, is refused without it: it was really looked at."""
+        if not self._endpoint.key:
+            return False
+        without = ModelDirectory(replace(self._endpoint, key="", key_source=""))
+        try:
+            await without.names()
+        except (ModelError, UsageError) as error:
+            return isinstance(error, ModelError) and error.kind is ModelErrorKind.AUTH
+        finally:
+            await without.close()
+        return False
 
     async def names(self) -> list[str]:
         """List the model names, as requests use them."""

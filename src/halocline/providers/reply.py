@@ -34,6 +34,8 @@ from halocline.providers.endpoint import Endpoint
 NO_NAME = "unnamed"
 CALL_ENDINGS = (">", "`", "]", "}", ")", '"')
 """Last characters of a call that was printed as text."""
+KIND = r"(?:\w{1,20}[:|]|[|｜]\w{1,20}[|｜])?"
+"""What a vendor writes before the names of its tags: `minimax:`, `｜DSML｜`."""
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
 _ARGUMENTS_APART = "(another call of this reply came without a name, so these arguments may be missing)"
 _BEFORE_NAME = ("functions.", "default_api.", "default_api:")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from halocline.client.policy import Hook
 
 NO_RULES = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
-NO_HOOKS = "No hooks. To add some, see docs/guide/hooks.md."
+NO_HOOKS = "No hooks. To add some, see halo docs hooks."
 NO_PLUGINS = "No plug-ins. Install one: halo plugins install FOLDER"
 LONGEST_LINE = 200
 EFFECTS = {

@@ -147,15 +147,18 @@ class Log(Stream):
         self._timer = self._timer or asyncio.get_running_loop().call_later(_PAUSE, self._begin_ahead)
 
     def _begin_ahead(self) -> None:
-        self._ahead = asyncio.create_task(asyncio.to_thread(self._sync_first))
+        self._ahead = asyncio.create_task(asyncio.to_thread(self._sync_contents))
+
+    def _sync_contents(self) -> None:
+        with suppress(OSError):  # the next `sync` tries again
+            self._sync_first()
 
     async def _end_ahead(self) -> None:
         timer, ahead, self._timer, self._ahead = self._timer, self._ahead, None, None
         if timer:
             timer.cancel()
         if ahead:
-            with suppress(OSError):  # the sync that waits for this one tries again
-                await ahead
+            await ahead
 
     def _make_safe(self) -> None:
         self._sync_first()
@@ -166,6 +169,9 @@ class Log(Stream):
 
     def close(self) -> None:
         """End the readers and release the lock."""
+        for begun in (self._timer, self._ahead):
+            if begun:
+                begun.cancel()
         self.finish()
         self._reply.close()
         os.close(self._file)
@@ -178,11 +184,9 @@ class Log(Stream):
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> LogUnwritable:
-        return LogUnwritable(
-            f"Cannot write the task's log {self.path}: {error}.",
-            f"Everything up to event {self.seq} is safe. Free space or repair the disk, "
-            f"then continue with: halo -r {self.task}",
-        )
+        safe = f"Everything up to event {self.seq} is safe. Free space or repair the disk, then continue with: halo -r"
+        hint = f"{safe} {self.task}" if self.seq else "The task has not begun. Free space or repair the disk first."
+        return LogUnwritable(f"Cannot write the task's log {self.path}: {error}.", hint)
 
 
 def read_past(folder: Path, task: str) -> Iterator[DurableEvent]:

@@ -1,8 +1,7 @@
 """The test kit that is shipped.
 
-For programs that use Halocline: a scripted model (`Scripted`, `Turn`, `Call`, `Fault`), `calls_of`, `replay`, and the
-fixtures of `halocline.testing.fixtures`. For Halocline itself: a model server for each wire format, a proxy server, and
-faults at writes.
+For programs that use Halocline: a scripted model (`Scripted`, `Turn`, `Call`, `Fault`), what its task did (`calls_of`,
+`assert_called`, `replay`), and a plug-in for pytest with fixtures (`halocline.testing.fixtures`).
 """
 
 from typing import TYPE_CHECKING
@@ -11,11 +10,16 @@ from halocline.lazy_modules import load_names_of
 
 if TYPE_CHECKING:
     from halocline.providers.scripted.model import Call as Call, Fault as Fault, Scripted as Scripted, Turn as Turn
-    from halocline.testing.checks import PlayedCall as PlayedCall, calls_of as calls_of, replay as replay
+    from halocline.testing.checks import (
+        PlayedCall as PlayedCall,
+        assert_called as assert_called,
+        calls_of as calls_of,
+        replay as replay,
+    )
 
 _PLACES = {
     "providers.scripted.model": "Call Fault Scripted Turn",
-    "testing.checks": "PlayedCall calls_of replay",
+    "testing.checks": "PlayedCall assert_called calls_of replay",
 }
 """The names for programs, by module. The imports above say the same to type checkers."""
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}

@@ -32,10 +32,24 @@ def calls_of(source: "Result[Any] | Iterable[ev.Event]", tool: str = "") -> list
     ]
 
 
+def assert_called(source: "Result[Any] | Iterable[ev.Event]", tool: str, **arguments: Any) -> PlayedCall:
+    """Return the first call of the tool with at least these arguments.
+
+    Raises AssertionError, with the calls that there were.
+    """
+    calls = calls_of(source)
+    for call in calls:
+        if call.tool == tool and arguments.items() <= call.arguments.items():
+            return call
+    made = "".join(f"\n  {call.tool} {call.arguments} ({call.status})" for call in calls) or " none"
+    raise AssertionError(f"No call of {tool} with {arguments}; the calls were:{made}")
+
+
 async def replay(task: str) -> tuple[str, ...]:
     """Replay a task from its log with the loop as it is now; its model and its tools answer as they did.
 
-    Return the differences, each in words; none if the task replays identically. Raises TaskNotFound.
+    Return the differences, each in words; none if the task replays identically to the end of its last turn.
+    Raises TaskNotFound.
     """
     client = open_client(Choices(unattended=True), "replay")
     try:
@@ -43,4 +57,6 @@ async def replay(task: str) -> tuple[str, ...]:
     finally:
         await client.close()
     found = tuple(f"{one.place} {one.path}: {one.recorded} was recorded, now {one.now}" for one in done.differences)
-    return found if found or done.same else (f"It ended after {done.events} of {done.recorded_events} events.",)
+    if done.same:
+        return ("Its log ends in the middle of a turn.",) if done.unfinished else ()
+    return found or (f"It ended after {done.events} of {done.recorded_events} events.",)

@@ -1,13 +1,19 @@
-"""Fixtures for pytest: `pytest_plugins = ["halocline.testing.fixtures"]` in a conftest.py.
+"""The plug-in for pytest, which finds it wherever Halocline is installed.
 
-Tests that use them touch neither the person's settings nor their tasks.
+Tests that use its fixtures touch neither the person's settings nor their tasks. It loads with every run of pytest, so
+it imports nothing of ours before a fixture is used.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from halocline.providers.scripted.model import Scripted, Turn
+from halocline import testing
+
+if TYPE_CHECKING:
+    from halocline.providers.scripted.model import Scripted
 
 
 @pytest.fixture
@@ -20,7 +26,7 @@ def halocline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, halocline_home: Path) -> Path:
+def halocline_workspace(tmp_path: Path, halocline_home: Path) -> Path:
     """Return an empty folder for tasks to work in."""
     folder = tmp_path / "workspace"
     folder.mkdir()
@@ -28,13 +34,6 @@ def workspace(tmp_path: Path, halocline_home: Path) -> Path:
 
 
 @pytest.fixture
-def scripted() -> "type[Script]":
-    """Return the class of scripted models: `scripted(Turn(calls=…), "done")`."""
-    return Script
-
-
-class Script(Scripted):
-    """A scripted model from its turns; a text is a reply without calls."""
-
-    def __init__(self, *turns: Turn | str) -> None:
-        super().__init__([Turn(text=turn) if isinstance(turn, str) else turn for turn in turns])
+def halocline_model(halocline_home: Path) -> "Callable[..., Scripted]":
+    """Return what makes scripted models: `halocline_model(Turn(calls=…), "done")`; a text is a turn without calls."""
+    return lambda *turns: testing.Scripted(turns)

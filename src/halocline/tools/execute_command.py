@@ -121,7 +121,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"
-    facts = [*_describe_status(result, limit, input.command), *([note] if note else [])]
+    facts = [*_describe_status(result, limit, input.command), *filter(None, (note, ctx.call.left_out))]
     text = Text(f"{output}\n[{'; '.join(facts)}]")
     return ToolOutput((text,), events=_list_events(result, input.command, ctx.call.id))
 

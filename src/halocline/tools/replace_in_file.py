@@ -30,6 +30,9 @@ replacement lines
 SEARCH must match exactly one place: use whole lines, and add surrounding lines when text repeats. Put blocks in file \
 order; an empty REPLACE deletes. Either all blocks apply or none."""
 
+_OLD_AND_NEW = """\
+Change part of a file: `old_text` becomes `new_text`. `old_text` must be copied exactly from the file, with its \
+indentation, and stand there once: use whole lines. An empty `new_text` deletes."""
 
 _UNSAID = ("old_text", "new_text", "replace_all", "before_line", "line")
 
@@ -43,8 +46,8 @@ class Input(msgspec.Struct):
 
     path: Annotated[str, Meta(description="File to change.")]
     diff: Annotated[str | None, Meta(description="SEARCH/REPLACE blocks.")] = None
-    old_text: str | None = None
-    new_text: str = ""
+    old_text: Annotated[str | None, Meta(description="Text to find.")] = None
+    new_text: Annotated[str, Meta(description="Text to put there.")] = ""
     replace_all: bool = False
     before_line: int | None = None
     line: int = 0
@@ -122,3 +125,16 @@ TOOL = define_tool(
     edits=True,
     preview=preview,
 )
+OLD_AND_NEW = define_tool(
+    "replace_in_file",
+    _OLD_AND_NEW,
+    ToolKind.EDIT,
+    Input,
+    summary,
+    run,
+    unsaid=("diff", *_UNSAID[2:]),
+    required=("old_text", "new_text"),
+    edits=True,
+    preview=preview,
+)
+"""The same tool as small models are told of it: they fill in the words of a block's markers, too."""

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import LISTING, MATCHES, fit_lines
-from halocline.policy.patterns import names_one, split_patterns
+from halocline.files.patterns import names_one, split_patterns
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import LeftOut, SearchQuery, SearchResult
 from halocline.ports.tool import Summary, ToolContext, ToolOutput

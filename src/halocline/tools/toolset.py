@@ -25,6 +25,8 @@ KEPT = Path(__file__).with_name("specs.json")
 
 SANDBOXED, SANDBOXED_IN_AUTO = "SANDBOXED", "SANDBOXED_IN_AUTO"
 """Forms of execute_command: with the sandbox in every approval mode, or in auto only."""
+OLD_AND_NEW = "OLD_AND_NEW"
+"""The form of replace_in_file that goes with the compact prompt."""
 
 
 class Standard(Value, frozen=True):
@@ -39,7 +41,8 @@ class Standard(Value, frozen=True):
 
     @property
     def spec(self) -> ToolSpec:
-        return _kept_specs()[self.name if self.form == "TOOL" else SANDBOXED]
+        forms = {"TOOL": self.name, SANDBOXED_IN_AUTO: SANDBOXED}
+        return _kept_specs()[forms.get(self.form, self.form)]
 
     def load(self) -> AnyTool:
         """Import the tool."""
@@ -94,7 +97,8 @@ def every_tool() -> tuple[AnyTool, ...]:
 
 def list_specs() -> dict[str, ToolSpec]:
     """Return the specs of the standard tools as their modules define them: what `KEPT` holds."""
-    forms = {**{tool.name: tool for tool in ALL}, SANDBOXED: Standard("execute_command", SANDBOXED)}
+    more = {SANDBOXED: "execute_command", OLD_AND_NEW: "replace_in_file"}
+    forms = {tool.name: tool for tool in ALL} | {form: Standard(name, form) for form, name in more.items()}
     return {name: tool.load().spec for name, tool in forms.items()}
 
 
@@ -202,6 +206,8 @@ def _spec_of(tool: AnyTool | Standard, state: State) -> ToolSpec:
         and state.permissions.approval_mode is not ApprovalMode.AUTO
     ):
         return Standard(tool.name).spec
+    if state.prompt.compact and tool.name == "replace_in_file":
+        return Standard(tool.name, OLD_AND_NEW).spec
     if tool.name != SUBAGENTS:
         return tool.spec
     return tools.use_subagents.spec_for(state.subagents.available)

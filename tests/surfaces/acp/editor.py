@@ -11,9 +11,8 @@ from typing import Any
 
 import acp
 from acp import RequestError, schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.forked import Forked, start_halo
-
-from halocline.testing.model_server import ModelServer
 
 HALO = (sys.executable, "-m", "halocline", "acp")
 Decide = Callable[[schema.ToolCallUpdate, list[schema.PermissionOption]], str | None]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from acp import RequestError, schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, flags, prompt
 
 from halocline.mcp.tool_names import name_for
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 SERVER = Path(__file__).parents[2] / "mcp" / "server.py"

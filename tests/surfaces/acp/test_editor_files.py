@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from acp import schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, flags, prompt
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.files import OpenFiles
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 READ = Call("read_file", {"path": "open.txt"})

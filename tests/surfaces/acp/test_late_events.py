@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from acp import schema
 from acp.core import ClientSideConnection
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 from tests.surfaces.acp.test_other_clients import other_client
 from tests.surfaces.acp.test_tasks_of_other_processes import ask
@@ -23,7 +24,6 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.task_options import Choices
 from halocline.surfaces.acp.successor import open_successor
 from halocline.task.lock import give_back, take_lock
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 HELD = (sys.executable, str(Path(__file__).with_name("held_agent.py")))

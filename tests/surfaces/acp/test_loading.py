@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from acp import schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Usage
 from halocline.providers.scripted.script import Call, Turn
 from halocline.surfaces.acp.updates import Updates
-from halocline.testing.model_server import ModelServer
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 TURNS = [

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
 from halocline.client.options import TaskOptions
@@ -15,7 +16,6 @@ from halocline.providers.scripted.script import Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller
 from halocline.runtime.task_options import Choices
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 THEIRS = Turn(text="theirs " * 40, pace=0.02)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 from acp.core import ClientSideConnection
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import BOUND, Editor, ask, begin, connect, flags
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 SLOW = Turn(text="slow " * 20_000, pace=0.05)

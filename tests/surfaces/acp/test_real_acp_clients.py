@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp import set_up
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = [
     pytest.mark.slow,

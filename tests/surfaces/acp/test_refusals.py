@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 from acp.agent import router
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, prompt
 
 from halocline.providers.scripted.script import Turn
 from halocline.surfaces.acp.servers import find_left_out, read_servers
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 PROGRAM = {"name": "tools", "command": "/bin/true", "args": [], "env": []}

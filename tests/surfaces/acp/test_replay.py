@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from acp import schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, connect, flags, load, prompt
 
 from halocline.client.tasks import Client
@@ -16,7 +17,6 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.task_options import Choices
 from halocline.surfaces.acp.replay import list_standing
 from halocline.surfaces.acp.updates import Updates
-from halocline.testing.model_server import ModelServer
 
 TODOS = Call("update_todos", {"todos": [{"text": "Look", "status": "completed"}]})
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from acp import RequestError, schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Grant, ToolKind
 from halocline.providers.scripted.script import Call, Fault, Turn
 from halocline.surfaces.acp.permissions import explain_always, list_options
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\n"})

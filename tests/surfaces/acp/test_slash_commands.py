@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from acp import RequestError, schema
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 
 from halocline.client.prompts import SLASH_COMMANDS
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 SERVER = Path(__file__).parents[2] / "mcp" / "server.py"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from acp import RequestError
 from acp.core import ClientSideConnection
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import HALO, Editor, ask, begin, connect, flags, load, prompt
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = pytest.mark.process
 OLD = (sys.executable, str(Path(__file__).with_name("old_version.py")))

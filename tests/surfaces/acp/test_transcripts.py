@@ -14,11 +14,11 @@ import pytest
 from acp import schema
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from pydantic import BaseModel
+from tests.servers.model_server import ModelServer
 from tests.surfaces.acp.editor import LARGEST_LINE, MODULE
 from tests.surfaces.cli.forked import start_halo
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 TURNS = [

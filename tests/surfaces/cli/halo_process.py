@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.forked import HALO, Forked, start_halo
 from tests.surfaces.cli.forked_terminal import LIMIT, HaloTerminal
 
@@ -20,7 +21,6 @@ from halocline.protocol.events import Durable
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.command_table import COMMANDS
-from halocline.testing.model_server import ModelServer
 
 CONVERSATIONS = ("attach", "explain", "fix", "improve")
 """Commands that show a live screen on a terminal."""

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from halocline.testing.server_connection import ReceivedRequest, ServerConnection
+from tests.servers.server_connection import ReceivedRequest, ServerConnection
 
 KEY = "sk-or-v1-0123456789abcdef0123456789abcdef"
 MODELS = {"data": [{"id": "openrouter/auto"}]}

@@ -50,7 +50,7 @@ class TypedLines:
     async def wait_for_silence(self) -> None: ...
 
     async def read_line(self, prompt: str, initial: str = "", hint: str = "") -> str | None:
-        return (self._choices if prompt == CHOICE else self._lines).pop(0)
+        return (self._choices if prompt.startswith(CHOICE) else self._lines).pop(0)
 
 
 class Terminal:
@@ -135,13 +135,17 @@ async def test_each_key_means_what_the_menu_says(
     assert await approve(terminal, keys, *lines) == decision
 
 
-@pytest.mark.parametrize("noise", ["x", "", "yes please", "1", "yy", "Y N"])
+@pytest.mark.parametrize("noise", ["x", "yes please", "1", "yy", "Y N"])
 async def test_other_lines_decide_nothing(terminal: Terminal, noise: str) -> None:
     assert await approve(terminal, [noise, "n"], "") == Decision(Choice.REJECT_ONCE)
 
 
-@pytest.mark.parametrize(("word", "choice"), [("yes", Choice.ALLOW_ONCE), (" Y ", Choice.ALLOW_ONCE)])
-async def test_a_word_decides_as_its_key(terminal: Terminal, word: str, choice: Choice) -> None:
+@pytest.mark.parametrize(
+    ("word", "choice"), [("yes", Choice.ALLOW_ONCE), ("", Choice.ALLOW_ONCE), (" Y ", Choice.ALLOW_ONCE)]
+)
+async def test_a_word_decides_as_its_key_and_enter_alone_allows_what_is_ordinary(
+    terminal: Terminal, word: str, choice: Choice
+) -> None:
     assert await approve(terminal, [word]) == Decision(choice)
 
 

@@ -2,9 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo
-
-from halocline.testing.model_server import ModelServer, Turn
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 WRONG, RIGHT = {"text": "One."}, {"text": '```json\n{"n": 1}\n```'}

@@ -5,9 +5,8 @@ import signal
 import subprocess
 
 import pytest
+from tests.servers.model_server import Fault, ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, ended
-
-from halocline.testing.model_server import Fault, ModelServer, Turn
 
 pytestmark = pytest.mark.process
 MESSAGE = "fix: count the last row\n\nThe loop ended one row early."

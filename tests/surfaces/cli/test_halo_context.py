@@ -2,9 +2,8 @@
 
 import json
 
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, call
-
-from halocline.testing.model_server import ModelServer, Turn
 
 READ = {"text": "I look.", "call": [call("read_file", path="a.py")], "usage": {"input": 5_000}}
 EDIT = {"call": [call("write_to_file", path="a.py", content="y = 2\n")], "usage": {"input": 20, "cache_read": 5_000}}

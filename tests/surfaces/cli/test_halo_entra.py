@@ -1,8 +1,7 @@
 import pytest
 from tests.providers.entra_server import HEADER, token_name, token_server
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo
-
-from halocline.testing.model_server import ModelServer, Turn
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

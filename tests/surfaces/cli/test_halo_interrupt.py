@@ -11,12 +11,12 @@ from asyncio.subprocess import Process
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import Fault, ModelServer, Turn
 from tests.surfaces.cli.halo_process import LIMIT, Halo, asks, ended, line_with, shell, until_written
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import State
-from halocline.testing.model_server import Fault, ModelServer, Turn
 
 HI = {"text": "Hello."}
 AGAIN = {"text": "Welcome back."}

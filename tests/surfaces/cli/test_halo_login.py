@@ -5,10 +5,9 @@ import re
 import pexpect
 import pytest
 from tests.net.raw_server import serving
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Done, Halo
 from tests.tools.test_web_search import Server
-
-from halocline.testing.model_server import ModelServer, Turn
 
 KEY = "sk-1234567890abcdef1234"
 OTHER = "sk-zyxwvutsrqponmlk9876"

@@ -24,6 +24,22 @@ async def add(halo, name="test", *how):
     assert done.code == 0, done.err
 
 
+@pytest.mark.slow
+async def test_a_run_says_for_which_server_of_its_command_line_it_waits_and_not_for_ever(halo):
+    config = json.dumps({"mcpServers": {"slow": {"command": "sleep", "args": ["60"], "startTimeout": 4}}})
+    model = halo.script({"text": "Hello."})
+    done = await halo.run("run", "-m", model, "--mcp-config", config, "hi")
+    assert (done.code, "Hello." in done.out) == (0, True)
+    assert "Waiting for the MCP server slow, which may take 4 s to start" in done.out + done.err
+
+
+async def test_seconds_to_start_are_set_before_the_name_and_what_stands_behind_the_command_is_its_own(halo):
+    done = await halo.run("mcp", "add", "--start-timeout", "5", "slow", "sleep", "60", "--timeout", "7")
+    entry = json.loads((halo.home / "mcp.json").read_text())["mcpServers"]["slow"]
+    assert (entry["startTimeout"], entry["args"]) == (5.0, ["60", "--timeout", "7"])
+    assert "--timeout goes to sleep" in done.err
+
+
 async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
     await add(halo)
     tried = await halo.run("mcp", "test", "test")

@@ -2,11 +2,11 @@ import ssl
 
 import pytest
 from tests.net.certificates import Authority, authority, trusted
+from tests.servers.model_server import ModelServer, Turn
+from tests.servers.proxy_server import ProxyServer
 from tests.surfaces.cli.halo_process import Halo
 
 from halocline.protocol import events as ev
-from halocline.testing.model_server import ModelServer, Turn
-from halocline.testing.proxy_server import ProxyServer
 
 __all__ = ["authority", "trusted"]
 

@@ -7,12 +7,12 @@ import time
 import pexpect
 import pytest
 from tests.providers.oidc_server import CLIENT, Company, company
+from tests.servers.model_server import Call, ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.cli.test_halo_sign_in import browser, expects
 
 from halocline.providers.auth.oidc import SignedIn, encode_sign_in
 from halocline.store.secrets.store import SecretStore
-from halocline.testing.model_server import Call, ModelServer, Turn
 
 __all__ = ["browser"]
 pytestmark = [pytest.mark.process, pytest.mark.slow]

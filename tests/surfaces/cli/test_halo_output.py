@@ -5,11 +5,11 @@ import os
 import re
 
 import pytest
+from tests.servers.model_server import Call, Fault, ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, call, ended, shell
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason, Usage
-from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 HI = {"text": "Hello."}
 READ = {"text": "I look.", "call": [call("list_files", path=".")]}

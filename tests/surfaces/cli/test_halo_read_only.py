@@ -13,6 +13,7 @@ FULL = (
     'cp -a "$0" "$0.copy" && mount -t tmpfs -o size=1m none "$0" && cp -a "$0.copy/." "$0"; '
     'dd if=/dev/zero of="$0/filling" bs=4k 2>/dev/null; exec "$@"'
 )
+ALMOST_FULL = FULL.replace("exec", 'truncate -s -4k "$0/filling"; exec')
 WORDS = {
     "attach": "TASK",
     "checkpoints": "list",
@@ -62,6 +63,14 @@ CHANGES = (
     "doctor --fix",
     "trust add",
     "rules new x",
+)
+WRITES = (
+    *CHANGES,
+    "fork TASK",
+    "tasks tag TASK x",
+    "config set max_steps 3",
+    "mcp add one -- true",
+    "run -p -r TASK -m scripted/x more",
 )
 
 
@@ -123,3 +132,12 @@ async def test_a_full_disk_can_be_read(halo: Halo, task: str, words: str) -> Non
     done = await ended(process)
     assert (done.code, done.err) == (0, "")
     assert "write a note" in done.out or "takes" in done.out
+
+
+@pytest.mark.parametrize("words", WRITES)
+async def test_what_writes_says_what_a_full_disk_did_not_take(halo: Halo, task: str, words: str) -> None:
+    process = await halo.start(*words.replace("TASK", task).split(), before=unshared(halo, ALMOST_FULL))
+    done = await ended(process)
+    assert "Traceback" not in done.err
+    assert "Cannot write the output" not in done.err
+    assert done.code in (0, 2) or (done.code, "No space left on device" in done.err) == (1, True)

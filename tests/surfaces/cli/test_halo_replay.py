@@ -1,9 +1,8 @@
 import json
 
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, call, shell
-
-from halocline.testing.model_server import ModelServer, Turn
 
 HI = {"text": "Hello."}
 KEY = "sk-1234567890abcdef"
@@ -44,6 +43,18 @@ async def test_a_difference_is_shown_with_its_place_and_exit_code_1(halo: Halo) 
     assert "request of step 1, messages[0].content[0].text" in done.out
     assert 'recorded  "say hello"' in done.out
     assert 'now       "say goodbye"' in done.out
+
+
+async def test_a_recording_that_was_cut_in_a_turn_is_unfinished_and_no_success(halo: Halo) -> None:
+    file = halo.folder / await recorded(halo, {"call": [shell("echo one > made")]}, HI)
+    lines = file.read_text().splitlines(keepends=True)
+    ended = next(at for at, line in enumerate(lines) if '"tool_call_ended"' in line)
+    file.write_text("".join(lines[:ended]) + lines[ended][:40])
+    done = await halo.run("replay", "task.rec")
+    assert done.code == 1
+    assert done.out.startswith("Unfinished: identical as far as it goes, 1 step and")
+    (told,) = (await halo.run("replay", "task.rec", "--json")).lines
+    assert (told["unfinished"], told["differences"]) == (True, [])
 
 
 async def test_a_replay_is_json_for_programs(halo: Halo) -> None:

@@ -2,11 +2,11 @@
 
 import asyncio
 
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_D, Person
 
 from halocline.protocol import events as ev
-from halocline.testing.model_server import ModelServer, Turn
 
 HELLO = Turn(text="Hello.")
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.servers.model_server import Fault, ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, call
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
 
@@ -14,7 +15,6 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, SlashCommand
-from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo started; sleep 60", requires_approval=False, background=True)]}
 

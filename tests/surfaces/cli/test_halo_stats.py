@@ -1,7 +1,6 @@
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, shell
-
-from halocline.testing.model_server import ModelServer, Turn
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

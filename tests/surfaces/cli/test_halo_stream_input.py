@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import LIMIT, Done, Halo, asks, call, ended, shell
-
-from halocline.testing.model_server import ModelServer, Turn
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 STREAM = ("-p", "--input-format", "stream-json", "--output-format", "stream-json")

@@ -49,9 +49,8 @@ async def test_tools_are_allowed_and_refused(halo: Halo) -> None:
 
 
 async def test_a_tool_that_is_refused_as_a_whole_is_not_offered(halo: Halo) -> None:
+    from tests.servers.model_server import ModelServer, Turn
     from tests.surfaces.cli.halo_process import asks
-
-    from halocline.testing.model_server import ModelServer, Turn
 
     async with ModelServer([Turn(text="Done.")]) as server:
         done = await halo.run("-p", *asks(server), "--disallowed-tools", "Bash,Edit", "hi")

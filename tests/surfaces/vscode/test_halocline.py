@@ -13,10 +13,10 @@ import pytest
 import pytest_asyncio
 from editors.vscode.pack import pack
 from playwright.async_api import FrameLocator, expect
+from tests.servers.model_server import ModelServer
 from tests.surfaces.vscode.code_server import in_vs_code
 
 from halocline.providers.scripted.script import Call, Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = in_vs_code
 ID = "halocline.halocline"

@@ -3,11 +3,11 @@
 import subprocess
 from base64 import b64decode
 
+from tests.servers.model_server import ModelServer, Turn
 from tests.surfaces.cli.halo_process import Halo, asks, call, shell
 from tests.surfaces.web.page import page, serving
 
 from halocline.protocol import events as ev
-from halocline.testing.model_server import ModelServer, Turn
 
 HI = {"text": "Hello."}
 EDIT = {"call": [call("write_to_file", path="a.txt", content="one\n")]}

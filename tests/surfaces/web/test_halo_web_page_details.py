@@ -7,11 +7,10 @@ from typing import Any
 import httpx
 from tests.mcp import server as small
 from tests.providers.oidc_server import company
+from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.cli.test_halo_oidc import set_up as set_up_sign_in
 from tests.surfaces.web.page import page, serving
-
-from halocline.testing.model_server import ModelServer
 
 SECRET = "a value that nobody may see"
 

@@ -3,11 +3,11 @@
 import sys
 from typing import Any
 
+from tests.servers.model_server import ModelServer
 from tests.surfaces.cli.halo_process import Halo
 from tests.surfaces.web.page import page, serving
 
 from halocline.providers.scripted.model import Turn
-from halocline.testing.model_server import ModelServer
 
 KEY = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz"
 

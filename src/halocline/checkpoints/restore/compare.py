@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.store.git import Git
+from halocline.files import encodings
 from halocline.protocol.values import Value
 
 LONGEST, MOST = 200_000, 2_000_000
@@ -47,7 +48,7 @@ def diff_checkpoints(repository: Repository, old: str, new: str | None) -> str:
     """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
     with repository.read() as git:
         before, after = _resolve_both(repository, git, old, new)
-        return git.run("diff-tree", "-p", *_OPTIONS, before, after).decode(errors="replace")
+        return encodings.decode_patch(git.run("diff-tree", "-p", *_OPTIONS, before, after))
 
 
 def compare_checkpoints(repository: Repository, old: str, new: str | None, root: str = "") -> Comparison:
@@ -81,7 +82,7 @@ def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:
                 kind=_KINDS.get(letter, "changed"),
                 added=added,
                 removed=removed,
-                diff=kept.decode(errors="replace"),
+                diff=encodings.decode_patch(kept),
                 before=inside + before.decode(errors="replace") if before else "",
                 cut=len(patch) - len(kept),
             )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.git import Git, GitFailed
-from halocline.policy.patterns import find_match
+from halocline.files.patterns import find_match
 
 
 class Never:

@@ -7,9 +7,10 @@
     +++++++ REPLACE
 
 `:start_line:12` below the first marker, perhaps with `:end_line:` and `-------` below it, names the line of the place.
-`<<<<<<< SEARCH` and `>>>>>>> REPLACE` mean the same; markers have three or more symbols and may end in `>`. Content
-that looks like a marker stays content if it has a different number of symbols than the block's first line. A block
-without its REPLACE marker may have been cut off, so its replacement may be incomplete, and nothing is done.
+`<<<<<<< SEARCH`, `>>>>>>> REPLACE` and a first line `SEARCH` mean the same; markers have three or more symbols and may
+end in `>`. Content that looks like a marker stays content if it has a different number of symbols than the block's
+first line. A block without its REPLACE marker may have been cut off, so its replacement may be incomplete, and nothing
+is done.
 """
 
 from bisect import bisect_right
@@ -25,6 +26,7 @@ from halocline.protocol.values import Value
 
 _MARKER = compile_later(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
 _LINE = compile_later(r":start_line: ?(\d{1,9})[ \t]*(?:\n:end_line: ?\d+[ \t]*)?(?:\n-{3,})?(?:\n|$)")
+_BARE = compile_later(r"\A\s*SEARCH[ \t]*\n")
 _NO_DIVIDER = "Block {} has no line `=======` between its SEARCH and REPLACE parts."
 _MISCOUNT = 2
 """The number of symbols by which a REPLACE marker may differ from the block's first line.
@@ -78,7 +80,7 @@ def parse_blocks(diff: str, near: int = 0) -> list[Edit]:
     Raises:
         MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
     """
-    lines = to_lf(diff).split("\n")
+    lines = _BARE.sub("------- SEARCH\n", to_lf(diff)).split("\n")
     markers = [marker for i, line in enumerate(lines) if (marker := marker_in(line, i))]
     blocks: list[Edit] = []
     at = 0

@@ -3,7 +3,6 @@
 import asyncio
 import codecs
 import os
-import re
 from collections.abc import Callable
 from functools import partial
 from io import FileIO
@@ -15,7 +14,6 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.terminal_text import colored_output, plain_output as plain_output, redact_colored
 
-_REDRAWN = compile_later(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
 _PARTIAL = compile_later(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}"  # UTF-8
     rb"|\x1b(?:\[[0-?]*[ -/]*)?)\Z"  # a control sequence
@@ -68,7 +66,7 @@ class Spool:
 
 
 class Redraws:
-    """Keeps only the last state of a line that is redrawn after CR, with the CR before it."""
+    """Keeps of a line that is redrawn after CR only what can still be seen: what is longer than all that follows it."""
 
     def __init__(self) -> None:
         self._held = b""
@@ -79,16 +77,29 @@ class Redraws:
             return chunk
         whole, newline, last = (self._held + chunk).rpartition(b"\n")
         self._held = b""
-        settled = _REDRAWN.sub(b"\r", whole + newline)
+        settled = b"\n".join(map(_keep_seen, whole.split(b"\n"))) + newline
         if b"\r" not in last:
             return settled + last
-        self._held = last[max(0, last.rstrip(b"\r").rfind(b"\r")) :]
+        self._held = _keep_seen(last)
         return settled + self.flush() if len(self._held) > _LONGEST_LINE else settled
 
     def flush(self) -> bytes:
         """Return what is held."""
         held, self._held = self._held, b""
         return held
+
+
+def _keep_seen(line: bytes) -> bytes:
+    """Return a line without the redraws that later ones cover; its start may follow what was passed on before."""
+    if line.count(b"\r") < 2:
+        return line
+    first, *parts = line.split(b"\r")
+    kept: list[bytes] = []
+    for part in filter(None, parts):
+        while kept and len(kept[-1]) <= len(part):
+            kept.pop()
+        kept.append(part)
+    return b"\r".join([first, *kept]) + b"\r" * line.endswith(b"\r")
 
 
 class Capture:

@@ -41,13 +41,7 @@ class Analysis(Struct):
 
     def run_as_written(self) -> None:
         """Raise the rules of findings that only their form makes harmless."""
-        self.canonical = None
-        for number, one in enumerate(self.findings):
-            rule = one.as_written
-            if one.rule is Rule.READS and rule is not None:
-                reason = one.reason_as_written or FORM_ONLY
-                shown = make_part(one.part.text, one.part.effect, reason, one.part.targets)
-                self.findings[number] = replace(one, part=shown, rule=rule, canonical=None)
+        self.canonical, self.findings = None, as_written_findings(self.findings)
 
     def first(self, *rules: Rule) -> Finding | None:
         return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)
@@ -77,8 +71,8 @@ def as_written_findings(found: list[Finding]) -> list[Finding]:
 
 
 def _as_written(one: Finding, rule: Rule) -> Finding:
-    reason = one.part.reason or (HIDDEN_HISTORY if rule is Rule.HISTORY else "")
-    return replace(one, rule=rule, part=replace(one.part, reason=reason))
+    reason = one.part.reason or one.reason_as_written or (HIDDEN_HISTORY if rule is Rule.HISTORY else FORM_ONLY)
+    return replace(one, rule=rule, part=replace(one.part, reason=reason), canonical=None)
 
 
 HIDDEN_HISTORY = "it may show versions of files that are hidden or hold secrets; run it on its own"

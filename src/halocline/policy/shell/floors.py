@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from halocline.policy.commands import NEVER, UNTOUCHED
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.listed_names import list_operands, names_found, starts_of_find
 from halocline.policy.shell.programs.copying import changed_operands
@@ -23,29 +24,21 @@ from halocline.policy.shell.values.kept_places import (
     may_end_in_history,
 )
 from halocline.policy.shell.values.variables import UNKNOWN
+from halocline.policy.word_tables import read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
-from halocline.protocol.values import set_of
 
-_NARROWS = set_of("-name -iname -path -ipath -wholename -regex -iregex -empty -newer -mtime -mmin -size")
-"""Tests that make `find` match only some names."""
-_DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
-_PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
-_CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "sponge"}) | _PACKS
+_NARROWS, _EXECUTES, _DELETES, _PACKS, _KEEPS_CONTENT, _others = map(frozenset, read_words(__file__).values())
+_CHANGES_TOO = _PACKS | _others
+_GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
 _IN_PLACE = compile_later(r"-[a-zA-Z]*i|--in-place")
 _MOVES_IN = compile_later(r"-[a-zA-Z]*m|--move")
-_KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
-"""Programs that change a file's metadata, not its content."""
-_GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
-_EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-_UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
-_NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 LEAVE_OUT = "exclude .git from the search, or spell out the path"
 
 
 def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
     """Return the finding for a deletion that no mode allows, or a command that may turn out to be one; else None."""
-    if finding.rule in _NEVER:
+    if finding.rule in NEVER:
         return None
     name = _program_name(simple)
     emptied = _EMPTIES[name](simple, ground) if name in _EMPTIES else []
@@ -82,7 +75,7 @@ def _program_name(simple: Simple) -> str:
 
 def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Finding | None:
     """Return the finding for a program that gets names (`fed`) while it runs; None if any names are harmless."""
-    if finding.rule in _NEVER:
+    if finding.rule in NEVER:
         return None
     name, words = _program_name(simple), changed_words(simple, ground)
     given = [one.text for one in fed.could]
@@ -216,7 +209,7 @@ def _is_kept(word: Word, ground: Ground) -> bool:
         return True
     found = ground.targets(word)
     kept = any(ground.is_precious(one.path) or ground.holds_own_state(one.path) for one in found)
-    return kept or any(one.place in _UNTOUCHED for one in found)
+    return kept or any(one.place in UNTOUCHED for one in found)
 
 
 def _find_deletes(find: Simple, ground: Ground) -> bool:

@@ -1,11 +1,11 @@
 """Put the forms of parts that read into a line that does more: so they leave out secrets and hidden names there, too.
 
-What must stay true: a part is replaced only where its text stands once, as a command of the line itself.
+What must stay true: a part is replaced only where each place of its text is a command of the line with the same form.
 """
 
 import os
 import re
-from collections import Counter
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -20,29 +20,30 @@ from halocline.protocol.permission_rules import Effect
 UNGUARDED = "may show files that are hidden or hold secrets; run it on its own"
 
 
-def mix_forms(command: str, analysis: Analysis) -> str:
-    """Return the line with the forms of parts that read whole folders or a history; empty if there is none to replace.
+def mix_forms(command: str, analysis: Analysis, *, names: bool) -> str:
+    """Return the line with the forms of parts that read whole folders or a history, or list `names`; empty if none do.
 
     What stays as written is named in `analysis.unguarded`; git gets a finding for it, as no sandbox hides its objects.
     """
-    texts = Counter(finding.part.text for finding in analysis.findings)
-    mixed, guarded = command, set[tuple[str, ...]]()
+    mixed, replaced = command, set[str]()
     for number, one in enumerate(analysis.findings):
-        reads = one.form_alone is not None and one.argv is not None and may_read_folders(one.argv)
-        if reads and one.top and texts[one.part.text] == 1 and (at := _find_command(mixed, one, texts)) is not None:
+        if one.form_alone is None or one.argv is None or not may_read_folders(one.argv, names=names):
+            continue
+        places = _find_commands(mixed, one, analysis.findings) if one.words not in replaced else []
+        for at in reversed(places):
             mixed = f"{mixed[:at]}{one.form_alone}{mixed[at + len(one.words) :]}"
-            guarded.add(one.argv or ())
-            if one.rule is Rule.HISTORY and one.as_written is Rule.HISTORY:
-                analysis.findings[number] = replace(one, rule=Rule.READS)
+            replaced.add(one.words)
+        if one.words in replaced and one.rule is Rule.HISTORY and one.as_written is Rule.HISTORY:
+            analysis.findings[number] = replace(one, rule=Rule.READS)
+    done = {one.argv for one in analysis.findings if one.words in replaced}
+    not_done = {one.argv for one in analysis.findings if one.words not in replaced}
     mixed = mixed if mixed != command and _is_understood(mixed) else ""
     for words in analysis.words:
-        if _may_show(words) and not (mixed and words in guarded):
-            text = " ".join(words)
-            analysis.unguarded = analysis.unguarded or f"{text[:MOST_SHOWN]} {UNGUARDED}"
+        if _may_show(words) and not (mixed and words in done - not_done):
+            analysis.unguarded = analysis.unguarded or f"{' '.join(words)[:MOST_SHOWN]} {UNGUARDED}"
             if os.path.basename(words[0]) == "git":
-                analysis.findings.append(
-                    Finding(make_part(text, Effect.READ_ONLY, analysis.unguarded), Rule.HISTORY, argv=words)
-                )
+                shown = make_part(" ".join(words), Effect.READ_ONLY, analysis.unguarded)
+                analysis.findings.append(Finding(shown, Rule.HISTORY, argv=words))
     return mixed
 
 
@@ -53,20 +54,19 @@ def _may_show(words: tuple[str, ...]) -> bool:
     return may_read_folders(words) or (fed and sub not in GIT_SHOWS_NOTHING)
 
 
-def _find_command(text: str, one: Finding, texts: Counter[str]) -> int | None:
-    """Return where the text of a part stands as a command; None if that is not sure, or its form cannot stand there."""
-    source = one.words
-    if len(one.part.text) >= MOST_SHOWN or not source or calls_guards(str(one.form_alone)):
-        return None
-    longer = sum(other.count(source) * times for other, times in texts.items() if other != one.part.text)
+def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int]:
+    """Return where the text of a part stands as a command; none if that is not sure, or its form cannot stand there."""
+    source, same = one.words, [other for other in findings if other.words == one.words]
+    alike = all(other.top and other.form_alone == one.form_alone for other in same)
+    if len(one.part.text) >= MOST_SHOWN or not source or not alike or calls_guards(str(one.form_alone)):
+        return []
+    longer = sum(other.part.text.count(source) for other in findings if other.words != source)
     ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"
     places = [found.start() for found in re.finditer(ends, text)]
-    return places[0] if len(places) == 1 and text.count(source) - longer == 1 else None
+    return places if len(places) == len(same) == text.count(source) - longer else []
 
 
 def _is_understood(text: str) -> bool:
-    try:
-        parse_command(text)
-    except NotUnderstood:
-        return False
-    return True
+    with suppress(NotUnderstood):
+        return parse_command(text) is not None
+    return False

@@ -16,6 +16,7 @@ from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Word
 from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.word_tables import read_plain
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Place
 
@@ -31,40 +32,6 @@ _OF_LINES = compile_later(r"[0-9,;pqdNR=<>&|+() -]*")
 """Characters around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
 _ISOLATED = compile_later(r"\bpython[0-9.]* -I ")
 _USES = compile_later(r"\b(print_name|print_revision|hand_on_names)\b")
-_FUNCTIONS = r"""
-find_place() {
-  local path=$1 folder name=
-  case $path in ''|*[$'\n\1']*) return 1;; /*) ;; *) path=$PWD/$path;; esac
-  if [[ -d $path ]]; then folder=$path
-  elif [[ -f $path && ! -L $path ]]; then folder=${path%/*} name=${path##*/}
-  else return 1; fi
-  if [[ $folder != "$LAST_FOLDER" ]]; then
-    LAST_FOLDER=$folder LAST_PLACE=$(cd -P -- "$folder/" 2>/dev/null && pwd -P && echo x) || LAST_PLACE=
-    LAST_PLACE=${LAST_PLACE%$'\nx'}
-  fi
-  [[ $LAST_PLACE/ == ROOT/* ]] && PLACE=${LAST_PLACE#ROOT}/$name
-}
-has_place() { find_place "$1" && ! grep -qaiE "$SECRET_NAMES" <<< "$PLACE"$'\1'; }
-print_name() {
-  if ! has_place "$1"; then printf '/dev/null/%s' 'left out: outside the workspace, gone, or a secret'; return; fi
-  case $1 in [[:alnum:]_./]*) printf %s "$1";; *) printf './%s' "$1";; esac
-}
-print_revision() { git rev-parse --quiet --verify --end-of-options "$1^{commit}" || printf no-commit; }
-keep_names() {
-  local given
-  while IFS= read -r -d '' given || [[ $given ]]; do
-    find_place "$given" || continue
-    case $given in [[:alnum:]_./]*) ;; *) given=./$given;; esac
-    printf '%s\1%s\0' "$PLACE" "$given"
-  done | grep -zvaiE "$SECRET_NAMES" | sed -z $'s/^[^\1]*\1//'
-}
-hand_on_names() {
-  local parted=$1; shift
-  case $parted in words) tr ' \t\n' '\0\0\0';; lines) tr '\n' '\0';; ends) cat;; *) xargs printf '%s\0';; esac |
-    keep_names | xargs -0 "$@"
-}
-"""
-"""The variables are upper case, because no form sets such ones. A file that is a link is excluded too."""
 
 
 def calls_guards(form: str) -> bool:
@@ -76,12 +43,14 @@ def with_guards(form: str, ground: Ground) -> str:
     """Return a form preceded by the functions that it calls."""
     if not _USES.search(form):
         return form
-    return f"{_guard_functions(os.path.realpath(ground.workspace), _hidden_names(ground) or ())}{form}"
+    root, hidden = os.path.realpath(ground.workspace), _hidden_names(ground) or ()
+    ground.left_out.update(dict.fromkeys(f"{root}/{name}" for name in hidden))
+    return f"{_guard_functions(root, hidden)}{form}"
 
 
 @cache
 def _guard_functions(root: str, hidden: tuple[str, ...]) -> str:
-    text = _FUNCTIONS.replace("ROOT", quote(root.rstrip("/")))
+    text = f"\n{read_plain(__file__, '.sh')}\n".replace("ROOT", quote(root.rstrip("/")))
     names = "|".join((_secret_names(), *(f"^/{_ACTIVE.sub(_ESCAPED, name)}[/\1]" for name in hidden)))
     return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(names)}{text}"
 
@@ -112,8 +81,10 @@ def can_check_names(ground: Ground) -> bool:
 
 def checked_word(word: Word, text: str, ground: Ground) -> Word:
     """Return a word known only by its form `text`, to be checked as it runs; unchanged if it cannot be checked."""
-    bare = word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else ""
-    places = {one.place for one in ground.targets(word)}
+    bare, places = (
+        word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else "",
+        {one.place for one in ground.targets(word)},
+    )
     if bare.startswith("-") or not can_check_names(ground) or not places <= {Place.PROJECT, Place.RUNS_LATER}:
         return word
     return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts)

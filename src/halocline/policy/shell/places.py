@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from halocline.policy.commands import Use
+from halocline.policy.commands import NEVER, Use
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.syntax.render import home_of
@@ -32,7 +32,7 @@ def judge_reading(
         return _ignored_finding(source, Effect.READ_ONLY, one)
     elif one := _first_of(contents, Place.SECRET):
         rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
-    elif one := next((one for one in contents if one.linked and ground.hides_files), None):
+    elif one := next((one for one in contents if one.linked and ground.hides), None):
         rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
     elif one := next(filter(_is_outside, found), None):
         rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"
@@ -117,7 +117,7 @@ def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground)
     precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
     shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
     judged = judge_writing(simple.source, found, does, ground) if found and not precious else None
-    if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
+    if judged and judged.rule in NEVER:
         return judged
     if precious:
         rule, reason = Rule.FLOOR, f"it {does} {precious[0].path}"

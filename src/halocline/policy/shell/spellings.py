@@ -7,43 +7,16 @@ may have a value, and an allow skips only options that are known to change nothi
 import os
 from collections.abc import Sequence
 
+from halocline.policy.word_tables import read_lines, read_pairs
+
 FED = "a name it is given"
 """Stands for the names that a program gets while it runs."""
 Wanted = Sequence[str | tuple[str, ...]]
 
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"})
 """Folders whose programs are what their names say."""
-HARMLESS = {
-    "git": "-C= --no-pager -P --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs "
-    "--no-optional-locks --no-replace-objects --no-lazy-fetch --no-advice",
-    "npm": "-s --silent -q --quiet -d -dd --verbose --color --no-color --loglevel= --no-fund --no-audit",
-    "pnpm": "-s --silent -r --recursive -F= --filter= --color --no-color --loglevel= --reporter=",
-    "yarn": "-s --silent --verbose --json",
-    "cargo": "-q --quiet -v -vv --verbose --locked --offline --frozen --color=",
-    "go": "",
-    "docker": "-D --debug -l= --log-level=",
-    "podman": "--log-level=",
-    "kubectl": "-n= --namespace= -v= --request-timeout= --warnings-as-errors",
-    "helm": "-n= --namespace= --debug",
-    "gh": "",
-    "aws": "--output= --query= --region= --color= --no-cli-pager --no-paginate",
-    "gcloud": "-q --quiet --format= --verbosity=",
-    "az": "-o= --output= --only-show-errors --verbose",
-    "terraform": "",
-    "pip": "-q -qq --quiet -v --verbose --disable-pip-version-check --no-color --no-input",
-    "uv": "-q --quiet -v --verbose --offline --no-progress --color=",
-    "poetry": "-q --quiet -n --no-interaction -v -vv --verbose --ansi --no-ansi",
-    "systemctl": "--no-pager -q --quiet --user --system --no-legend",
-    "brew": "-q --quiet -v --verbose",
-    "apt": "-y --yes -q -qq --quiet",
-    "dotnet": "-d --diagnostics",
-    "mvn": "-q --quiet -B --batch-mode -o --offline -ntp --no-transfer-progress",
-    "gradle": "-q --quiet --offline --console= --no-daemon",
-    "rustup": "-q --quiet -v --verbose",
-    "conda": "-q --quiet -v --verbose",
-}
-"""Programs whose first operand is a verb, with options before it that change nothing; `=` marks one with a value."""
-HARMLESS |= {"pip3": HARMLESS["pip"], "apt-get": HARMLESS["apt"], "mamba": HARMLESS["conda"]}
+HARMLESS = read_pairs(read_lines(__file__)["harmless"])
+"""Programs whose first operand is a verb, with the options before it that change nothing."""
 
 
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:

@@ -15,6 +15,7 @@ from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.named_changes import list_named_changes
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
+from halocline.policy.shell.programs.leaving_out import say_left_out
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -41,11 +42,10 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     judged = (
         _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
     )
-    mixed = mix_forms(command, analysis) if not analysis.reads and not where.typed else ""
+    mixed = mix_forms(command, analysis, names=ground.hides_names) if not analysis.reads and not where.typed else ""
     judged = judged or _by_mode(analysis, where)
-    touches = tuple(dict.fromkeys(ground.touches))
-    judged = replace(judged, only_form=_only_form(analysis, where), touches=touches, mixed=mixed)
-    return _with_parts(judged, analysis)
+    judged = replace(judged, only_form=_only_form(analysis, where), mixed=mixed, left_out=say_left_out(ground))
+    return _with_parts(replace(judged, touches=tuple(dict.fromkeys(ground.touches))), analysis)
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
@@ -113,7 +113,7 @@ def _judge_in_plan(analysis: Analysis, where: Circumstances) -> CommandJudgement
 
 
 def _worst_finding(analysis: Analysis) -> Finding | None:
-    bound = [finding for finding in analysis.findings if not finding.reads]
+    bound = (finding for finding in analysis.findings if not finding.reads)
     return max(bound, key=lambda finding: STRICTNESS[finding.rule], default=None)
 
 

@@ -67,6 +67,13 @@ _UUID = compile_later(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _VAULT = compile_later(r"s\.[A-Za-z0-9]{24}")
 """Old form of Vault tokens, which looks like a name in source code."""
 _NUMBER = compile_later(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
+_SETTING = compile_later(
+    r"\s*(?:[+-]\s+|export\s+|set\s+|ENV\s+|ARG\s+)?[\"']?([\w.-]{1,60})[\"']?\s*(?::=|=|:)\s*([\w!?.#@%^*+~-]{8,200})\s*(?:\s#.*)?"
+)
+_KIND = compile_later(
+    r"(?i)(?:u?int|float|str|string|text|char|varchar|sha|md|utf|base|aes|rsa|v|type|field|arg|param)\w{0,4}\d+\w{0,4}"
+)
+"""Names of types and methods, which have numbers, too."""
 _PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "_pass", "_pw"})
 
 
@@ -81,7 +88,9 @@ def named_secrets(text: str) -> Iterator[Span]:
             continue
         group = value.lastgroup
         before = _BEFORE.search(text, max(0, start - 80), start)
-        if _is_secret(value[group], name, before[0] if before else "", group):
+        if _is_secret(value[group], name, before[0] if before else "", group) or (
+            group == "raw" and name in _PASSWORD and _is_set(text, value.span(group), value[group])
+        ):
             yield value.span(group)
 
 
@@ -111,6 +120,17 @@ def _is_secret(value: str, name: str, before: str, group: str) -> bool:
         if len(value) < 8 or (_CODE.fullmatch(value) and not _VAULT.fullmatch(value)):
             return False
     return looks_secret(value, is_password=name in _PASSWORD and group != "raw")
+
+
+def _is_set(text: str, span: Span, value: str) -> bool:
+    """Return True if a whole line sets a password that a person made: `DB_PASSWORD: hunter22`, not code or prose."""
+    line = text[text.rfind("\n", 0, span[0]) + 1 : (text.find("\n", span[1]) + 1 or len(text) + 1) - 1]
+    found = _SETTING.fullmatch(line.rstrip("\r")) if len(line) < 300 else None
+    if found is None or found[2] != value or _REFERENCE.match(value) or _EXAMPLE.search(value):
+        return False
+    if _mentions_itself(value) or _KIND.fullmatch(value) or not re.search(r"[A-Za-z]", value):
+        return False
+    return bool(re.search(r"\d" if found[1].isupper() else r"\d.*\d", value)) and not re.search(r"[a-z][A-Z]", value)
 
 
 def looks_secret(value: str, *, is_password: bool = False) -> bool:

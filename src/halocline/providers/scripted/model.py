@@ -43,18 +43,18 @@ class Scripted:
 
     def __init__(
         self,
-        turns: Sequence[Turn],
+        turns: Sequence[Turn | str],
         name: str = "scripted/script",
         *,
         summary: str = SUMMARY,
         summary_delay: float = 0.0,
         window: int | None = None,
     ) -> None:
-        """`summary` answers a request for one, after `summary_delay` seconds; when empty, that fails.
+        """A text is a turn without calls. Requests with more tokens than `window` are rejected.
 
-        Requests with more tokens than `window` are rejected.
+        `summary` answers a request for one, after `summary_delay` seconds; when empty, that fails.
         """
-        self._turns = tuple(turns)
+        self._turns = tuple(Turn(turn) if isinstance(turn, str) else turn for turn in turns)
         self._summary = summary
         self._summary_delay = summary_delay
         self._window = window

@@ -116,11 +116,6 @@ def split_text(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), max(1, size))]
 
 
-def load_turns(path: Path) -> tuple[Turn, ...]:
-    """Read the turns of a script. Raises SettingsError as `load_script` does."""
-    return load_script(path).turns
-
-
 def load_script(path: Path) -> Script:
     """Read a script.
 
@@ -136,7 +131,7 @@ def load_script(path: Path) -> Script:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The script {path} is not valid TOML: {error}.", "Fix the file.") from None
     except msgspec.ValidationError as error:
-        hint = "The format of scripts is described in halocline/providers/scripted/script.py."
+        hint = "halo docs guide/replay shows the format of scripts."
         raise SettingsError(f"The script {path} is invalid: {error}.", hint) from None
 
 

@@ -14,7 +14,9 @@ from halocline.providers.reply import parse_arguments
 from halocline.providers.text_tools.tags import WHOLE, ToolTags
 
 _SCALARS: dict[str, type[int] | type[float] | type[bool]] = {"integer": int, "number": float, "boolean": bool}
-_NOTHING = frozenset({"", "null", "none"})
+_NOTHING = frozenset({"", "null", "none", "…", "..."})
+_LEFT_OPEN = frozenset({"…", "..."})
+"""What stands for a value in descriptions; as the value of an optional parameter it is none."""
 
 
 class Undecodable(Exception):
@@ -73,7 +75,7 @@ def _decode_value(text: str, tool: ToolTags, name: str) -> object:
     """Decode a parameter's value; None for an optional one given as empty, null or none."""
     kind = tool.fields[name].get("type", "string")
     if kind == "string":
-        return text
+        return None if text.strip() in _LEFT_OPEN and name not in tool.required else text
     if text.casefold() in _NOTHING and name not in tool.required:
         return None
     if scalar := _SCALARS.get(kind):

@@ -100,6 +100,8 @@ class OpenCall:
             self._nested += 1
         elif before == Tag(self._whole, True) and tag.name != self._whole and not self._nested:
             self._parameter = tag.name
+            if self.tool.parameters[tag.name] in WHOLE:
+                self._whole = tag.name
 
     def _opens_parameter(self, tag: Tag) -> bool:
         return not tag.closing and tag.name in self.tool.parameters

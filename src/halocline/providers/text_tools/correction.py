@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from halocline.providers.text_tools.printed_calls import Printed, Reading
     from halocline.providers.text_tools.quotation import ReadTexts
 
-_MAY_BEGIN = r"^[ \t]*(?:[`{\[<]|\w+\(|>>>|Action:|[\w.>]*\Z|(?:%s)\b)|<\||<｜|<tool|<function|\[TOOL"
+_MAY_BEGIN = (
+    r"^[ \t]*(?:[`{\[<\]*]|\w+\(|>>>|to=|[\w.>]*\Z|(?:%s)\b"
+    r"|(?i:action|assistant|call|commentary|analysis|functools|function|name|tool))"
+    r"|<\||<｜|<tool|<function|\[TOOL|\]<\]"
+)
+_MADE_UP = re.compile(r"\n[ \t]*Observation:.*", re.DOTALL)
 _PIECES = re.compile(r"[^}\])>`]*[}\])>`]+|[^}\])>`]+")
 _MUCH_TEXT = 1_500
 """Characters before a call above which it may be an example, unless the model is known to print its calls."""
@@ -152,7 +157,7 @@ class _Reply:
             return False
         acts = [call for call in found.calls if not _reads(call.tool, self._request.tools)]
         is_open = self.text.rstrip().endswith(">") and any(
-            {"content", "diff"} & (one.arguments or {}).keys() for one in acts
+            text_tools.tags.WHOLE & (one.arguments or {}).keys() for one in acts
         )
         is_whole = bool(acts) and not is_open and all(call.arguments is not None for call in acts)
         return is_whole and not self._find_doubt(found)
@@ -167,9 +172,11 @@ class _Reply:
         """Return the event with its printed calls made; the same one if there are none."""
         message = event.message
         thoughts = "".join(part.text for part in message.content if isinstance(part, msg.Thinking))
-        text = (self.is_over and self.text) or message.text or _cut_behind_call(thoughts)
-        if message.tool_calls or not _ends_like_call(text) or not (found := self._read(text)):
+        text = (self.is_over and self.text) or _cut_made_up(message.text) or _cut_behind_call(thoughts)
+        if message.tool_calls or not _ends_like_call(text):
             return event
+        if not (found := self._read(text)):
+            return self._ask_for_known(event, text)
         doubt = self._find_doubt(found, is_above_words=not message.text and text != thoughts.rstrip())
         others = [part for part in message.content if doubt or not isinstance(part, msg.Text)]
         shown = self.text[: self._shown]
@@ -178,6 +185,18 @@ class _Reply:
         ids = CallIds(self._request)
         calls = [_make_call(call, ids.claim(""), doubt) for call in self._first_calls(found.calls)]
         return replace(event, message=replace(message, content=(*others, *before, *calls)))
+
+    def _ask_for_known(self, event: ev.AssistantMessageCompleted, text: str) -> ev.AssistantMessageCompleted:
+        """Return a reply that is only the call of a tool that is not there as that call, unless it is said again."""
+        tools, replies = self._request.tools, [m for m in self._request.messages if isinstance(m, msg.AssistantMessage)]
+        if not tools or self._request.output_schema is not None:
+            return event
+        call = text_tools.printed_calls.read_unknown(text)
+        if call is None or any(one.name == call.tool for reply in replies[-1:] for one in reply.tool_calls):
+            return event
+        made = msg.ToolCall(CallIds(self._request).claim(""), call.tool, call.arguments or {})
+        others = tuple(part for part in event.message.content if not isinstance(part, msg.Text))
+        return replace(event, message=replace(event.message, content=(*others, made)))
 
     def _read(self, text: str) -> "Reading | None":
         return text_tools.printed_calls.read_printed(
@@ -216,6 +235,11 @@ def _reads(tool: str, tools: Sequence[ToolSpec]) -> bool:
 
 def _ends_like_call(text: str) -> bool:
     return text.rstrip().endswith(CALL_ENDINGS)
+
+
+def _cut_made_up(text: str) -> str:
+    """Leave out what a model says in the place of a result, where it writes actions and observations in turn."""
+    return _MADE_UP.sub("", text) if "Action Input:" in text else text
 
 
 def _cut_behind_call(thoughts: str) -> str:

@@ -7,9 +7,8 @@ from halocline.ports.model import Request
 from halocline.protocol.events import UsageReported
 from halocline.protocol.messages import Usage
 from halocline.providers.catalog.models import ModelInfo, cost_of
-from halocline.providers.reply import CALL_ENDINGS
+from halocline.providers.reply import CALL_ENDINGS, KIND
 
-_KIND = r"(?:\w+:|[|｜]DSML[|｜])?"
 _BRACKETS = re.compile(r"\\.|[\"{}\[\]()]", re.DOTALL)
 _HEAD, _TAIL = 400, 100
 _READ_AGAIN = 40
@@ -23,9 +22,9 @@ class CallEnd:
     """
 
     def __init__(self, names: str) -> None:
-        self._opening = re.compile(rf"<(?:{names or '(?!)'})>|<{_KIND}parameter|<arg_key>")
+        self._opening = re.compile(rf"<(?:{names or '(?!)'})>|<{KIND}param(?:eter)?\b|<{KIND}arg_key")
         self._closing = re.compile(
-            rf"(?:</{_KIND}(?:{names}|invoke|function|function_calls?|tool_calls?|tool_use)>|[|｜]>)\Z"
+            rf"(?:</{KIND}(?:{names}|invoke|function|function_calls?|tool_calls?|tool_use)>|[|｜]>)\Z"
         )
         self._begin = self._counted = self._depth = self._read = 0
         self._in_quotes = False

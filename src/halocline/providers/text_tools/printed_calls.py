@@ -1,7 +1,7 @@
 """Read the tool calls that a model printed in its reply instead of making them. Pure.
 
-Markup (XML tags, named invocations, `<function=…>`, GLM) is rewritten to the tags of the text protocol, whose reader
-reads it. All else is JSON, or a call as in Python, behind a head that may name the tool. Only calls of offered tools
+Markup (the table of marks) is rewritten to the tags of the text protocol, whose reader reads it. All else is JSON, or a
+call as in Python, behind a head that may name the tool. Only calls of offered tools
 count, only where they end the reply, and arguments that do not decode are not repaired: such a call has none.
 """
 
@@ -18,7 +18,7 @@ import msgspec
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
-from halocline.providers.reply import parse_arguments
+from halocline.providers.reply import KIND, parse_arguments
 from halocline.providers.text_tools.arguments import read_arguments
 from halocline.providers.text_tools.reader import Called, Reader, Words
 from halocline.providers.text_tools.tags import WHOLE, WRAPPERS, ToolTags, tags_of
@@ -26,33 +26,42 @@ from halocline.providers.text_tools.tags import WHOLE, WRAPPERS, ToolTags, tags_
 _LONGEST, _LONGEST_ENDS = 200_000, 300
 _MOST_CALLS, _MOST_HEADS = 20, 40
 _TOKEN = (
-    r"</?(?:\w+:|[|｜]DSML[|｜])?[A-Za-z_]{1,30}>|<\|[\w:./-]{1,40}\|>|<[|｜][\w▁]{1,40}[|｜]>"
+    r"\bfunction(?: call)?<[|｜](?:tool[_▁]sep|role_sep)[|｜]>|"
+    rf"<\|(?:open|close)\|>\w{{1,20}}<\|sep\|>|</?{KIND}[A-Za-z_]{{1,30}}(?::\w{{1,20}})?>|<\|[\w:./-]{{1,40}}\|>"
+    r"|<[|｜][\w▁]{1,40}[|｜]>|<\|\w{1,40}>|<\w{1,40}\|>|\]<\]minimax\[>\["
     r"|\[/?(?:TOOL_CALLS|ARGS|TOOL_REQUEST|END_TOOL_REQUEST)\]"
 )
 """A tag or a special token, of which most templates have some around calls."""
 _AROUND = re.compile(rf"(?:\s|[,;]|\[(?=\s)|```(?:\w+(?=\s))?|{_TOKEN})*\Z")
-_LEAD = re.compile(
-    rf"(?:\s|```\w*|</?(?:\w+:|[|｜]DSML[|｜])?(?:{'|'.join(WRAPPERS)}|TOOLCALL)>"
-    r"|<\|[\w:./-]{1,40}\|>|<[|｜][\w▁]{1,40}[|｜]>|\[TOOL_\w{5,8}\])*"
-)
+_LEAD = re.compile(rf"(?:\s|```\w*|</?{KIND}(?:{'|'.join(WRAPPERS)}|TOOLCALL)(?::\w{{1,20}})?>|(?!</?\w)(?:{_TOKEN}))*")
 """Blanks, fences, wrappers and special tokens before calls."""
 _OPENERS = re.compile(rf"\A(?:\s|```\w*|{_TOKEN})*")
+_SAID = r"\**(?:(?i:tool|function)[ _]?(?i:call)|(?i:tool|function|call|calling|action|name))\**[:=]\**[ \t]*"
 _HEADS = (
     r"\[TOOL_CALLS\]\s*{tool}\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\]\s*)?",
     r"<\|tool_call_begin\|>\s*(?:functions\.)?{tool}(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*",
-    r"(?:<\|(?:start|channel)\|>\s*\w*\s*)?\bto=functions\.{tool}\b[^{{\n]{{0,80}}<\|message\|>\s*",
+    (
+        r"(?:<\|(?:start|channel)\|>\s*|^[ \t]*)?(?:assistant)?(?:commentary|analysis)?[ \t]*"
+        r"\bto=functions\.{tool}\b[^{{\n]{{0,80}}(?=\{{)"
+    ),
+    r"(?:^[ \t]*|{token})\s*call:(?:functions\.)?{tool}\s*(?=\{{)",
+    r"(?:<\|message_model\|>\s*{tool}\s*)?<\|content_invoke_tool_json\|>\s*(?=\{{)",
+    r"(?:<\|tool_call:begin\|>\w*)?<\|tool_call:name\|>\s*{tool}\s*<\|tool_call:args\|>\s*",
     r"(?:<[|｜]tool▁call▁begin[|｜]>)?(?:function)?<[|｜]tool▁[\w▁]+[|｜]>\s*{tool}\s*(?:<[|｜][\w▁]+[|｜]>)?\s*(?:```json\s*)?",
-    r"<function=\"?{tool}\"?>\s*",
-    r"^[ \t]*Action:[ \t]*{tool}[ \t]*\n+[ \t]*Action Input:\s*",
-    r"^[ \t]*(?:>>>|(?:tool|function|call|name)[:=][ \t]*)?(?:functions\.)?{tool}[ \t]*:?\s*(?:```\w*\s*)?(?=\{{)",
-    r"^[ \t]*(?:print\()?(?:functions\.|default_api\.|tools\.)?{tool}\s*(?=\()",
+    r"<function[=(/]\s*\"?{tool}\"?[>),]?\s*(?=\{{)",
+    r"^[ \t]*Action:[ \t]*{tool}[ \t]*\n+[ \t]*Action Input:\s*(?:```\w*\s*)?",
+    rf"^[ \t]*(?:>>>|{_SAID})?(?:functions\.)?{{tool}}[ \t]*:?\s*(?:```\w*\s*)?(?=\{{{{)",
+    rf"^[ \t]*(?:{_SAID})?(?:print\()?(?:functions\.|default_api\.|tools\.)?{{tool}}\s*(?=\()",
     r"(?:^[ \t]*|{token})\s*(?=\[\s*{tool}\s*\()",
-    r"(?:^[ \t]*|{token}|```(?:json)?)\s*(?=[{{\[])",
+    r"(?:^[ \t]*|{token})\s*(?={tool}\s*\()",
+    r"(?:^[ \t]*|{token}|```(?:json)?|\bfunctools)\s*(?=[{{\[])",
 )
-"""Mistral, Kimi, Harmony (gpt-oss), DeepSeek, Llama, ReAct, Functionary and plain names, Python and Gemma, Llama 4 and
-LFM, and objects that name their tool: Hermes, Qwen, Llama 3, Granite, Phi, Command R, Nemotron and others."""
+"""Mistral, Kimi, DeepSeek's and Harmony's headers (gpt-oss, also without its tokens), Gemma, Solar, Llama, ReAct,
+Functionary and plain names, Python, lists of Llama 4 and LFM, calls of OLMo, and objects that name their tool: Hermes,
+Qwen, Llama 3, Granite, Phi, Command R, Nemotron and others."""
 _NAMES = ("name", "tool", "tool_name", "function", "action", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "kwargs")
+_LISTS = ("tool_calls", "function_calls", "calls")
 _BESIDES = ("type", "id", "tool_call_id", "call_id", "index", "thought", "reasoning")
 _BLANKS = r"\s{0,8}"
 _MORE = re.compile(rf"[}}\])]{_BLANKS}(?:```)?{_BLANKS}\n{_BLANKS}[^\s`}}\])\"{{\[,<]")
@@ -62,15 +71,42 @@ _LIKELY = re.compile(r"[\[{]\s{0,8}[\"'{\[}\]]")
 _BEGUN = re.compile(
     r'[\[{\s]*"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arg|param|input|action_in)'
 )
-_KIND = r"(?:\w+:|[|｜]DSML[|｜])?"
-_MARKUP = re.compile(
-    rf"<{_KIND}(?:invoke name=|function=)\"?(?P<tool>[\w.-]+)\"?>|<tool_call>\s*(?P<glm>[\w.-]+)\s*(?=<arg_key>)"
-    rf"|<{_KIND}parameter(?: name)?=\"?(?P<field>\w+)\"?(?: string=\"\w+\")?>"
-    r"|<arg_key>(?P<key>\w+)</arg_key>\s*<arg_value>"
-    rf"|(?P<last>(?:</{_KIND}parameter>|</arg_value>)"
-    rf"(?=\s*(?:<{_KIND}parameter|<arg_key>|</{_KIND}(?:invoke|function|tool_call)>|\Z)))"
-    rf"|(?P<shut></{_KIND}parameter>|</arg_value>)|(?P<end></{_KIND}(?:invoke|function)>|</tool_call>)"
+_TEXT_IN_TOKENS = re.compile(r"(<escape>|<\|\"\|>)(.*?)\1|(?<=[{,])\s{0,8}(\w+)\s{0,8}(?=:)", re.DOTALL)
+"""Of Gemma's arguments: a text between two tokens, or a name without quotes."""
+_CALL = r"(?:invoke|function|function_call|tool_call|tool_use|tool)"
+_FIELD = r"(?:parameter|param|argument)"
+_NAME = r"[\w.-]{1,80}"
+_TOOL = re.compile(r"[A-Za-z]\w*_\w+")
+_MORE_WORDS = r"(?:\s[^<>|]{0,80})?"
+_AFTER = r"(?::\w{1,20})?"
+_BEHIND_TOOL = rf"(?=<{KIND}arg_key{_AFTER}>|<\|tool_arg:start\|>|</{KIND}tool_call{_AFTER}>|<\|tool_call:end\|>)"
+_MINIMAX = "]<]minimax[>["
+_MARKS = (
+    ("open", rf"<{KIND}(?:{_CALL}\s+name|function)=[\"']?({_NAME})[\"']?{_MORE_WORDS}>"),
+    ("open", rf"<{KIND}{_CALL}>\s*<(?:tool_)?name>\s*({_NAME})\s*</(?:tool_)?name>\s*<(?:parameters|arguments|input)>"),
+    (
+        "open",
+        rf"(?:<{KIND}tool_call{_AFTER}>|<\|tool_call:start\|>)\s*({_NAME})\s*(?:<tool_sep{_AFTER}>\s*)?{_BEHIND_TOOL}",
+    ),
+    ("open", rf"<\|open\|>call\s+tool=\"({_NAME})\"{_MORE_WORDS}<\|sep\|>"),
+    ("field", rf"<{KIND}{_FIELD}(?:\s+(?:name|key))?=[\"']?(\w+)[\"']?{_MORE_WORDS}>(?:<!\[CDATA\[)?"),
+    ("field", rf"<{KIND}arg_key{_AFTER}>\s*(\w+)\s*</{KIND}arg_key{_AFTER}>\s*<{KIND}arg_value{_AFTER}>"),
+    ("field", rf"<\|open\|>argument\s+key=\"(\w+)\"{_MORE_WORDS}<\|sep\|>"),
+    ("field", r"<\|tool_arg:start\|>\s*(\w+)\s*<\|tool_arg:value\|>"),
+    (
+        "shut",
+        rf"((?:\]\]>)?</{KIND}{_FIELD}>|</{KIND}arg_value{_AFTER}>|<\|close\|>argument<\|sep\|>|<\|tool_arg:end\|>)",
+    ),
+    (
+        "end",
+        rf"((?:</(?:parameters|arguments|input)>\s*)?</{KIND}{_CALL}{_AFTER}>|<\|close\|>call<\|sep\|>|<\|tool_call:end\|>)",
+    ),
+    ("mark", f"({re.escape(_MINIMAX)})"),
 )
+"""Markup by what it does: open a call of a tool, or a value of a field, shut the value, end the call. In this order:
+invocations (Claude, Qwen, DeepSeek, MiniMax, MiniCPM, Grok, Step and others), GLM and Hunyuan, Kimi K3, Solar."""
+_MARKUP = re.compile("|".join(pattern for _, pattern in _MARKS))
+_FOLLOWS = re.compile(rf"\s*(?:{'|'.join(pattern for kind, pattern in _MARKS if kind in ('field', 'end', 'mark'))}|\Z)")
 
 
 _NO_CODE = (TypeError, MemoryError, RecursionError, OverflowError, msgspec.MsgspecError)
@@ -100,6 +136,17 @@ def read_printed(text: str, tools: Sequence[ToolSpec], *, bare: bool = True) -> 
     kept, text = text[:-_LONGEST], text[-_LONGEST:]
     found = _read_markup(text, tools, tags) or (_read_objects(text, tags) if bare else None)
     return found and found._replace(before=kept + found.before)
+
+
+def read_unknown(text: str) -> Printed | None:
+    """Read a reply that is nothing but an object that calls a tool by name with arguments, whatever the tool."""
+    said = _OPENERS.sub("", _strip_ends(text[:_LONGEST])).strip()
+    value = _decode(said, "", {}) if said[:1] == "{" else None
+    match value:
+        case {"name": str(name), **others} if list(others) in (["arguments"], ["parameters"]) and _TOOL.fullmatch(name):
+            (arguments,) = others.values()
+            return Printed(name, arguments, said) if arguments and isinstance(arguments, dict) else None
+    return None
 
 
 def _read_markup(text: str, tools: Sequence[ToolSpec], tags: Mapping[str, ToolTags]) -> Reading | None:
@@ -132,23 +179,24 @@ def _read_called(called: Called, tool: ToolTags) -> Printed:
 def _as_tags(text: str, tags: Mapping[str, ToolTags]) -> str:
     """Rewrite other markup as tags. A value that may be any text ends only where a closing tag belongs."""
     tool = field = ""
+    is_marked = False
 
     def rewrite(found: re.Match[str]) -> str:
-        nonlocal tool, field
-        name, opened = found["tool"] or found["glm"], found["field"] or found["key"]
-        if not tool and name in tags:
-            tool = name
+        nonlocal tool, field, is_marked
+        kind, name = _MARKS[(found.lastindex or 1) - 1][0], found[found.lastindex or 1]
+        if kind == "open" and not tool and name in tags:
+            tool, is_marked = name, text.endswith(_MINIMAX, 0, found.start())
             return f"<{tool}>"
-        if tool and not field and opened:
-            field = opened
+        if kind == "field" and tool and not field:
+            field = name
             return f"<{field}>"
-        if field and (found["last"] or (found["shut"] and field not in WHOLE)):
+        if kind == "shut" and field and (field not in WHOLE or _FOLLOWS.match(text, found.end())):
             tag, field = f"</{field}>", ""
             return tag
-        if tool and not field and found["end"]:
+        if kind == "end" and tool and not field:
             tag, tool = f"</{tool}>", ""
             return tag
-        return found.group()
+        return "" if kind == "mark" and (is_marked or not tool) else found.group()
 
     return _MARKUP.sub(rewrite, text) + (f"</{tool}>" if tool and not field else "")
 
@@ -210,11 +258,18 @@ def _decode(text: str, named: str, tags: Mapping[str, ToolTags]) -> object:
         for attempt in (text, _IN_QUOTES.sub(lambda found: found[0].replace("\n", "\\n").replace("\t", "\\t"), text)):
             with suppress(msgspec.DecodeError):
                 return json_input.decode(attempt)
+    if text[:1] == "{" and ("<escape>" in text or '<|"|>' in text):
+        with suppress(msgspec.DecodeError):
+            return json_input.decode(_TEXT_IN_TOKENS.sub(_quote, text))
     code = named + text if text[:1] == "(" else text
     if len(code) < _LONGEST // 10:
         with suppress(ValueError, SyntaxError, *_NO_CODE), warnings.catch_warnings(action="ignore"):
             return json_input.decode(msgspec.json.encode(_value_of(ast.parse(code, mode="eval").body, tags)))
     return None
+
+
+def _quote(found: re.Match[str]) -> str:
+    return msgspec.json.encode(found[3] or found[2]).decode()
 
 
 def _value_of(tree: ast.expr, tags: Mapping[str, ToolTags]) -> object:
@@ -236,6 +291,8 @@ def _value_of(tree: ast.expr, tags: Mapping[str, ToolTags]) -> object:
 
 def _calls_in(value: object, named: str, tags: Mapping[str, ToolTags]) -> Iterator[tuple[str, JsonObject | None]]:
     """Yield the calls that a value says, or nothing if it says anything else. `named`: the tool in the head."""
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _LISTS:
+        (value,) = value.values()
     rows = value if isinstance(value, list) else [value]
     made = [_call_of(row, named, tags) for row in rows]
     yield from (one for one in made if one) if all(made) else ()

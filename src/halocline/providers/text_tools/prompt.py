@@ -62,7 +62,7 @@ def _describe_tool(spec: ToolSpec) -> str:
         kind = field.get("type", "string")
         need = "required" if name in required else "optional"
         lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{_describe_items(field)}")
-    parameters = "".join(f"\n<{name}>…</{name}>" for name in fields)
+    parameters = "".join(f"\n<{name}>…</{name}>" for name in required or fields)
     return "\n".join((*lines, f"<{spec.name}>{parameters}\n</{spec.name}>"))
 
 

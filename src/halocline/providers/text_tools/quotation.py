@@ -28,8 +28,10 @@ _TAG = re.compile(r"<[^<>\n]*>")
 _UNSEEN = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,300}-->")
 """Colors of a terminal, and comments."""
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|[abefnrtv0]|(?=\W))")
-_MARKUP = frozenset(("arg", "br", "key", "name", "parameter", "string", "true", "value"))
-"""Words of markup that may stand between an argument's name and its value."""
+_MARKUP = re.compile(
+    "(?:arg|argument|br|cdata|end|escape|ifm|key|name|opensource|param|parameter|sep|start|string|tool|true|type|value)*"
+)
+"""The words of markup, run together, that may stand between an argument's name and its value."""
 _KEYS = ("name", "tool", "toolname", "function", "action", "recipientname")
 """Words before a tool's name in forms that have the arguments first."""
 
@@ -212,12 +214,11 @@ class _Words:
         """True if between two words are only signs, words of markup, and what stands before lines."""
         starts, ends = self._places
         between = self._source[ends[end] : starts[start]]
-        first, *lines = between.split("\n")
+        first, *lines = map(_join_words, between.split("\n"))
         if begins and not any(sign in between for sign in begins):
             return False
-        return _MARKUP.issuperset(_WORDS.findall(first)) and all(
-            len("".join(_WORDS.findall(line))) <= _BEFORE_LINE for line in lines
-        )
+        is_markup = any(map(_MARKUP.fullmatch, (first, first + "".join(lines[:1]))))  # a line may break in a word
+        return is_markup and all(len(line) <= _BEFORE_LINE for line in lines)
 
     def _find_all(self, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:
         """Yield where a word stands; here it may be several, as a line may break in it."""

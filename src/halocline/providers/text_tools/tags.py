@@ -12,7 +12,7 @@ from typing import NamedTuple
 from halocline.ports.tool import PROGRESS, ToolSpec
 from halocline.protocol.values import JsonObject
 
-WHOLE = frozenset({"content", "diff"})
+WHOLE = frozenset({"content", "diff", "old_text", "new_text"})
 """Parameters whose value may be any text, including the protocol's own tags: the last closing tag ends them."""
 
 THINKING = frozenset({"think", "thinking"})

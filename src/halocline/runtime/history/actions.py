@@ -188,7 +188,6 @@ class TaskHistory:
         with suppress(TaskBusy):
             await self._note(source, ev.TaskForked(to=name, point=at))
         chosen = Fork(name, source, at, fork.model, find_real_path(folder) if folder else "")
-        fork_of(then.events, chosen, self._home.task(name))
         if then.checkpoint and folder is None:
             await store.adopt(then.checkpoint)
         # The other folders stay the same, even if the first one is a copy.
@@ -197,6 +196,7 @@ class TaskHistory:
         )
         for other, sha in there:
             await other.adopt(sha)
+        await asyncio.to_thread(fork_of, then.events, chosen, self._home)
         return name
 
     async def _note(self, name: str, *events: ev.DurableEvent) -> None:

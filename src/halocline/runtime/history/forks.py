@@ -6,11 +6,10 @@ closed as after a crash, so the log can be resumed and replayed like any other.
 
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.files.durable import sync_path, write_whole
+from halocline.files.durable import sync_below, sync_path, write_whole
 from halocline.files.folder_mark import read_mark
 from halocline.protocol import codec, events as ev
 from halocline.protocol.errors import UsageError
@@ -19,6 +18,7 @@ from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.protocol.values import Value
+from halocline.store.paths import Home
 
 ELSEWHERE = "it stayed with the task this one was forked from"
 """Reason for the end of a job or sub-agent that was running at the fork."""
@@ -55,20 +55,18 @@ def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iter
         yield replace(event, seq=number, at=round(now, 3), task=fork.name)
 
 
-def write_task(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
-    """Create a task's folder with this log, whole or not at all. Raises UsageError."""
-    lines = b"".join(codec.encode(event) + b"\n" for event in events)
+def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, home: Home) -> None:
+    """Write the log of a fork, whole or not at all, once the disk has what it refers to. Blocks. Raises UsageError."""
+    folder = home.task(fork.name)
+    lines = b"".join(codec.encode(event) + b"\n" for event in fork_events(past, fork, time.time()))
+    if home.blobs.exists():  # the source may not have synced its newest contents yet
+        sync_below(home.blobs)
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
     write_whole(folder / codec.LOG_NAME, lines)
     sync_path(folder.parent)
-
-
-def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, folder: Path) -> None:
-    """Write the log of a fork. Raises UsageError."""
-    write_task(folder, fork_events(past, fork, time.time()))
 
 
 def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:

@@ -1,6 +1,5 @@
 """Read mentioned files, images and folders, as `read_file` does."""
 
-import asyncio
 import hashlib
 import re
 from pathlib import Path, PurePosixPath
@@ -11,6 +10,7 @@ from halocline.context.images import picture_facts
 from halocline.context.token_estimate import BYTES
 from halocline.context.user_files.mentions import Mention
 from halocline.edits.text import BinaryContent, lines_of, read_text
+from halocline.files.meant_paths import find_meant
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -158,26 +158,8 @@ async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
 
 
 async def _not_found(mention: Mention, ctx: ToolContext) -> str:
-    try:
-        names, _ = await ctx.host.search.files(ctx.workspace, MOST_SEEN)
-    except ToolFailure:
-        names = []
-    near = await asyncio.to_thread(nearest_names, mention.target, names)
+    near = await find_meant(mention.target, ctx.workspace, ctx.host.files, ctx.host.search)
     return f"not found; nearest: {', '.join(near)}" if near else "not found"
-
-
-def nearest_names(target: str, names: list[str]) -> list[str]:
-    """Return up to three of the names: those with the target's file name, else those with the most similar one."""
-    wanted = PurePosixPath(target).name.lower()
-    same = [name for name in names if PurePosixPath(name).name.lower() == wanted]
-    if same:
-        return same[:3]
-    from difflib import get_close_matches
-
-    last: dict[str, str] = {}
-    for name in names:
-        last.setdefault(PurePosixPath(name).name, name)
-    return [last[name] for name in get_close_matches(wanted, last, n=3, cutoff=0.7)]
 
 
 async def _read_file(

@@ -85,14 +85,15 @@ async def _ask_model(
     tried: ModelConnection, directory: ModelDirectory, at: Endpoint, speaker: Model
 ) -> ModelConnection:
     """Test server, key and model. Raises ModelError."""
-    accepted = (await directory.knows_key()) or bool((at.key or at.tokens) and at.at_home) or None
+    accepted = (await directory.knows_key()) or bool(at.tokens and at.at_home) or None
     try:
         names = await directory.names()
     except ModelError as error:
         if not (at.model and gives_no_list(error)):
             raise
         await _request_reply(speaker)
-        return replace(tried, accepted=accepted, known=True)
+        return replace(tried, accepted=accepted or bool(at.key and at.at_home) or None, known=True)
+    accepted = accepted or await directory.refuses_others() or None
     if not at.model:
         return replace(tried, accepted=accepted)
     if at.model in names or await directory.has(at.model):

@@ -22,6 +22,8 @@ PROBE_SECONDS = 0.4
 OWN_PROBE_SECONDS = 2.0
 """The same for a server that the person set up; it may be on another machine."""
 ANY_SERVER = "openai-compatible"
+NAMED = 5
+"""The most models that a sentence names."""
 
 
 async def find_usual_model(settings: Settings, keys: Keys, catalogue: Catalogue) -> str:
@@ -49,6 +51,37 @@ def list_servers(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[V
     return [row for row in placed if row.base_url and (row.local or _is_moved(row, catalogue))]
 
 
+async def find_served(name: str, settings: Settings, keys: Keys, catalogue: Catalogue, *, found_here: bool) -> str:
+    """Return a model that a server lists as `provider/model`; empty if none lists it.
+
+    Asked are the servers that were set up, or those `found_here`.
+    """
+    servers = [one for one in list_servers(settings, keys, catalogue) if _is_set_up(one, settings) is not found_here]
+    lists = await asyncio.gather(*(list_served(vendor, keys) for vendor in servers))
+    for vendor, names in zip(servers, lists, strict=True):
+        if fitting := [one for one in names if one in (name, f"{name}:latest")]:
+            return f"{vendor.name}/{fitting[0]}"
+    return ""
+
+
+async def give_to_only_server(name: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> str:
+    """Return an unknown name as a model of the only server that was set up; empty if there is not just one.
+
+    Raises:
+        UsageError: that server lists its models, and it is none of them.
+    """
+    servers = [one for one in list_servers(settings, keys, catalogue) if _is_set_up(one, settings)]
+    if settings.base_url:
+        servers = servers[:1]
+    if len(servers) != 1:
+        return ""
+    (only,) = servers
+    if names := await list_served(only, keys):
+        more = ", …" if len(names) > NAMED else ""
+        raise UsageError(f"{only.title} has no model {name!r}.", f"It has {', '.join(names[:NAMED])}{more}.")
+    return f"{only.name}/{name}"
+
+
 async def list_served(vendor: Vendor, keys: Keys) -> list[str]:
     """Return the models of a provider's server; empty as for `served_models`. Raises SecretsError."""
     found = None if vendor.is_free else await keys.find_for_list(vendor)
@@ -65,6 +98,10 @@ async def served_models(at: Endpoint) -> list[str]:
         return []
     rows = answer.get("data") if isinstance(answer, dict) else None
     return [str(row["id"]) for row in rows or () if isinstance(row, dict) and "id" in row]
+
+
+def _is_set_up(vendor: Vendor, settings: Settings) -> bool:
+    return vendor.name in settings.providers or bool(settings.base_url and vendor.base_url == settings.base_url)
 
 
 def _is_moved(vendor: Vendor, catalogue: Catalogue) -> bool:

@@ -20,6 +20,7 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.text_tools.correction import Correcting
 from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
@@ -101,8 +102,7 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
     name = named or settings.model or await models.local_servers.find_usual_model(settings, keys, catalogue)
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
-    if "/" not in name or name in settings.model_aliases:
-        name = models.model_names.complete_name(name, settings, keys, catalogue)
+    name = await _complete_name(name, settings, keys, catalogue)
     provider, slash, model = name.partition("/")
     if not provider:
         hint = models.vendors.suggest_provider(model, settings, catalogue)
@@ -113,6 +113,30 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
             f"{name!r} does not name a model.", f"Write it as provider/model, for example {provider}/MODEL."
         )
     return vendor, model
+
+
+async def _complete_name(name: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> str:
+    """Return a name with its provider: a server's that was set up, a known one's, or a server's that is found here.
+
+    Raises:
+        UsageError: none has it.
+    """
+    name = settings.model_aliases.get(name, name)
+    servers, provider = models.local_servers, name.partition("/")[0]
+    if not provider or provider in VENDORS or provider in settings.providers:
+        return name
+    if served := await servers.find_served(name, settings, keys, catalogue, found_here=False):
+        return served
+    try:
+        full = models.model_names.complete_name(name, settings, keys, catalogue)
+        find_vendor(full.partition("/")[0], settings, catalogue)
+    except UsageError:
+        if served := await servers.find_served(name, settings, keys, catalogue, found_here=True):
+            return served
+        if "/" not in name and (given := await servers.give_to_only_server(name, settings, keys, catalogue)):
+            return given
+        raise
+    return full
 
 
 async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:

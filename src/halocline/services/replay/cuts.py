@@ -55,10 +55,15 @@ def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
             found.append(broken)
         elif isinstance(event, ev.TurnResumed):
             found.append(Cut(_find_begin(events, index, died=True), _find_end(events, index), died=True))
-    turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
-    if turns and isinstance(turns[-1], ev.TurnStarted):
+    if ends_in_turn(events):
         found.append(Cut(_find_begin(events, len(events), died=True), len(events), died=True))
     return found
+
+
+def ends_in_turn(events: Sequence[ev.DurableEvent]) -> bool:
+    """True if the last turn has no end: its process died or still runs, or the file was cut."""
+    bounds = (event for event in reversed(events) if isinstance(event, ev.TurnStarted | ev.TurnEnded))
+    return isinstance(next(bounds, None), ev.TurnStarted)
 
 
 def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:

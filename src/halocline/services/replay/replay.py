@@ -18,6 +18,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.replay.cuts import ends_in_turn
 from halocline.services.replay.differences import Difference
 from halocline.services.replay.parts import build_task, with_recorded_settings
 from halocline.services.replay.recorded_tools import RecordedTools
@@ -34,7 +35,10 @@ BROWSER = "browser_action"
 
 
 class Replay(Value, frozen=True, omit_defaults=False):
-    """Result of a replay: events reached, events recorded, and the number of requests compared."""
+    """Result of a replay: events reached, events recorded, and the number of requests compared.
+
+    An `unfinished` recording ends in the middle of a turn: that it is the same so far says nothing of its end.
+    """
 
     task: str
     steps: int
@@ -42,9 +46,11 @@ class Replay(Value, frozen=True, omit_defaults=False):
     recorded_events: int
     requests: int
     differences: tuple[Difference, ...]
+    unfinished: bool = False
 
     @property
     def same(self) -> bool:
+        """True if every recorded event came again."""
         return self.events == self.recorded_events and not self.differences
 
 
@@ -103,6 +109,7 @@ class _Stage:
             recorded_events=len(course.events),
             requests=model.compared,
             differences=tuple(course.differences),
+            unfinished=ends_in_turn(course.events),
         )
 
     def _task(self, log: Log, state: State, model: RecordedModel) -> Replayed:

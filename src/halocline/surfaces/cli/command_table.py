@@ -51,6 +51,7 @@ COMMANDS = {
     "plugins": Command("list, install, trust and turn off plug-ins", "commands.plugins", "args.plugins"),
     "config": Command("show and change the settings", "commands.config", "args.setup"),
     "completion": Command("print a script that completes halo in a shell", "shell_completion.command", "args.setup"),
+    "docs": Command("find and show a page of the guide", "commands.docs", "args.setup"),
     "doctor": Command("check this machine and your setup", "commands.doctor", "args.models"),
 }
 CHAT = Command("", "commands.run", "args.run")

@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -14,6 +15,8 @@ from halocline.surfaces.cli.exit_codes import ExitCode, explain_error, of_error
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.lazy_functions import load_function
 
+_OF_THE_DISK = frozenset({ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
+
 
 def run_main(argv: list[str]) -> int:
     """Run the command line and return the exit code."""
@@ -24,7 +27,7 @@ def run_main(argv: list[str]) -> int:
     try:
         return _run_command(argv)
     except OSError as error:
-        return _without_output(error)
+        return _without_disk(error)
     except KeyboardInterrupt:
         if sys.stderr.isatty():
             print(file=sys.stderr)  # ends the line on which the terminal echoed ^C
@@ -48,15 +51,31 @@ def _null_stream() -> TextIO:
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
-def _without_output(error: OSError) -> int:
-    """Handle closed standard output. A closed pipe is silent; an error with a file name has another cause."""
-    if error.filename is not None:
+def _without_disk(error: OSError) -> int:
+    """Explain that the output or a file could not be written. A closed pipe is silent; any other error is a bug."""
+    if _is_of_output(error):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        what, hint = "the output", "The task is saved. See: halo tasks list"
+    elif error.errno in _OF_THE_DISK:
+        what, hint = (
+            error.filename or "to the disk",
+            "Make room or repair the disk, then try again. What was saved is safe.",
+        )
+    else:
         raise error
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         with suppress(OSError):  # standard error may be gone with the terminal
-            print_message(f"Cannot write the output: {error.strerror}.", "The task is saved. See: halo tasks list")
+            print_message(f"Cannot write {what}: {error.strerror}.", hint)
     return int(ExitCode.ERROR)
+
+
+def _is_of_output(error: OSError) -> bool:
+    """True if standard output cannot be written: what it refused is still in its buffer."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return error.filename is None
+    return isinstance(error, BrokenPipeError)
 
 
 def _print_error(error: HaloclineError) -> int:

@@ -35,10 +35,10 @@ class Run(Value, frozen=True):
     """A call that passed every gate. `notes` are remarks of the user or a hook, for the model.
 
     As of the decision: `places` are the resolved paths, `identities` the files there, `scripts` those that its command
-    runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs.
-    `accepted`: the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with
-    the files as they were then. `may_change` are the only entries it can change, as in a `Decision`; none for a call
-    that only reads. `destroys`: part of its command deletes or overwrites files.
+    runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs. `accepted`:
+    the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with the files as
+    they were then. `may_change` and `left_out` are as in a `Decision`; a call that only reads may change no entries.
+    `destroys`: part of its command deletes or overwrites files.
     """
 
     call: ToolCall
@@ -51,6 +51,7 @@ class Run(Value, frozen=True):
     rule: str = ""
     runs: str = ""
     mixed: str = ""
+    left_out: str = ""
     scripts: tuple[str, ...] = ()
     accepted: bool = False
     approved: bool = False
@@ -84,6 +85,7 @@ def let_through(run: Run, decision: Decision) -> Run:
         rule=decision.rule,
         runs=decision.canonical or "",
         mixed=decision.mixed,
+        left_out=decision.left_out,
         scripts=decision.scripts,
         may_change=() if decision.canonical is not None else decision.changes,
         destroys=any(part.effect is Effect.DESTRUCTIVE for part in decision.parts),

@@ -115,7 +115,7 @@ class ToolContexts:
     def _current_call(self, run: Run, policy: PolicyContext) -> CurrentCall:
         hides = make_hider(policy, run.summary.tool, run.summary.agent) if run.summary.command else None
         shows = run.approved and run.rule in SHOWS_SECRETS
-        return CurrentCall(run.call.id, run.rule, run.runs, run.mixed, hides, shows)
+        return CurrentCall(run.call.id, run.rule, run.runs, run.mixed, hides, shows, run.left_out)
 
     def _task_view(self, state: State, run: Run) -> TaskView:
         host = self._host

@@ -154,9 +154,9 @@ def test_a_card_is_decided_by_letters_digits_and_arrows(
     assert (halo.folder / "made").exists() is made
 
 
-def test_enter_takes_the_safe_choice_and_asks_for_a_reason(halo: Halo, open_terminal: Open) -> None:
+def test_a_call_is_rejected_with_a_reason(halo: Halo, open_terminal: Open) -> None:
     model = halo.script(TOUCH, {**HI, "expect": "not today"})
-    terminal = open_terminal().starts("-m", model).says("go").sees(OPTIONS).decides("Enter").sees("Reason")
+    terminal = open_terminal().starts("-m", model).says("go").sees(OPTIONS).decides("n").sees("Reason")
     terminal.says("not today").sees("Hello.")
     assert not (halo.folder / "made").exists()
 

@@ -7,8 +7,7 @@ import subprocess
 import pytest
 from playwright.async_api import expect
 from tests.hosts.chromium import needs_chromium
-
-from halocline.testing.model_server import Call, Fault, ModelServer, Turn
+from tests.servers.model_server import Call, Fault, ModelServer, Turn
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 

@@ -2,9 +2,9 @@
 
 import pytest
 from tests.hosts.chromium import needs_chromium
+from tests.servers.model_server import ModelServer
 
 from halocline.providers.scripted.script import Turn
-from halocline.testing.model_server import ModelServer
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 

@@ -4,8 +4,7 @@ import tomllib
 
 import pytest
 from tests.hosts.chromium import needs_chromium
-
-from halocline.testing.model_server import ModelServer, Turn
+from tests.servers.model_server import ModelServer, Turn
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 

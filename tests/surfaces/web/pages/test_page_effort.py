@@ -2,8 +2,7 @@
 
 import pytest
 from tests.hosts.chromium import needs_chromium
-
-from halocline.testing.model_server import ModelServer, Turn
+from tests.servers.model_server import ModelServer, Turn
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 

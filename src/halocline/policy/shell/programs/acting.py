@@ -138,7 +138,7 @@ def _judge_targets(simple: Simple, words: list[Word], actor: Actor, ground: Grou
         return judge_deleting(simple, words, actor.does, ground)
     if base == "mv" and (grave := copying.judge_moving(simple, words, actor.does, ground)):
         return grave
-    recursive = any(text.startswith(("-R", "--recursive")) for text in copying.list_texts(simple))
+    recursive = any(text.startswith(("-R", "--recursive")) for text in (word.text for word in simple.words[1:]))
     if recursive and base in ("chmod", "chown", "chgrp"):
         floor = judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:

@@ -15,22 +15,11 @@ from halocline.policy.commands import Use
 from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
-from halocline.policy.shell.programs.mutating import ACTORS, Actor
+from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
 
-_RECURSIVE = {
-    "tar": r"(?s).*",
-    "cp": r"-[a-zA-Z]*[rRa][a-zA-Z]*|--recursive|--archive",
-    "zip": r"-[a-zA-Z]*[rR][a-zA-Z]*|--recurse-\w+",
-    "gzip": r"-[a-zA-Z]*r[a-zA-Z]*|--recursive",
-    "zstd": r"-[a-zA-Z]*r[a-zA-Z]*",
-    "scp": r"-[a-zA-Z0-9]*r[a-zA-Z0-9]*",
-    "rsync": r"-[a-zA-Z]*[ar][a-zA-Z]*|--recursive|--archive",
-    "aws": r"sync|--recursive",
-}
-"""Flags with which programs take along whole folders."""
 _TARGETS = {"all": slice(None), "first": slice(1), "last": slice(-1, None), "rest": slice(1, None), "none": slice(0)}
 
 
@@ -58,13 +47,9 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
 
 def judge_replacing(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
     """Judge replacing existing files. Some programs only append, or change metadata."""
-    appends = {"-n", "--no-clobber", "-a", "--append"} & set(list_texts(simple))
+    appends = {"-n", "--no-clobber", "-a", "--append"} & set({word.text for word in simple.words[1:]})
     keeps = appends or base in ("touch", "mkdir", "chmod", "zip", "sed")
     return None if keeps else judge_overwriting(simple.source, found, ground.facts)
-
-
-def list_texts(simple: Simple) -> list[str]:
-    return [word.text for word in simple.words[1:]]
 
 
 def all_targets(words: list[Word], ground: Ground) -> list[Found]:
@@ -116,7 +101,7 @@ def judge_taking(simple: Simple, taken: list[Found], ground: Ground) -> Finding 
 def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """Judge the sources of `cp`, `mv`, `ln` and `install`, and the files they become in the target folder."""
     operands = changed_operands(simple, replace(ACTORS[base], targets="all"))
-    if "-d" in list_texts(simple) and base == "install":
+    if "-d" in {word.text for word in simple.words[1:]} and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
@@ -161,7 +146,7 @@ def _is_folder(word: Word, ground: Ground) -> bool:
 def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Return the finding for a program that includes a folder with a secret in it; None for any other."""
     texts = [word.text for word in simple.words[1:]]
-    if not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
+    if not any(re.fullmatch(TAKES_FOLDERS.get(name, "(?!)"), text) for text in texts):
         return None
     flags = [(text.partition("="), behind) for text, behind in pairwise((*texts, ""))]
     excluded = [value or behind for (flag, _, value), behind in flags if flag == "--exclude"]
@@ -196,7 +181,7 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             continue
         elif is_secret(os.path.join(folder, name)):
             return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
-        elif ground.hides_files:
+        elif ground.hides:
             inside = ground.find(os.path.join(folder, name), quoted=True)
             ground.note(inside, Use.READ)
             if any(one.place is Place.IGNORED for one in inside):

@@ -7,7 +7,7 @@ from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
 from halocline.policy.shell.programs import mutating
-from halocline.policy.shell.programs.git.operands import rewrite_stash
+from halocline.policy.shell.programs.git.operands import rewrite_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.programs.specs import literal
@@ -36,7 +36,7 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
     if not words or words[0].value is None:
         rule = Rule.DYNAMIC if words else Rule.UNKNOWN
         return unknown_finding(simple.source, "nothing is known about this form of git", rule)
-    name, *rest = rewrite_stash(tuple(words))
+    name, *rest = rewrite_words(tuple(words))
     if name.text.startswith("-"):
         return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
     if name.text not in LOOKS:

@@ -1,7 +1,7 @@
-"""Leave hidden names out of what a command reads or lists, in the syntax of its program.
+"""Leave hidden names out of what a command reads or lists, in the syntax of its program; `git.pathspecs` for git.
 
-Hidden is what an ignore file hides or a deny or ask rule with paths guards. Programs that read folders get the names
-that exist there; git, which shows what existed once too, gets the patterns.
+Hidden is what an ignore file hides or a deny or ask rule with paths guards. What a rule only asks about is not read
+unasked, but may be named: programs that show `names` only leave out the rest.
 """
 
 import os
@@ -12,6 +12,7 @@ from shlex import quote
 from halocline.policy.paths import is_within
 from halocline.policy.shell.programs.specs import Given, Unlisted
 from halocline.policy.shell.values.ground import Found, Ground
+from halocline.protocol.left_out import name_some
 
 MOST_HIDDEN = 300
 _BY_NAME = {"ls": "--ignore=", "tree": "-I ", "du": "--exclude=", "fd": "--exclude=", "fdfind": "--exclude="}
@@ -24,10 +25,12 @@ _IN_FRONT = frozenset({"-H", "-P", "-E"})
 UNSURE = "a file that an ignore file hides or a rule guards cannot be told from others there; name the files"
 
 
-def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], ground: Ground) -> tuple[str, ...]:
-    """Return the flags that leave out hidden names below these folders; Raises Unlisted if none do exactly that."""
+def build_exclusion_flags(
+    name: str, given: Given, found: Sequence[Found], ground: Ground, *, names: bool
+) -> tuple[str, ...]:
+    """Return the flags that leave out what is hidden below these folders; Raises Unlisted if none do exactly that."""
     deep = name != "ls" or bool({"-R", "--recursive"} & set(given.names))
-    hidden, shown = _find_hidden([one.path for one in found], ground, deep=deep)
+    hidden, shown = find_hidden([one.path for one in found], ground, deep=deep, names=names)
     if not hidden:
         return ()
     if name not in LEAVES_OUT or len(hidden) > MOST_HIDDEN:
@@ -36,13 +39,13 @@ def build_exclusion_flags(name: str, given: Given, found: Sequence[Found], groun
         if len(ground.folders) != 1 or not all(is_within(path, ground.folders[0]) for path in hidden):
             raise Unlisted(UNSURE)
         return tuple(quote(f"--iglob=!/{escape(os.path.relpath(path, ground.folders[0]))}") for path in hidden)
-    names = dict.fromkeys(os.path.basename(path) for path in hidden)
-    if not shown.isdisjoint(names):
+    last = dict.fromkeys(os.path.basename(path) for path in hidden)
+    if not shown.isdisjoint(last):
         raise Unlisted(UNSURE)
     if name == "tree":
-        return ("-I", quote("|".join(map(escape, names))))
-    folders = tuple(f"--exclude-dir={escape(one)}" for one in names) if name in _FOLDERS_TOO else ()
-    return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in names), *folders))
+        return ("-I", quote("|".join(map(escape, last))))
+    folders = tuple(f"--exclude-dir={escape(one)}" for one in last) if name in _FOLDERS_TOO else ()
+    return tuple(quote(one) for one in (*(f"{_BY_NAME[name]}{escape(one)}" for one in last), *folders))
 
 
 def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
@@ -54,7 +57,7 @@ def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     tests: list[str] = []
     places = [(start, place) for start in starts for place in ground.find(start, quoted=True)]
     for start, place in places:
-        hidden, _ = _find_hidden([place.path], ground, deep=True)
+        hidden, _ = find_hidden([place.path], ground, deep=True, names=True)
         if len(hidden) > MOST_HIDDEN:
             raise Unlisted(UNSURE)
         names = [f"{escape(start.rstrip('/'))}/{escape(os.path.relpath(path, place.path))}" for path in hidden]
@@ -63,52 +66,24 @@ def render_find(given: Given, operands: Sequence[str], ground: Ground) -> str:
     return " ".join(("find", *words, *tests, *condition) if tests else ("find", *words, *condition[1:-1]))
 
 
-def build_pathspecs(ground: Ground) -> tuple[str, ...]:
-    """Return the pathspecs with which git leaves out what is hidden in any version. Raises Unlisted."""
-    found: list[str] = []
-    for root, line in ground.hidden_lines:
-        pattern = line.strip().removeprefix("\\")
-        if not pattern or line.startswith(("#", "!")):
-            continue
-        body = pattern.strip("/")
-        anchored = "/" in pattern.rstrip("/")
-        place = escape(_place_in_repository(root, ground)) if anchored else "**/"
-        found += [f":(top,exclude,icase,glob){place}{body}{end}" for end in ("", "/**")]
-    top = _find_top(ground.folders[0], ground) if ground.folders else ""
-    inside = [root for root in ground.real_roots if top and is_within(root, top)] if ground.hides else []
-    hidden, _ = _find_hidden(inside, ground, deep=True)  # by another name, too: a hard link
-    found += [f":(top,exclude,literal){os.path.relpath(path, top)}" for path in hidden]
-    if len(found) > MOST_HIDDEN:
-        raise Unlisted(UNSURE)
-    return tuple(map(quote, dict.fromkeys(found)))
-
-
-def _place_in_repository(root: str, ground: Ground) -> str:
-    """Return where a folder is in the repository of git, with a slash. Raises Unlisted if it is not in it."""
-    tops = {_find_top(folder, ground) for folder in ground.folders}
-    top = next(iter(tops)) if len(tops) == 1 else ""
-    if not top or not is_within(root, top):
-        raise Unlisted(UNSURE)
-    inside = os.path.relpath(root, top)
-    return "" if inside == "." else f"{inside}/"
-
-
-def _find_top(folder: str, ground: Ground) -> str:
-    while not ground.facts.matches(".git", folder):
-        folder, before = os.path.dirname(folder), folder
-        if folder == before:
-            return ""
-    return folder
-
-
-def _find_hidden(folders: Iterable[str], ground: Ground, *, deep: bool) -> tuple[list[str], frozenset[str]]:
+def find_hidden(folders: Iterable[str], ground: Ground, *, deep: bool, names: bool) -> tuple[list[str], frozenset[str]]:
     """Return the hidden paths below folders, and the names of the others. Raises Unlisted if there are too many."""
     hidden: dict[str, None] = {}
     shown: frozenset[str] = frozenset()
     for folder in dict.fromkeys(folders):
-        below = ground.hidden_below(folder, deep=deep)
+        below = ground.hidden_below(folder, deep=deep, names=names)
         if below is None:
             raise Unlisted("there are too many files to tell which of them an ignore file hides or a rule guards")
         hidden |= dict.fromkeys(below[0])
         shown |= below[1]
+    ground.left_out.update(hidden)
     return list(hidden), shown
+
+
+def say_left_out(ground: Ground) -> str:
+    """Say what the forms of a command leave out: what may be named by its name; empty if nothing is."""
+    named = [path for path in ground.left_out if path and ground.hides and not ground.hides.names(path, None)]
+    shown = name_some([os.path.relpath(path, ground.workspace) for path in named])
+    asked = f"{shown}, as a rule asks first; name it to ask the user" if named else ""
+    hidden = "what an ignore file or a rule hides" if len(named) < len(ground.left_out) else ""
+    return f"left out: {'; and '.join(filter(None, (asked, hidden)))}" if ground.left_out else ""

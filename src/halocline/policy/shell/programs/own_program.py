@@ -9,23 +9,19 @@ from itertools import takewhile
 
 from halocline.policy.shell.findings import Finding, Rule, unknown_finding
 from halocline.policy.shell.syntax.tree import Simple
+from halocline.policy.word_tables import read_words
 from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.values import set_of
 
 _PYTHON = compile_later(r"(?:python|pypy)[\d.]*")
 _MODULE_FLAG = compile_later(r"-[A-Za-ln-z]*m.*")
 _MODULES = frozenset({"halocline", "halocline.__main__"})
-RUNNERS = set_of("uvx uv pipx poetry hatch pdm rye pixi conda mamba micromamba mise")
+_WORDS = read_words(__file__)
+RUNNERS = frozenset(_WORDS["runners"])
 """Programs that find another one by its name, among their words."""
 _RUN = frozenset({"run", "exec", "x"})
 _NAME_A_PACKAGE = (["--from"], ["--with"], ["--spec"], ["-p"])
-LAUNCHERS = set_of(
-    """
-    at batch dbus-run-session docker expect firejail machinectl nsenter podman runcon screen script setpriv ssh
-    start-stop-daemon su sudo runuser systemd-run tmux unshare xterm
-    """
-)
+LAUNCHERS = frozenset(_WORDS["launchers"])
 """Programs that run their words, or one of them as text, perhaps detached from the task."""
 
 
@@ -51,10 +47,9 @@ def _is_steering(words: list[str]) -> bool:
 
 
 def _started_within(rest: list[str]) -> bool:
-    return any(
-        _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
-        for at, word in enumerate(rest)
-    )
+    bases = enumerate(word.rpartition("/")[2] for word in rest)
+    ours = (at for at, base in bases if base in NAMES or _PYTHON.fullmatch(base))
+    return any(rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:]) for at in ours)
 
 
 def _python_steers(rest: list[str]) -> bool:
@@ -68,11 +63,6 @@ def _python_steers(rest: list[str]) -> bool:
     glued = flags[by_module].partition("m")[2]
     words = [*([glued] if glued else []), *rest[by_module + 1 :]]
     return bool(words) and words[0] in _MODULES and is_steering(words[1:])
-
-
-def _names_us(word: str) -> bool:
-    base = word.rpartition("/")[2]
-    return base in NAMES or bool(_PYTHON.fullmatch(base))
 
 
 def _split_text(text: str) -> list[str]:

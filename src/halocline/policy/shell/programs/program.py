@@ -1,6 +1,6 @@
 """Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more."""
 
-from halocline.policy.commands import Use
+from halocline.policy.commands import NEVER, Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
@@ -21,8 +21,7 @@ _FOLDERS = ("", "/bin/", "/usr/bin/")
 _PYTHON = compile_later(r"python[23]?(\.\d{1,2})?")
 _ENVIRONMENT = "it shows the environment, which may hold secrets"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
-_NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
-_PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
+_PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.HISTORY, Rule.IGNORED, Rule.OWN_STATE})
 _CHANGES = frozenset({Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE})
 MILDER = frozenset({Rule.SHELL, Rule.WRITES, Rule.UNKNOWN, Rule.DYNAMIC})
 _PATHLESS = frozenset({"echo", "true", "false", "pwd", "date", "whoami"})
@@ -36,7 +35,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         return denied, ground
     noted = len(ground.touches)
     finding, after = _judge_by_tables(simple, ground)
-    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER):
+    if simple.words[0].value and finding.rule not in (Rule.READS, *NEVER):
         knows_changes = any(one.use in (Use.CHANGE, Use.DELETE) for one in ground.touches[noted:])
         use = Use.READ if knows_changes else Use.MAY_CHANGE
         if own := judge_touching(simple, ground, use):
@@ -46,7 +45,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
 
 def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     """Raise the finding of a program that changes what a pattern matches, if that is too much to look at."""
-    if finding.part.effect not in _CHANGES or finding.rule in (*_NEVER, Rule.LEADS_ANYWHERE):
+    if finding.part.effect not in _CHANGES or finding.rule in (*NEVER, Rule.LEADS_ANYWHERE):
         return finding
     for word in simple.words[1:]:
         patterns = [one for one in (word.could if word.dynamic else (word,)) if one.is_pattern]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from halocline.policy.shell.programs.specs import Given, Spec
 from halocline.policy.shell.programs.tables import read_table
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
 _SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
@@ -29,15 +30,5 @@ SHOWS_PROCESSES = frozenset({"ps", "pgrep", "pstree", "top", "htop", "btop", "at
 """Programs that may show the arguments of other processes, which may hold secrets."""
 SUBCOMMANDS = frozenset({"pip", "pip3", "npm", "go"})
 """Programs whose second word is part of their name."""
-_BY_WORDS = {
-    "--version -V": "python python3 deno cargo rustc rustup pip pip3 uv poetry grep ruff mypy rg fd jq curl wget psql",
-    "--version -v": "node npm bun ruby php perl make docker nvim",
-    "version": "go",
-    "--version -version": "java javac sqlite3",
-    "--version": "gcc g++ clang cmake ninja sort sed ls bash vim tree gh",
-    "--version version": "git",
-    "-V": "tmux",
-    "-version": "ffmpeg",
-}
-PRINTS_VERSION = {name: words.split() for words, names in _BY_WORDS.items() for name in names.split()}
+PRINTS_VERSION = {name: words.split() for name, words in read_pairs(read_lines(__file__)["versions"]).items()}
 """Programs that do not download themselves first, with the words that alone make them print their version."""

@@ -13,7 +13,7 @@ from halocline.policy.shell.programs.git.operands import operands_of_git, render
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, build_exclusion_flags, render_find
 from halocline.policy.shell.programs.read_only import READERS
-from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
+from halocline.policy.shell.programs.specs import Given, NamesHidden, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
@@ -44,16 +44,16 @@ def judge_by_spec(
         form = render_git(name, spec, given, ground) if git else _build_form(name, spec, given, paths, ground)
         # As written, a name may stand for a file: only the form takes it for a commit.
         return replace(finding, canonical=form, as_written=Rule.HISTORY if git and "^{commit}" in form else None)
-    except NamesSecret as why:
-        return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
+    except (NamesSecret, NamesHidden) as why:
+        return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), why.rule)
     except Unlisted as why:
         return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
     except ToolFailure as why:
         return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
 
 
-def may_read_folders(words: Sequence[str]) -> bool:
-    """Return True if a command as written shows whole folders, including secrets, or may do so."""
+def may_read_folders(words: Sequence[str], *, names: bool = False) -> bool:
+    """Return True if a command as written shows whole folders, including secrets, or may; with `names`, their names."""
     name, *rest = words or ("",)
     name = name.rpartition("/")[2]
     if name == "git":
@@ -62,9 +62,10 @@ def may_read_folders(words: Sequence[str]) -> bool:
     else:
         spec = READERS.get(name)
     if spec is None or not spec.recursive:
-        return False
+        return bool(names and spec and (spec.listing or name in LEAVES_OUT))
     try:
-        return spec.reads_folders(sort_words(spec, tuple(map(literal, rest))).names)
+        given = sort_words(spec, tuple(map(literal, rest))).names
+        return spec.reads_folders(given) or (names and spec.lists_names(given))
     except Unlisted:
         return True
 
@@ -77,17 +78,15 @@ def _judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], gr
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
-            return Finding(
-                make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
-            )
+            shown = make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder")
+            return Finding(shown, Rule.OUTSIDE)
     return judge_reading(simple.source, found, "", ground, names_only=spec.names_only)
 
 
 def _mark_status(word: Word) -> Word:
     """Return `$?` as a known word: it is always a number."""
-    if _STATUS.fullmatch(word.source):
-        return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
-    return word
+    known = Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
+    return known if _STATUS.fullmatch(word.source) else word
 
 
 def _require_operands(spec: Spec, given: Given) -> list[Word]:
@@ -153,7 +152,8 @@ def _build_form(name: str, spec: Spec, given: Given, paths: list[Word], ground: 
     if ground.hides and (reads_folders or (name in LEAVES_OUT and not spec.recursive)):
         if name == "find":
             return render_find(given, operands, ground)
-        added = (*added, *build_exclusion_flags(name, given, _find_places(paths, ground) or ground.find("."), ground))
+        below = _find_places(paths, ground) or ground.find(".")
+        added = (*added, *build_exclusion_flags(name, given, below, ground, names=spec.names_only))
     if spec.ordered:
         return " ".join((name, *added, *(part if isinstance(part, str) else operands[part] for part in given.order)))
     end = ["--"] if spec.ends and operands else []

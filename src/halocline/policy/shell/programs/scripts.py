@@ -6,13 +6,14 @@ not followed: this informs the user, and only a sandbox is a security boundary.
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile
 
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.programs.mutating import INTERPRETERS, SHELLS
 from halocline.policy.shell.programs.wrappers import RUNNERS
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.patterns import compile_later
 
@@ -32,17 +33,7 @@ _PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _LIFECYCLE = {"i": "install", "ci": "install", "add": "install", "t": "test", "tst": "test"}
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--dir", "--cwd", "--chdir"})
 _NAMED = frozenset({"-f", "--file", "--makefile", "--justfile", "--rakefile", "--taskfile", "--gulpfile", "-c"})
-_FILES = {
-    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"),
-    "rake": ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"),
-    "tox": ("tox.ini", "pyproject.toml", "setup.cfg"),
-    "nox": ("noxfile.py",),
-    "invoke": ("tasks.py",),
-    "gulp": ("gulpfile.js", "gulpfile.mjs", "gulpfile.cjs"),
-    "gradle": ("build.gradle.kts", "build.gradle"),
-}
+_FILES = {name: files.split() for name, files in read_pairs(read_lines(__file__)["files"]).items()}
 
 
 def scripts_of(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
@@ -139,7 +130,7 @@ def _of_package(words: tuple[str, ...], folder: str) -> Iterator[Script]:
         yield os.path.join(folder, "package.json"), _LIFECYCLE.get(plain[0], plain[0])
 
 
-def _of_file(words: tuple[str, ...], folder: str, names: tuple[str, ...], facts: ShellFacts) -> Iterator[Script]:
+def _of_file(words: tuple[str, ...], folder: str, names: Sequence[str], facts: ShellFacts) -> Iterator[Script]:
     folder, rest = _split_folder(words, folder)
     named = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in _NAMED]
     named += [word.partition("=")[2] for word in rest if word.partition("=")[0] in _NAMED and "=" in word]

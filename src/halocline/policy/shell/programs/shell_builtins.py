@@ -7,16 +7,11 @@ from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_fi
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.syntax.tree import Simple
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.word_tables import read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
-from halocline.protocol.values import set_of
 
-BUILTINS = set_of(
-    """
-    : set shopt unset export local declare typeset readonly read mapfile readarray wait exit return break
-    continue shift getopts let cd pushd popd dirs times umask ulimit jobs test [ echo printf true false
-    """
-)
+BUILTINS = frozenset(read_words(__file__)["builtins"])
 _DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 _PRINTERS = frozenset({"echo", "printf", "test", "["})
 """Builtins that may get words known only when they run."""

@@ -9,7 +9,7 @@ machine may read it differently. Values are rendered attached to their flags, so
 - `words="quiet lines=size color?always|never merged:text arg+text"`: the same for long flags; with `:` the value may be
   omitted only at the end of the command, and with `+` a name comes before it.
 
-A type is a name in `TYPES`, or the allowed words themselves with `|` between them.
+A type is a name in `specs.txt`, or the allowed words themselves with `|` between them.
 """
 
 import re
@@ -19,7 +19,9 @@ from functools import cache
 
 from msgspec import Struct, field
 
+from halocline.policy.commands import Rule
 from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
 
@@ -32,37 +34,7 @@ class Role(StrEnum):
     PROGRAM = "program"
 
 
-_COLUMN = (
-    r"(?:[prs]?gid|[prse]?uid|r?user|r?group|p?pid|pgrp|sid|sess|tpgid|comm|ucmd|ucomm|stat|state|s|%cpu|pcpu|%mem|pmem|"
-    r"rss|rssize|rsz|vsz|vsize|sz|size|etimes?|cputimes?|time|lstart|start|start_time|stime|tty|tt|tname|nice|ni|pri|"
-    r"nlwp|thcount|psr|cls|wchan|flags|f)(?:=[A-Za-z_]*)?"
-)
-"""Columns of `ps` that show neither the arguments nor the environment of a process."""
-TYPES: dict[str, str] = {
-    "number": r"[-+]?\d{1,18}",
-    "size": r"[-+]?\d{1,18}(\.\d{1,9})?[A-Za-z]{0,3}",
-    "percent": r"\d{1,9}%?(/\d{1,9}%?)?",
-    "list": r"[-+\d,.:;/ ]{1,400}",
-    "key": r"\d{1,6}(\.\d{1,6})?[A-Za-z]{0,9}(,\d{1,6}(\.\d{1,6})?[A-Za-z]{0,9})?",
-    "names": r"[A-Za-z0-9%+][A-Za-z0-9_,.:+*%#-]{0,400}",
-    "mode": r"[-/+]?[0-7ugoa+=rwxXst,-]{1,40}",
-    "age": r"[-+]?\d{1,12}(\.\d{1,6})?[smhdw]?",
-    "assignment": r"(?s)[A-Za-z_]\w*=.*",
-    "date": r"(?s).+",
-    "format": r"(?s).*",
-    "text": r"(?s).*",
-    "glob": r"(?s).*",
-    "columns": rf"(?:{_COLUMN})(?:,(?:{_COLUMN}))*",
-    "path": r"(?s).+",
-    "suffix": r"[\w.~+-]{1,20}",
-    "program": r"(?s).*",
-    "lines": r"(?s)[^\n]+:[^\n]+",
-}
-"""Types of values, each with a pattern for the whole value.
-
-A `glob` that names secrets asks; a `path` is judged as one; a `program` is checked; the file in `lines` (`1,9:FILE`) is
-judged. `date`, `format` and `text` are only printed or compared.
-"""
+TYPES = read_pairs(read_lines(__file__)["types"])
 
 
 class Spec(Struct, frozen=True):
@@ -72,7 +44,8 @@ class Spec(Struct, frozen=True):
     first operand is like the others. With `ends`, `--` ends the flags; `ordered` words keep their order. `glue` joins a
     letter and its value; the values of flags in `apart` stay separate words, for tools that take them in no other way.
     `recursive` are the flags that make it read whole folders, or `always`; those in `brief` then make it show names
-    only. `added` comes after its flags, but not for single files. `program` and `extra` return a problem or nothing. A
+    only. With the flags of `listing`, or `always`, git lists names of files; `paths` says where its operands are paths.
+    `added` comes after its flags, but not for single files. `program` and `extra` return a problem or nothing. A
     program that `looks_up` answers by PATH, which an earlier command may have changed; one of `names_only` shows no
     file contents. If flags are `in_front`, they end with the first operand; a program that `prints` takes everything
     that is not a flag as text.
@@ -93,6 +66,8 @@ class Spec(Struct, frozen=True):
     added: tuple[str, ...] = ()
     recursive: str = ""
     brief: str = ""
+    listing: str = ""
+    paths: str = ""
     shifted: str = ""
     ordered: bool = False
     program: Callable[[str], str] | None = None
@@ -104,10 +79,12 @@ class Spec(Struct, frozen=True):
 
     def reads_folders(self, names: Collection[str]) -> bool:
         """Return True if a command with these flags shows all files of a folder or a repository."""
-        flags = self.recursive.split()
-        if any(flag in names for flag in flags):
-            return True
-        return "always" in flags and not any(flag in names for flag in self.brief.split())
+        flags, brief = self.recursive.split(), self.brief.split()
+        return not {*flags}.isdisjoint(names) or ("always" in flags and {*brief}.isdisjoint(names))
+
+    def lists_names(self, names: Collection[str]) -> bool:
+        """Return True if git lists the names of files with these flags."""
+        return not {*self.listing.split()}.isdisjoint((*names, "always"))
 
 
 class Value(Struct, frozen=True):
@@ -146,7 +123,7 @@ def read_long_flags(text: str) -> dict[str, Value | None]:
 
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(TYPES[kind])
+    return re.compile(TYPES[kind].replace("COLUMN", f"(?:{TYPES['column']})"))
 
 
 class Given(Struct):
@@ -203,6 +180,14 @@ class Unlisted(Exception):
 
 class NamesSecret(Unlisted):
     """A pattern that asks for files with secrets."""
+
+    rule = Rule.SECRET
+
+
+class NamesHidden(Unlisted):
+    """A form of git that may list hidden names."""
+
+    rule = Rule.HISTORY
 
 
 def literal(text: str) -> Word:

@@ -30,7 +30,7 @@ def read_table(path: Path, checks: Checks, start: Spec) -> dict[str, Spec]:
         names, _, body = section.partition("]")
         lines = body.replace("\n  ", " ").split("\n")[1:]
         entries = dict(line.split(" ", 1) for line in lines if line and line[0] != "#")
-        for key in ("words", "recursive", "brief"):
+        for key in ("words", "recursive", "brief", "listing"):
             if "@" in entries.get(key, ""):
                 entries[key] = " ".join(shared.get(word, word) for word in entries[key].split())
         if names[0] == "@":

@@ -11,6 +11,7 @@ from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
 from halocline.policy.shell.values.printed_texts import print_text
 from halocline.policy.shell.values.variables import Values, is_fully_known
+from halocline.policy.word_tables import read_lines, read_pairs, read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
@@ -20,52 +21,13 @@ _SETS = compile_later(r"[A-Za-z_]\w*=", re.ASCII)
 _SPLITS = compile_later(r"^(-[a-z]*S|--split-string=?)")
 """The flag of `env` that splits its text into a program and its words."""
 _PLAIN_SETS = compile_later(r"(LC_[A-Z]+|LANG|TERM|NO_COLOR|TZ)=[\w.@+/:-]*", re.ASCII)
-_TAKES_VALUE = {
-    "timeout": "-s -k --signal --kill-after",
-    "nice": "-n --adjustment",
-    "ionice": "-c -n -p",
-    "env": "-u --unset -C --chdir",
-    "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
-    "sudo": "-u -g -h -p -C -T -D -R -U --user --group --host --prompt --chdir --chroot",
-    "doas": "-u -C",
-    "runuser": "-u -g -G -s --user --group --shell",
-    "setpriv": "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig",
-    "unshare": "-S -G --setuid --setgid --root --wd",
-    "nsenter": "-t -S -G --target --setuid --setgid",
-    "systemd-run": "-u -p -E -G --unit --property --setenv --on-active --on-calendar --uid --gid --slice",
-    "stdbuf": "-i -o -e --input --output --error",
-    "watch": "-n --interval",
-    "exec": "-a",
-    "time": "-f -o --format --output",
-    "parallel": "-j -n -P --jobs",
-    "flock": "-w -E --timeout --wait --conflict-exit-code",
-    "taskset": "-p",
-    "strace": "-o -e -p -s -P -u -E -I -O -S -X -a -b",
-    "ltrace": "-o -e -p -s -u -n -l -a",
-    "xvfb-run": "-n -s -f -e -w --server-args",
-    "uv run": "--with --with-editable --with-requirements --env-file --extra --group --python -p --package --project "
-    "--directory --index --default-index --no-extra --no-group --only-group -m --module",
-    "conda run": "-n -p --name --prefix --cwd",
-    "entr": "",
-}
-_FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset", "sg", "gosu", "su-exec", "setuidgid"})
-_TRANSPARENT = frozenset({"timeout", "nice", "time", "command", "builtin", "env"})
-RUNNERS = frozenset(
-    {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
-    | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
-)
+_LINES = read_lines(__file__)
+_WORDS = {title: frozenset(words) for title, words in read_words(__file__).items()}
+_TAKES_VALUE = read_pairs(_LINES["values"])
+RUNNERS = frozenset(_LINES["runners"])
 """Wrappers that run a program of the project's environment."""
-_HARMLESS = frozenset(
-    {*_TRANSPARENT, *RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
-    | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
-    | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
-)
-"""Wrappers that do not change what the inner command does."""
+_HARMLESS = _WORDS["harmless"] | _WORDS["transparent"] | RUNNERS
 _WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
-_SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
-"""Programs that take a shell script after `-c`."""
-_ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
-_FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--index", "--default-index", "--refresh"})
 _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
@@ -122,7 +84,7 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason=reason)
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
-    if name in _SHELL_TEXT and (text := _text_behind(simple)):
+    if name in _WORDS["shell text"] and (text := _text_behind(simple)):
         rule, _ = _added_rule(name, [simple.words[0]])
         return Wrapped(simple.source, script=text, rule=rule, reason=f"{name} runs text as a command")
     if f"{name} {_value_at(simple, 1)}" in RUNNERS:
@@ -219,7 +181,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
             break
         if own[-1].text in values and rest:
             own.append(rest.pop(0))
-    if name in _FIRST_IS_OWN and rest:
+    if name in _WORDS["first is own"] and rest:
         own.append(rest.pop(0))
     while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].source):
         own.append(rest.pop(0))
@@ -271,11 +233,11 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if _is_plain(name, own, texts):
         return None, ""
     flags = {text.partition("=")[0] for text in texts}
-    if flags & _FETCHES and name in RUNNERS:
+    if flags & _WORDS["fetches"] and name in RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
     if name in RUNNERS:
         return Rule.UNKNOWN, f"{name} runs a program of the project's environment"
-    if flags & _ELSEWHERE and name not in ("strace", "nice"):
+    if flags & _WORDS["elsewhere"] and name not in ("strace", "nice"):
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):
         sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.source)]
@@ -294,5 +256,5 @@ def _is_plain(name: str, own: list[Word], texts: list[str]) -> bool:
         case "time":
             plain = texts in ([], ["-p"])
         case _:
-            plain = name in _TRANSPARENT and not texts
+            plain = name in _WORDS["transparent"] and not texts
     return plain and own[0].source == name

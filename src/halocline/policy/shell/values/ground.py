@@ -41,8 +41,8 @@ class Ground(Circumstances, frozen=True):
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
     `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
     through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
-    protected files. `touches` collects every place that is judged; `classifiers` and `hidden` keep what was found for
-    this text.
+    protected files. `touches` collects every place that is judged, `left_out` what forms leave out; `classifiers` and
+    `hidden` keep what was found for this text.
     """
 
     starts: tuple[str, ...] = (UNKNOWN,)
@@ -57,7 +57,8 @@ class Ground(Circumstances, frozen=True):
     mentioned: Values = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
-    hidden: dict[tuple[str, bool], Hidden | None] = field(default_factory=dict)
+    hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
+    left_out: dict[str, None] = field(default_factory=dict)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -95,11 +96,6 @@ class Ground(Circumstances, frozen=True):
             return self
         return replace(self, matches_hidden=hidden, splits_oddly=oddly)
 
-    @property
-    def hides_files(self) -> bool:
-        """True if an ignore file or a rule keeps files of the task from being read."""
-        return self.hides is not None
-
     def note(self, found: Iterable[Found], use: Use) -> None:
         """Record places that a command uses."""
         self.touches.extend(Touch(replace(one, identity=""), use) for one in found)
@@ -109,20 +105,23 @@ class Ground(Circumstances, frozen=True):
         if use not in self.guarded:
             return True
         names = self.facts.files_below(folder.path)
-        below = [name for name in names or () if not os.path.isabs(name)]
-        self.note(
-            [Found(f"{folder.path}/{one}", f"{folder.shown}/{one}", folder.place, root=folder.root) for one in below],
-            use,
-        )
+        below, at, shown = [name for name in names or () if not os.path.isabs(name)], folder.path, folder.shown
+        self.note([Found(f"{at}/{one}", f"{shown}/{one}", folder.place, root=folder.root) for one in below], use)
         return names is not None
 
-    def hidden_below(self, folder: str, *, deep: bool = True) -> Hidden | None:
-        """Return the hidden paths below a folder and the names of the others, once per text; None if too many."""
-        if self.hides is None:
+    @property
+    def hides_names(self) -> bool:
+        """True if some files of the task may not even be named."""
+        return self.hides is not None and self.hides.names.key != ()
+
+    def hidden_below(self, folder: str, *, deep: bool = True, names: bool = False) -> Hidden | None:
+        """Return the hidden paths (or `names`) below a folder and the names of the rest, kept for the text."""
+        key, hides = (folder, deep, names), self.hides.names if names and self.hides else self.hides
+        if hides is None or not hides.key:
             return (), frozenset()
-        if (folder, deep) not in self.hidden:
-            self.hidden[folder, deep] = self.facts.hidden_below(folder, self.hides, deep=deep)
-        return self.hidden[folder, deep]
+        if key not in self.hidden:
+            self.hidden[key] = self.facts.hidden_below(folder, hides, deep=deep)
+        return self.hidden[key]
 
     def moved_to(self, folders: Iterable[str], stack: tuple[tuple[str, ...], ...] | None = None) -> "Ground":
         """Return the ground after the shell went to a folder; `cd -` goes back from there."""
@@ -165,7 +164,7 @@ class Ground(Circumstances, frozen=True):
     def _classifier(self) -> Classifier:
         """Return the classifier of places; it resolves the task's folders once for a whole text."""
         if not self.classifiers:
-            self.classifiers.append(Classifier(self.workspace, self.home, ignored=self.ignored, roots=self.roots))
+            self.classifiers.append(Classifier(self.workspace, self.home, ignored=self.book.ignored, roots=self.roots))
         return self.classifiers[0]
 
     def names(self, word: Word) -> list[str] | None:

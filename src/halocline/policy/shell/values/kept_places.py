@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from halocline.files.real_paths import find_real_path
+from halocline.policy.commands import UNTOUCHED
 from halocline.policy.paths import LONGEST_PATH, is_within
 from halocline.policy.shell.values.ground import HISTORY, Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN
@@ -20,7 +21,6 @@ BENEATH = f"**{UNKNOWN}"
 """After a folder: any name below it."""
 INSIDE = f"found{UNKNOWN}"
 """Names that lead to no protected place."""
-_UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
 _BETWEEN_NAMES = compile_later(r"[\s'\"`;&|<>(){},=:+]+")
@@ -66,13 +66,13 @@ def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> boo
         found = places_of(folder or ".", ground)
         return any(ground.holds_own_state(one.path) or one.place is Place.OWN_STATE for one in found)
     found = places_of(_without_beginning(text), ground)
-    return any(one.place in _UNTOUCHED for one in found) or _may_be_untouched(text, ground)
+    return any(one.place in UNTOUCHED for one in found) or _may_be_untouched(text, ground)
 
 
 def _may_be_untouched(text: str, ground: Ground) -> bool:
     """Return True if a partly known path may lead to what no command may touch."""
     folder = text.partition(UNKNOWN)[0].rpartition("/")[0] if has_unknown(text) else ""
-    if any(one.place in _UNTOUCHED for one in places_of(folder, ground)):
+    if any(one.place in UNTOUCHED for one in places_of(folder, ground)):
         return True
     return any(
         one.place is Place.OWN_STATE for path in _matching_files(text, ground) for one in places_of(path, ground)
@@ -96,7 +96,7 @@ def leads_to_precious(text: str, ground: Ground) -> bool:
 
 def is_kept(found: Found) -> bool:
     """Return True if no command may touch a place, or a Git history is lost with it."""
-    return found.place in _UNTOUCHED or is_history(found.path)
+    return found.place in UNTOUCHED or is_history(found.path)
 
 
 def is_history(path: str) -> bool:

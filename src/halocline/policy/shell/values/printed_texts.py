@@ -4,27 +4,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from halocline.policy.shell.syntax.quotes import LETTERS, compile_escapes
 from halocline.protocol.patterns import compile_later
 
 _ECHO_FLAGS = compile_later(r"-[neE]+")
-_HEX = "[0-9a-fA-F]"
-_ECHO, _FORMAT, _ARGUMENT = (
-    compile_later(rf"\\(?:x({_HEX}{{1,2}})|u({_HEX}{{1,4}})|U({_HEX}{{1,8}})|{octal}|(.))", re.DOTALL)
-    for octal in ("0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})")
-)
+_ECHO, _FORMAT, _ARGUMENT = map(compile_escapes, ("0([0-7]{0,3})", "([0-7]{1,3})", "0?([0-7]{1,3})"))
 """Escapes of `echo`, of a format of `printf`, and of an argument for `%b`: they differ in octal numbers."""
-_LETTERS = {
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "c": "",
-    "\\": "\\",
-}
 _DIRECTIVE = compile_later(r"%(?:%|[-+ #0']*(?:\*|\d+)?(?:\.(\*|\d+)?)?(\w))")
 _QUOTES = compile_later(r"[\\'\"]")
 _MOST = 100_000
@@ -83,4 +68,4 @@ def _decode_one(found: re.Match[str]) -> str:
     for number, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
         if (digits := found[number]) is not None:
             return chr(min(int(digits or "0", base), 0x10FFFF))
-    return _LETTERS.get(found[5], "" if found[5] == "c" else found[0])
+    return "" if found[6] == "c" else LETTERS.get(found[6], found[0])

@@ -10,7 +10,7 @@ PROJECT = "share it with everyone who works in this folder"
 _ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|show|install|login|logout|serve"
 
 
-_VALUES = frozenset({"-C", "--cwd", "--type", "-e", "--env", "-H", "--header", "--timeout"})
+_VALUES = frozenset({"-C", "--cwd", "--type", "-e", "--env", "-H", "--header", "--timeout", "--start-timeout"})
 """Options of `add` whose value is the next word."""
 
 
@@ -87,6 +87,7 @@ def _add_server_action(actions: "argparse._SubParsersAction[Parser]") -> None:
     add.add_argument("-e", "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable")
     add.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="HTTP header")
     add.add_argument("--timeout", type=float, metavar="SECONDS", help="timeout for one call (default: 60)")
+    add.add_argument("--start-timeout", type=float, metavar="SECONDS", help="timeout for its start (default: 60)")
 
 
 def _add_registry_actions(actions: "argparse._SubParsersAction[Parser]") -> None:

@@ -1,4 +1,4 @@
-"""Arguments of the commands that set up Halocline itself: settings, shell completion."""
+"""Arguments of the commands that set up Halocline itself: settings, shell completion, its pages."""
 
 from halocline.surfaces.cli.args.parser import JSON_LINES, Parser
 
@@ -9,6 +9,12 @@ def completion_parser() -> Parser:
     about = "Print a script that completes halo in a shell. In ~/.bashrc: source <(halo completion bash)"
     parser = Parser(prog="halo completion", description=about)
     parser.add_argument("shell", choices=SHELLS, help="the shell")
+    return parser
+
+
+def docs_parser() -> Parser:
+    parser = Parser(prog="halo docs", description="Find and show a page of the guide or the reference.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="the name of a page, or words in it; none: list all")
     return parser
 
 

@@ -17,7 +17,7 @@ from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.sanitize import clean
 
-OFF = "Memory is off, so tasks neither read nor add notes. To enable it: memory = true in settings.toml"
+OFF = "Memory is off, so tasks neither read nor add notes. halo config get memory --explain says by what."
 
 NONE = "No notes yet. With memory on, tasks propose notes; to write your own: halo memory edit"
 

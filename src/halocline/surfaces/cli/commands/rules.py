@@ -14,7 +14,7 @@ from halocline.surfaces.sanitize import clean
 
 UNNAMED = ("", "Halocline", "AGENTS.md")
 """Programs that say nothing about a rule file beyond its name."""
-ALL_OFF = "Rules are disabled (rules = false in settings.toml)."
+ALL_OFF = "Rules are disabled; halo config get rules --explain says by what."
 
 
 def command(arguments: argparse.Namespace) -> int:

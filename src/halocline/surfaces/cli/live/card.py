@@ -129,7 +129,9 @@ class Card:
     def _hint(self, *, is_open: bool) -> str:
         if not is_open:
             return "Tab: choose here; your text stays"
-        return "↑↓ and Enter, or a key" if self._is_armed else "…"
+        if not self._is_armed:
+            return "…"
+        return "a key, or ↑↓ and Enter" if self._keys.selected == NONE else "Enter, ↑↓ or a key"
 
 
 def fit_around(heights: Sequence[int], at: int, room: int) -> tuple[int, int]:

@@ -23,8 +23,16 @@ def read_entry(arguments: argparse.Namespace) -> JsonObject:
     if first.startswith(("http://", "https://")) and not rest:
         given |= {"url": first} | parse_pairs(arguments.header, ":", "headers")
     else:
+        _warn_of_options(first, rest)
         given |= {"command": first, "args": rest} | parse_pairs(arguments.env, "=", "env")
-    return given | ({"timeout": arguments.timeout} if arguments.timeout else {})
+    waits = {"timeout": arguments.timeout, "startTimeout": arguments.start_timeout}
+    return given | {name: seconds for name, seconds in waits.items() if seconds}
+
+
+def _warn_of_options(command: str, words: list[str]) -> None:
+    """Say that a word behind the command that is also an option of ours goes to the command."""
+    if ours := [word for word in words if word.partition("=")[0] in ("--timeout", "--start-timeout", "--project")]:
+        print_message(f"{ours[0]} goes to {command}. If Halocline should read it, write it before the server's name.")
 
 
 def parse_pairs(given: list[str], sign: str, name: str) -> JsonObject:

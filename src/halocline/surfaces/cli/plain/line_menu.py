@@ -13,12 +13,12 @@ from halocline.surfaces.terminal.asking.text_editor import run_editor
 from halocline.surfaces.terminal.drawing.screen import Screen
 from halocline.surfaces.terminal.drawing.theme import Gutter, wrapped
 
-CHOICE = "Your choice: "
+CHOICE = "Your choice"
 _WORDS = {"yes": "y", "no": "n", "esc": ESCAPE, "escape": ESCAPE}
 
 
 class LineMenu:
-    """Lists options below the screen's rows and reads lines. Enter alone chooses nothing."""
+    """Lists options below the screen's rows and reads lines. Enter alone chooses the option that was selected."""
 
     def __init__(self, screen: Screen, lines: LineReader) -> None:
         self._screen = screen
@@ -39,11 +39,12 @@ class LineMenu:
     ) -> str:
         """Return the key of an option, listed unless it is `on_card`. The card above has the `title`."""
         self._screen.list_options(_draw_options({key: text for key, text in options.items() if key not in on_card}))
+        enter = f" (Enter: {selected})" if selected else " (Enter does nothing)" if selected is None else ""
         await self._lines.wait_for_silence()
         while True:
-            if (typed := await self._lines.read_line(CHOICE)) is None:
+            if (typed := await self._lines.read_line(f"{CHOICE}{enter}: ")) is None:
                 return ESCAPE
-            word = typed.strip().casefold()
+            word = typed.strip().casefold() or selected or ""
             if key := find_option(typed, options) if takes_words else _find_key(word, options):
                 return key
             if not set(word) <= {*options}:

@@ -50,13 +50,14 @@ class Asker:
         """Show the call and wait for a key. Nothing is allowed before all of it was shown.
 
         The person may `write` a message first, which is sent to the model with the decision. `edit` can be changed.
-        Where it is grave, nothing is selected at first, and to reject is the first option.
+        Enter alone allows it once, as on every surface; where it is grave, nothing is selected at first, so that Enter
+        does nothing, and to reject is the first option.
         """
         row = self._screen.show_approval(event)
         self._menu.call_person(f"needs your approval: {event.title}")
         options, message = _list_options(event, row, edit), None
         while True:
-            selected = None if event.grade.is_grave else ""
+            selected = None if event.grade.is_grave else "y"
             key = await self._menu.choose(row.title, options, selected=selected)
             if key == "d" or (key in ALLOWING and "d" in options):
                 row = self._screen.show_approval(event, again=True, whole=True)

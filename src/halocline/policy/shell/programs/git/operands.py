@@ -8,9 +8,9 @@ outside a repository.
 import re
 from collections.abc import Iterator
 
-from halocline.policy.shell.programs.exclusions import FOR_GIT, names_secret
-from halocline.policy.shell.programs.git.read_only import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
-from halocline.policy.shell.programs.leaving_out import build_pathspecs
+from halocline.policy.shell.programs.exclusions import names_secret
+from halocline.policy.shell.programs.git.pathspecs import WHOLE_HISTORY, build_exclusions, require_no_tree
+from halocline.policy.shell.programs.git.read_only import OBJECT
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Word
@@ -22,17 +22,21 @@ _SHORT_MAGIC = compile_later(r":([!^/]+):?(.*)", re.DOTALL)
 _KNOWN_MAGIC = frozenset({"", "top", "literal", "icase", "glob", "exclude"})
 _GLOB = compile_later(r"[*?\[]")
 _SEARCH = compile_later(r"^:/|\^\{/")
-_ANY_OBJECT = ("^{}", "^{blob}", "^{object}")
-_PATCH = compile_later(r"-[a-zA-Z]*[puUW]\w*|--(patch|unified|function-context|word-diff|color-words).*")
 _OF_COMMITS = frozenset({"show", "grep", "diff", "cat-file"})
+_OF_HISTORY = frozenset({"log", "show", "whatchanged", "reflog"})
 _ONE_REVISION = compile_later(r"(?!\^)(?:(?!\.\.)[^:\s])+")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _STASH = compile_later(r"\d{1,6}")
 
 
-def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Rewrite `stash show -p` as the equivalent `diff`, which can exclude files."""
+def rewrite_words(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Rewrite `stash show` and `ls-tree -r --name-only` as an equivalent comparison, which can exclude files."""
     texts = [word.text for word in words]
-    if texts[:2] != ["stash", "show"] or not any(_PATCH.fullmatch(text) for text in texts[2:]):
+    if texts[0] == "ls-tree" and {"-r", "--name-only"} == {text for text in texts[1:] if text[:1] == "-"} - {"--"}:
+        operands = [word for word in words[1:] if not word.text.startswith("-")]
+        front = literal("diff-tree"), literal("-r"), literal("--name-only"), literal(_EMPTY_TREE)
+        return (*front, *operands[:1], literal("--"), *operands[1:])
+    if texts[:2] != ["stash", "show"]:
         return words
     flags = [word for word in words[2:] if word.text.startswith("-")]
     named = [word for word in words[2:] if not word.text.startswith("-")]
@@ -40,17 +44,18 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
         return words
     stash = named[0].text if named else "stash@{0}"
     stash = f"stash@{{{stash}}}" if _STASH.fullmatch(stash) else stash
-    return (literal("diff"), *flags, literal(f"{stash}^"), literal(stash))
+    return (literal("diff"), *(flags or [literal("--stat")]), literal(f"{stash}^"), literal(stash))
 
 
-def _find_paths(name: str, given: Given, ground: Ground) -> int:
+def _find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
     """Return the index of the first operand that git takes for a path."""
-    count, begin = len(given.operands), PATHS_BEGIN.get(name, len(given.operands))
+    count = len(given.operands)
     if name == "diff" and "--no-index" in given.names:
         return 0
-    if given.split >= 0:
-        return given.split
-    if begin is not None:
+    if given.split >= 0 or not spec.paths:
+        return given.split if given.split >= 0 else count
+    if spec.paths != "named":
+        begin = int(spec.paths)
         return min(begin, count) if begin >= 0 else max(count + begin, 0)
     first = _count_patterns(name, given)
     return next((at for at in range(first, count) if _names_file(given.operands[at], ground)), count)
@@ -72,7 +77,7 @@ def operands_of_git(name: str, spec: Spec, given: Given, ground: Ground) -> list
     """Return the parts of the operands that must be judged as paths. Raises Unlisted."""
     if spec.extra and (fault := spec.extra(given)):
         raise Unlisted(fault)
-    begin, patterns = _find_paths(name, given, ground), _count_patterns(name, given)
+    begin, patterns = _find_paths(name, spec, given, ground), _count_patterns(name, given)
     for number, word in enumerate(given.operands):
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
@@ -112,46 +117,23 @@ def _of_pathspec(word: Word) -> Iterator[Word]:
     yield word if path == word.text else literal(path or ".")
 
 
-def _require_exclusions(name: str, given: Given, revisions: list[Word], paths: list[Word], ground: Ground) -> None:
-    """Check that this form of the command can exclude files. Raises Unlisted."""
-    if name == "diff" and any(":" in word.text for word in revisions):
-        raise Unlisted("to compare two versions of a file, use git diff REVISION REVISION -- PATH")
-    if any(word.text.endswith(_ANY_OBJECT) for word in revisions):
-        raise Unlisted("that object may be a file with secrets; name it as REVISION:PATH")
-    for flag, count in (("--follow", 1), ("--no-index", 2 if name == "diff" else None)):
-        named = len(paths) == count and all(_is_file(word, ground) for word in paths)
-        if flag in given.names and count and not named:
-            raise Unlisted(f"with {flag}, name {'one file' if count == 1 else 'two files'}")
-
-
-def _is_file(word: Word, ground: Ground) -> bool:
-    return (
-        word.value is not None
-        and not word.text.startswith(":")
-        and all(ground.facts.is_file(one.path) for one in ground.find(word.text, quoted=word.quoted))
-    )
-
-
 def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
     """Return the command with its flags and revisions, `--`, its paths, and the exclusions. Raises Unlisted.
 
     With only two paths, one of them outside the repository, `git diff` compares everything below them, even secrets.
     """
     start = f"git --no-pager {name}"
-    if name not in PATHS_BEGIN:
+    if name in ("show", "cat-file"):
+        require_no_tree(given.operands[: _find_paths(name, spec, given, ground)], ground)
+    if not spec.paths:
         shown = [_render_front(name, part, given) for part in given.order]
         return " ".join((start, *spec.added, *shown))
-    begin = _find_paths(name, given, ground)
-    if spec.reads_folders(given.names):
-        _require_exclusions(name, given, given.operands[:begin], given.operands[begin:], ground)
+    begin = _find_paths(name, spec, given, ground)
+    excluded = build_exclusions(name, spec, given, begin, ground)
     front = [part for part in given.order if (part < begin if isinstance(part, int) else part != "--")]
     shown = [_render_front(name, part, given) for part in front]
     paths = [render(word) for word in given.operands[begin:]]
-    leaves_out = spec.reads_folders(given.names) or (name == "diff" and len(paths) == 2)
-    # These show only the files that they name, and accept no exclusions.
-    named = bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
-    excluded = (*FOR_GIT, *build_pathspecs(ground)) if leaves_out and not named else ()
-    whole = WHOLE_HISTORY if excluded and not paths and name in ("log", "show", "whatchanged", "reflog") else ()
+    whole = WHOLE_HISTORY if excluded and not paths and name in _OF_HISTORY else ()
     return " ".join((start, *spec.added, *whole, *shown, "--", *paths, *excluded))
 
 

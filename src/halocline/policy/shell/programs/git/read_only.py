@@ -12,8 +12,6 @@ from halocline.protocol.patterns import compile_later
 
 OBJECT = compile_later(r"(.*-g)?[0-9a-fA-F]{4,64}(\^\{(blob|object)?\})?")
 """The name of an object, which may be of any kind."""
-WHOLE_HISTORY = ("--full-history", "--sparse")
-"""Flags that keep commits in a log even if all their changes are excluded."""
 
 
 def _only_lists(given: Given) -> str:
@@ -57,14 +55,3 @@ _CHECKS = {
 }
 _START = Spec(operands=(Role.NAMED,), ordered=True, numbers=True)
 LOOKS = read_table(Path(__file__).with_name("readers.txt"), _CHECKS, _START)
-PATHS_BEGIN: dict[str, int | None] = {
-    **dict.fromkeys(("diff", "log", "show", "whatchanged", "shortlog", "reflog", "rev-list", "grep"), None),
-    **dict.fromkeys(("diff-tree", "diff-index", "range-diff"), None),
-    **dict.fromkeys(("status", "ls-files", "diff-files"), 0),
-    **dict.fromkeys(("blame", "annotate"), -1),
-    "ls-tree": 1,
-}
-"""Commands with revisions before `--` and paths after it, with the index of the first operand that is a path.
-
-Negative indexes count from the end; None means the first operand that names a file.
-"""

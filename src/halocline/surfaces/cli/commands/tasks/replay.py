@@ -16,7 +16,7 @@ from halocline.surfaces.sanitize import clean
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Exit code 1 when something differed."""
+    """Exit code 1 when something differed, or the recording ends in the middle of a turn."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
     recording = arguments.recording or choose_task(client)
@@ -26,12 +26,17 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.json
         else clean(describe_replay(done, strict=not arguments.tolerant))
     )
-    return ExitCode.FINISHED if done.same else ExitCode.ERROR
+    return ExitCode.FINISHED if done.same and not done.unfinished else ExitCode.ERROR
 
 
 def describe_replay(done: Replay, *, strict: bool) -> str:
     """Describe a replay's outcome."""
     extent = f"{format_plural(done.steps, 'step')} and {format_plural(done.events, 'event')} of task {done.task}"
+    if done.same and done.unfinished:
+        return (
+            f"Unfinished: identical as far as it goes, {extent}, {_count_requests(done)}. It ends in the middle of a "
+            "turn: the task still runs or was killed, or the file is not whole."
+        )
     if done.same:
         return f"Identical: {extent}, {_count_requests(done)}."
     lines = [f"Different: replayed {extent}, of {done.recorded_events} events; {_count_requests(done)}."]

@@ -4,30 +4,27 @@
         model = OpenAIChat(Endpoint(vendor("openai"), "any", base_url=server.url("openai")), blobs)
 
 The n-th request gets the n-th turn, in the format of whichever vendor's API was called, including Gemini and Claude on
-Vertex AI. It also starts from the command line, for any agent: `python -m halocline.testing.model_server script.toml`.
+Vertex AI.
 """
 
 import asyncio
 import re
 import ssl
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
+from tests.servers import model_lists
+from tests.servers.gemini_format import GeminiFormat
+from tests.servers.listener import Listener
+from tests.servers.ollama_format import OllamaFormat
+from tests.servers.responses_format import ResponsesFormat
+from tests.servers.sap_format import PATH as SAP_PATH, TOKEN_PATH, SapFormat, answer_access, sap_messages
+from tests.servers.server_connection import ClientGone, ReceivedRequest, ServerConnection
+from tests.servers.wire_formats import AnthropicFormat, OpenAIFormat, Refusal, WireFormat
 
-from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Usage
-from halocline.providers.scripted.script import Call, Fault, Turn, load_turns
-from halocline.testing import model_lists
-from halocline.testing.gemini_format import GeminiFormat
-from halocline.testing.listener import Listener
-from halocline.testing.ollama_format import OllamaFormat
-from halocline.testing.responses_format import ResponsesFormat
-from halocline.testing.sap_format import PATH as SAP_PATH, TOKEN_PATH, SapFormat, answer_access, sap_messages
-from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
-from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, Refusal, WireFormat
+from halocline.providers.scripted.script import Call, Fault, Turn
 
 __all__ = ["Call", "Fault", "ModelServer", "ReceivedRequest", "Refusal", "Turn"]
 
@@ -240,32 +237,3 @@ def _list_texts(value: Any) -> Iterator[str]:
         case dict():
             for name in _TEXT_FIELDS:
                 yield from _list_texts(value.get(name))
-
-
-async def _serve_turns(turns: Sequence[Turn], port: int) -> None:
-    async with ModelServer(turns, port=port) as server:
-        sys.stdout.write(f"{server.url('anthropic')}\n")
-        sys.stdout.flush()
-        await server.serve_forever()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve a script until interrupted. Prints the URL: add /v1 for OpenAI's base URL, /v1beta for Gemini's."""
-    import argparse
-
-    parser = argparse.ArgumentParser(prog="python -m halocline.testing.model_server", description=main.__doc__)
-    parser.add_argument("script", type=Path)
-    parser.add_argument("--port", type=int, default=0, help="0 (default): any free port")
-    options = parser.parse_args(arguments)
-    try:
-        asyncio.run(_serve_turns(load_turns(options.script), options.port))
-    except HaloclineError as error:
-        sys.stderr.write(f"{error.text} {error.hint}\n")
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

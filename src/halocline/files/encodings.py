@@ -7,6 +7,7 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -34,6 +35,9 @@ _IN_WESTERN = compile_later(
 _FOREIGN = compile_later(rb"\xa4|[a-z]\x8c")
 """In a file of another encoding the sign for any currency is a euro, and a capital stands within a word."""
 _FEWEST_WORDS = 3
+_CENTRAL = compile_later(rb"[\xa3\xa6\xa9\xae\xb1\xb3\xb6\xb9\xbc\xbe](?=[a-z])|[a-z\xc0-\xff]\xbb(?=[a-z])")
+"""What letters of Czech, Polish and their neighbors look like in cp1252: signs in front of small letters."""
+_OFTEN_CENTRAL = 20
 _QUOTES = compile_later(rb"[\x85\x91-\x97\xa0\xa1\xab\xbb\xbf]*")
 _BEYOND = compile_later(rb"[\x80-\xff]")
 _ASCII = compile_later(rb"[A-Za-z]")
@@ -117,6 +121,36 @@ def guess_encoding(data: bytes) -> Guess | None:
     return guess or replace(_ask_library(data) or plain, sure=False)
 
 
+def decode_patch(data: bytes) -> str:
+    """Decode a patch of several files, each in the encoding that its lines look like. It may have been cut anywhere."""
+    if (text := _decode_utf_8(data)) is not None:
+        return text
+    return "".join(map(_decode_part, re.split(rb"^(?=diff --git )", data, flags=re.MULTILINE)))
+
+
+def decode_text(data: bytes) -> str:
+    """Decode a text in the encoding that it looks like. It may have been cut anywhere."""
+    if (text := _decode_utf_8(data)) is not None:
+        return text
+    guess = guess_encoding(data)
+    return guess.text if guess else data.decode(errors="replace")
+
+
+def _decode_utf_8(data: bytes) -> str | None:
+    with suppress(UnicodeDecodeError):
+        return codecs.getincrementaldecoder("utf-8")().decode(data)
+    return None
+
+
+def _decode_part(part: bytes) -> str:
+    if (text := _decode_utf_8(part)) is not None:
+        return text
+    head, sign, lines = part.partition(b"\n@@ ")
+    guess = guess_encoding(re.sub(rb"^(?:[ +-]|@@.*)", b"", lines, flags=re.MULTILINE))
+    shown = lines.decode(guess.encoding if guess else "utf-8", "replace")
+    return f"{head.decode(errors='replace')}{sign.decode()}{shown}"
+
+
 def find_own_declaration(data: bytes) -> str:
     """Return the encoding that a text names in its beginning, as XML, HTML, CSS and source code do; empty if none."""
     found = _DECLARES.search(data[:_DECLARED_WITHIN])
@@ -168,7 +202,13 @@ def _is_western(sample: bytes) -> bool:
                 words += has_ascii and not core.isascii()
             else:
                 bad += 1
-    return bad * 3 < good and words >= _FEWEST_WORDS and not _FOREIGN.search(sample)
+    return bad * 3 < good and words >= _FEWEST_WORDS and not (_FOREIGN.search(sample) or _is_central(sample, words))
+
+
+def _is_central(sample: bytes, words: int) -> bool:
+    """True for the letters of Central Europe: among words, signs; and those of Nordic and Romance words together."""
+    nordic, romance = sample.count(b"\xf8"), sample.count(b"\xe8") + sample.count(b"\xec")
+    return len(_CENTRAL.findall(sample)) * _OFTEN_CENTRAL > words or min(nordic, romance) > 1
 
 
 def _eastern(sample: bytes) -> list[str]:

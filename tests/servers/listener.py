@@ -47,10 +47,6 @@ class Listener:
         if self._server is not None:
             await self._server.wait_closed()
 
-    async def serve_forever(self) -> None:
-        if self._server is not None:
-            await self._server.serve_forever()
-
     async def _wait_for(self, is_so: Callable[[], bool]) -> None:
         async with self._changed:
             await self._changed.wait_for(is_so)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from tests.servers.wire_formats import EVENT_STREAM, OpenAIFormat, Piece, Refusal
 
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.scripted.script import Call, Fault, Turn, split_text
-from halocline.testing.wire_formats import EVENT_STREAM, OpenAIFormat, Piece, Refusal
 
 _REASONS = {StopReason.MAX_TOKENS: "max_output_tokens", StopReason.REFUSAL: "content_filter"}
 _SECRET = "c2VjcmV0IHRob3VnaHRz"

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from halocline.testing.listener import Listener
+from tests.servers.listener import Listener
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,11 @@
 import asyncio
-import os
-import signal
-import sys
-from pathlib import Path
 
 import msgspec
 import pytest
+from tests.servers.model_server import Call, Fault, ModelServer, Turn
 
 from halocline.net.http import HttpClient, fetch_json
 from halocline.protocol.messages import Usage
-from halocline.testing.model_server import Call, Fault, ModelServer, Turn
 
 PATHS = {
     "anthropic": "/v1/messages",
@@ -218,33 +214,6 @@ async def test_a_client_that_leaves_is_noticed() -> None:
         response = await client.post("/v1/messages", {}, (b"{}",))
         response.close()
         await server.disconnected()
-
-
-@pytest.mark.process
-async def test_it_starts_from_the_command_line(tmp_path: Path) -> None:
-    script = tmp_path / "script.toml"
-    script.write_text('[[turn]]\ntext = "Hello from a file."\n')
-    command = (sys.executable, "-m", "halocline.testing.model_server", str(script))
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        client = HttpClient((await process.stdout.readline()).decode().strip())
-        response = await client.post("/v1/messages", {}, (b"{}",))
-        assert b"Hello from a file." in await response.read(1_000_000)
-        await client.close()
-    finally:
-        os.kill(process.pid, signal.SIGINT)
-        assert await process.wait() == 130
-
-
-@pytest.mark.process
-async def test_a_bad_script_on_the_command_line_is_one_sentence(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "halocline.testing.model_server", str(tmp_path / "none.toml"))
-    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-    _, said = await process.communicate()
-    assert process.returncode == 2
-    assert said.decode().count("\n") == 1
-    assert "none.toml" in said.decode()
 
 
 def wire(head: bytes, body: bytes = b'{"model":"m","messages":[]}') -> bytes:

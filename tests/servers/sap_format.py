@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from tests.servers.server_connection import ReceivedRequest
+from tests.servers.wire_formats import EVENT_STREAM, OpenAIFormat, Piece, Refusal
 
 from halocline.providers.scripted.script import Fault, Turn
-from halocline.testing.server_connection import ReceivedRequest
-from halocline.testing.wire_formats import EVENT_STREAM, OpenAIFormat, Piece, Refusal
 
 PATH = re.compile(r"/v2/inference/deployments/[^/]+/v2/completion")
 TOKEN_PATH = "/oauth/token"

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
-
-from halocline.testing.wire_formats import Refusal
+from tests.servers.wire_formats import Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 import pytest
 from tests.net.certificates import Authority, authority, trusted
-
-from halocline.testing.model_server import ModelServer
-from halocline.testing.proxy_server import ProxyServer
+from tests.servers.model_server import ModelServer
+from tests.servers.proxy_server import ProxyServer
 
 __all__ = ["authority", "trusted"]
 

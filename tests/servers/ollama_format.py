@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from tests.servers.wire_formats import Piece, Refusal
 
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.reply import parse_arguments
 from halocline.providers.scripted.script import Fault, Turn, split_text
-from halocline.testing.wire_formats import Piece, Refusal
 
 _encode = msgspec.json.encode
 _SECOND = 1_000_000_000

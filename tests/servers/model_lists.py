@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from halocline.testing.server_connection import ReceivedRequest
+from tests.servers.server_connection import ReceivedRequest
 
 _PATH = re.compile(r"/(v1|v1beta)/models(?:/(.+))?")
 
