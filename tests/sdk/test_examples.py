@@ -117,8 +117,9 @@ async def test_the_plugin_works_as_a_whole(project, halocline_home, scripted):
         "# Skill notes:tidy-notes",
         f"Not done. The hook keep_notes-1 (the plug-in notes) says: {KEPT} Nothing was run.",
     ]
-    (loaded,) = [event for event in done.events if isinstance(event, ev.PluginsLoaded)]
-    words = open_client(Choices()).words(project, (), loaded.plugins)
+    client = open_client(Choices())
+    (loaded,) = [event for event in client.past(done.task) if isinstance(event, ev.PluginsLoaded)]
+    words = client.words(project, (), loaded.plugins)
     (note,) = words.expanded("/notes:note buy milk", SlashPlace.RUN).notes
     assert "Add this as the first note of notes.txt: buy milk" in note.text
     assert sum(len(path.read_text().splitlines()) for path in (FOLDER / "12_plugin").glob("*.py")) <= LONGEST

@@ -19,6 +19,7 @@ from halocline.protocol.config_locations import LOCATIONS, Row
 from halocline.protocol.events.hooks import HookSource
 from halocline.store.mcp.servers import McpPlaces, read_servers
 from halocline.store.permissions.hook_files import Places as HookPlaces, hooks_in
+from halocline.store.plugins.found import find_in_project, find_own
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PROGRAM = {"command": "node", "args": ["server.js"]}
@@ -111,6 +112,12 @@ def servers(ground: Ground, row: Row) -> list[str]:
     return [one.file for one in brought] if row.imported else [str(server.file) for server in read]
 
 
+def plugins(ground: Ground, row: Row) -> list[str]:
+    ground.write(ground.top(row) / row.path / "one/plugin.toml", "")
+    own, here = find_own(ground.own / "plugins"), find_in_project([ground.project / row.path / "one"], ground.project)
+    return [found.folder for found in (*own, *here) if not found.problem]
+
+
 LOADERS = {
     "rules": rules,
     "names of rules": named_rules,
@@ -120,6 +127,7 @@ LOADERS = {
     "commands": commands,
     "hooks": hooks,
     "hook settings": hooks,
+    "plug-ins": plugins,
     "servers": servers,
 }
 

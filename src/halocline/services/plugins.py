@@ -42,7 +42,7 @@ NEEDED = f"A plug-in has a {FILE} or a {CLAUDE_FILE}."
 
 
 class PluginItem(Value, frozen=True, omit_defaults=False):
-    """What a plug-in adds: its kind, its name, what it does, and whether it is on."""
+    """An item of a plug-in: its kind, its name, what it does, and whether it is on."""
 
     kind: ItemKind
     name: str

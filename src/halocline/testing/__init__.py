@@ -1,7 +1,8 @@
 """The test kit that is shipped.
 
 For programs that use Halocline: a scripted model (`Scripted`, `Turn`, `Call`, `Fault`), what its task did (`calls_of`,
-`assert_called`, `replay`), files in memory for a `Host` (`MemoryFiles`), and a plug-in for pytest with fixtures (`halocline.testing.fixtures`).
+`assert_called`, `replay`), files in memory for a `Host` (`MemoryFiles`), and a plug-in for pytest with fixtures
+(`halocline.testing.fixtures`).
 """
 
 from typing import TYPE_CHECKING

@@ -45,7 +45,7 @@ class ProgramHook(Value, frozen=True):
 
 
 class ProgramParts(Value, frozen=True):
-    """What the program brings that opens a task. `answers` is true if it answers questions, too.
+    """Parts of a task that the program brings which opens it. `answers` is true if it answers questions, too.
 
     `host` is what tools act on in place of this machine.
     """
