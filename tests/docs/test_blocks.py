@@ -25,6 +25,8 @@ from halocline.protocol.mcp_entries import is_server
 from halocline.protocol.permission_rules import Source
 from halocline.providers.scripted.script import load_script
 from halocline.store.permissions.rules import read_file
+from halocline.store.plugins.folder import PluginFile
+from halocline.store.plugins.manifest import read_manifest
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.args.command_line import build_parser, parse_arguments
@@ -101,6 +103,10 @@ def check_toml(page: Path, text: str, folder: Path) -> None:
     file.write_text(text)
     if title == "# policy.toml":
         read_file(file, Source.USER)
+    elif title == "# plugin.toml":
+        assert read_manifest(
+            {name: PluginFile(text.encode(), runs=False) for name in ("plugin.toml", "notes.py")}, "x"
+        ).name
     elif title == "# script.toml":
         assert load_script(file).turns
     else:

@@ -19,6 +19,9 @@ STEERS = (
     "-r x --yolo",
     "trust add",
     "trust remove .",
+    "plugins install x",
+    "plugins trust x",
+    "plugins enable x",
     "mcp add x -- y",
     "mcp remove x",
     "mcp enable x",
@@ -61,7 +64,9 @@ LOOKS = (
     "policy test",
     "rules list",
     "rules why x",
-    *("hooks", "mcp", "policy", "rules", "trust"),
+    "plugins show x",
+    "docs hooks",
+    *("docs", "hooks", "mcp", "plugins", "policy", "rules", "trust"),
 )
 SPELLINGS = (
     "halo {}",

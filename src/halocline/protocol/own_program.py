@@ -12,9 +12,11 @@ NAMES = frozenset({"halo", "halocline"})
 LOOKING: dict[str, frozenset[str]] = {
     "completion": frozenset(),
     "doctor": frozenset(),
+    "docs": frozenset(),
     "models": frozenset(),
     "hooks": frozenset({"list"}),
     "mcp": frozenset({"list"}),
+    "plugins": frozenset({"list", "show"}),
     "policy": frozenset({"explain", "rules", "test"}),
     "rules": frozenset({"list", "why"}),
     "trust": frozenset({"list"}),

@@ -184,8 +184,9 @@ class Log(Stream):
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> LogUnwritable:
-        safe = f"Everything up to event {self.seq} is safe. Free space or repair the disk, then continue with: halo -r"
-        hint = f"{safe} {self.task}" if self.seq else "The task has not begun. Free space or repair the disk first."
+        again = f"Free space or repair the disk, then continue with: halo -r {self.task}"
+        safe = f"Everything up to event {self.seq} is safe. {again}"
+        hint = safe if self.seq else "The task has not begun. Free space or repair the disk first."
         return LogUnwritable(f"Cannot write the task's log {self.path}: {error}.", hint)
 
 

@@ -92,7 +92,7 @@ def read_manifest(files: Files, name: str, version: str = "") -> Manifest:
 
 def _read_ours(text: str, files: Files) -> Manifest:
     given = msgspec.convert(tomllib.loads(text), _Ours)
-    places = [*_find_usual(files)]
+    places = [*_list_usual_places(files)]
     if given.python:
         places.append(PluginPlace("tool", _require_inside(given.python, files)))
     return Manifest(given.name, given.version, given.description, given.may, tuple(places))
@@ -101,7 +101,7 @@ def _read_ours(text: str, files: Files) -> Manifest:
 def _read_claudes(given: Any, files: Files) -> Manifest:
     known = msgspec.convert(given, _Claudes)
     more = [place for key, kind in _CLAUDE.items() for place in _find_named(key, kind, given.get(key), files)]
-    usual = (place for place in _find_usual(files) if place.path != "hooks")
+    usual = (place for place in _list_usual_places(files) if place.path != "hooks")
     return Manifest(
         known.name,
         known.version,
@@ -112,7 +112,7 @@ def _read_claudes(given: Any, files: Files) -> Manifest:
     )
 
 
-def _find_usual(files: Files) -> Iterator[PluginPlace]:
+def _list_usual_places(files: Files) -> Iterator[PluginPlace]:
     """Yield the usual places that the plug-in has."""
     for kind, path in _USUAL:
         if path in files or any(name.startswith(f"{path}/") for name in files):

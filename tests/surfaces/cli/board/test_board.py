@@ -50,7 +50,7 @@ def test_one_task_is_approved_and_another_watched_and_their_transcripts_stay(
     begin(RUNS, name="running")
     before = terminal.modes()
     terminal.runs(BOARD).sees("needs you (1)", "running (1)", "approve: echo made > made")
-    terminal.presses("Enter").sees("allow once", "❯ n", "← board")
+    terminal.presses("Enter").sees("❯ y   allow once", "← board")
     terminal.decides("y").sees("It is made.", "done · 2 steps")
     assert (halo.folder / "made").read_text() == "made\n"
     terminal.presses("Left").sees("running (1)", "ended (1)").presses("Up").presses("Enter").sees(
@@ -191,7 +191,7 @@ async def test_without_a_terminal_it_says_what_to_use(halo: Halo):
 
 def test_without_colors_the_choice_is_still_seen(halo: Halo, begin: Begin, terminal: TmuxTerminal):
     begin(RISKY, DONE, name="asking")
-    terminal.runs(f"NO_COLOR=1 {BOARD}").sees("▌? tell me of asking").presses("Enter").sees("❯ n   reject")
+    terminal.runs(f"NO_COLOR=1 {BOARD}").sees("▌? tell me of asking").presses("Enter").sees("❯ y   allow once")
     assert not re.search(r"\x1b\[[0-9;]*(3[1-7]|4[1-7]|9[1-7])m", terminal._tmux("capture-pane", "-p", "-e", "-t", "t"))
 
 

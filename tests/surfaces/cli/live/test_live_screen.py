@@ -142,7 +142,7 @@ def test_a_prompt_sent_right_after_a_stop_is_the_next(halo: Halo, open_terminal:
     assert prompts(halo)[:2] == ["go", "look here"]
 
 
-CHOICES = [(["y"], True), (["1"], True), (["Up", "Up", "Up", "Enter"], True), (["Escape"], False)]
+CHOICES = [(["y"], True), (["1"], True), (["Down", "Up", "Enter"], True), (["Escape"], False)]
 
 
 @pytest.mark.parametrize(("keys", "made"), CHOICES)
@@ -418,7 +418,7 @@ def test_ctrl_c_quits_when_pressed_twice_and_says_how_to_come_back(halo: Halo, o
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
 def test_a_card_can_be_decided_in_every_window(halo: Halo, open_terminal: Open, columns: int, rows: int) -> None:
     terminal = open_terminal(columns, rows).runs(f"{sys.executable} -m halocline -m {halo.script(TOUCH, HI)}")
-    terminal.sees("❯").says("go").sees("reject, with").decides("y", "y").sees("Hello.")
+    terminal.sees("❯").says("go").sees("allow once").decides("y", "y").sees("Hello.")
 
 
 def test_resizes_leave_no_copies_behind(halo: Halo, open_terminal: Open) -> None:

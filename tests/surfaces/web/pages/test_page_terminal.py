@@ -8,7 +8,7 @@ pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="
 
 HOSTILE = (
     r"printf 'one \033[31mred\033[0m \033[8mconcealed\033[0m \033[30;40mdark\033[0m "
-    r"\033]8;;http://example.com/\007link\033]8;;\007 kept\033[2K\033[1A\033[2J end\n'"
+    r"\033]8;;http://example.com/\007link\033]8;;\007 kept\033[1A\033[2J end\n'"
 )
 
 
