@@ -56,17 +56,13 @@ def is_protected(path: str) -> bool:
     return runs_later(path) and not is_of_tools(path)
 
 
-def _is_shared(path: str) -> bool:
-    """Return True for a place that sandboxed commands may see: the system, or `/tmp`, which is the task's own there."""
-    return is_of_system(path) or is_within(path, "/tmp")
-
-
 def why_not_held(part: Finding, facts: ShellFacts, checked: SandboxChecked, roots: tuple[str, ...]) -> str:
     """Say why a full sandbox does not hold a part of a command; empty if it does."""
     match part.rule:
         case Rule.OUTSIDE:
-            seen = (touch.path for touch in part.touches if touch.use is not Use.CHANGE)
-            return part.reason if any(one.place is Place.OUTSIDE and not _is_shared(one.path) for one in seen) else ""
+            # The system and `/tmp`, which is the task's own there, may be seen.
+            seen = (one.path for one in part.touches if one.use is not Use.CHANGE and one.path.place is Place.OUTSIDE)
+            return "" if all(is_of_system(one.path) or is_within(one.path, "/tmp") for one in seen) else part.reason
         case Rule.LATER:
             return part.reason if any(map(is_of_tools, _list_lost(part))) else ""
         case Rule.NETWORK:

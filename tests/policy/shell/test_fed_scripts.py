@@ -108,3 +108,26 @@ def test_names_are_parted_and_spelled_as_their_reader_does_it(posture: PolicyCon
 @for_each("command", HARMLESS.strip().splitlines())
 def test_harmless_names_are_not_asked_about_in_yolo_mode(posture: PolicyContext, command: str) -> None:
     assert verdict(command, posture) is Verdict.ALLOW
+
+
+GIVEN = ["sub/c.txt", "s*/c.txt", "cat sub/c.txt", "cat s*/c.txt"]
+TO_A_SHELL = [
+    "bash -c 'RUNS' _ 'GIVEN'",
+    "bash -c 'RUNS' 'GIVEN'",
+    "sh -ec 'RUNS' _ x 'GIVEN'",
+    "bash -s -- 'GIVEN' <<< 'RUNS'",
+    "X='GIVEN' bash -c 'RUNS'",
+    "env X='GIVEN' bash -c 'RUNS'",
+    "env -u Y X='GIVEN' sh -c 'RUNS'",
+    "export X='GIVEN'; bash -c 'RUNS'",
+]
+PLACES = {"'GIVEN'": "$0", "_ 'GIVEN'": "$1", "_ x 'GIVEN'": "$2", "-- 'GIVEN'": "$1", "X='GIVEN'": "$X"}
+
+
+@for_each("around, shell, given", list(product(("%s", "f() { %s; }; f", "{ %s; }"), TO_A_SHELL, GIVEN)))
+def test_what_a_shell_is_given_is_judged_as_what_its_script_makes_of_it(
+    posture: PolicyContext, around: str, shell: str, given: str
+) -> None:
+    place = max((one for one in PLACES if one in shell), key=len)
+    runs = f'eval "{PLACES[place]}"' if given.startswith("cat") else f"cat {PLACES[place]}"
+    assert verdict(around % shell.replace("RUNS", runs).replace("GIVEN", given), posture) is Verdict.DENY

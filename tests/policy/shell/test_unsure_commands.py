@@ -34,7 +34,7 @@ HIDES_WHAT_IT_RUNS = [
     'a=(git push); "${a[@]}"',
     'set -- git push; "$@"',
     "IFS=, ; x=git,push; $x",
-    "bash -c 'eval \"$1\"' _ 'git push'",
+    "bash -c 'eval \"$U\"' _ 'git push'",
     "git push 'x",
 ]
 LOSES = [": > l*.log", "echo x > $(echo lost.log)", "f() { : > $(echo lost.log); }; f", "echo x 1<> lost.log"]

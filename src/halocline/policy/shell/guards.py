@@ -117,14 +117,11 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
     tests = form.startswith(("test ", "[[ "))
     if _USES.search(form):
         return Rule.SHELL if tests else Rule.DYNAMIC
-    evaluates = (tests and any(word.dynamic for word in some)) or any(map(_is_arithmetic, some))
+    parts = (one for word in some for one in word.parts if isinstance(one, Expansion))
+    evaluates = (tests and any(word.dynamic for word in some)) or any(one.kind is Kind.ARITHMETIC for one in parts)
     if _ISOLATED.search(form):
         return Rule.UNKNOWN
     return Rule.SHELL if evaluates else None
-
-
-def _is_arithmetic(word: Word) -> bool:
-    return any(isinstance(one, Expansion) and one.kind is Kind.ARITHMETIC for one in word.parts)
 
 
 def as_name(word: Word) -> Word:

@@ -73,14 +73,11 @@ def plain_words(words: Sequence[str]) -> tuple[str, ...]:
         flag, equals, value = rest[0].partition("=")
         taken = 1 if equals or f"{flag}=" not in known else 2
         value = value if equals else "".join(rest[1:taken])
-        if (flag not in known and f"{flag}=" not in known) or (flag == "-C" and _leads_out(value)):
+        leads_out = flag == "-C" and (value.startswith(("/", "~")) or ".." in value.split("/"))
+        if leads_out or (flag not in known and f"{flag}=" not in known):
             break
         rest = rest[taken:]
     return (name, *rest)
-
-
-def _leads_out(folder: str) -> bool:
-    return folder.startswith(("/", "~")) or ".." in folder.split("/")
 
 
 def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
@@ -125,11 +125,20 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
         form = (lambda inner: f"bash --noprofile --norc -c {shlex.quote(inner)}") if plain else None
-        return Wrapped(simple.source, script=rest[0].text, form=form)
+        return Wrapped(simple.source, script=_begin_script(simple, rest[0].text, rest[1:]), form=form)
     if body := next((one for one in simple.redirects if one.body or (one.operator == "<<<" and one.target)), None):
-        text = body.body or (body.target.text if body.target else "")
+        text = _begin_script(simple, body.body or (body.target.text if body.target else ""), [HERE, *rest])
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
+
+
+def _begin_script(simple: Simple, script: str, given: Sequence[Word]) -> str:
+    """Return a script after what its shell begins with: variables, `$0` (as the last argument) and arguments."""
+    sets = [f"{one.name}={one.value.source}" for one in simple.assignments]
+    if given:
+        sets.append("set -- " + " ".join(word.source for word in (*given[1:], given[0])))
+        script = re.sub(r"\$(?:0|\{0\})", f"${{{len(given)}}}", script)
+    return "\n".join((*sets, script))
 
 
 def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
@@ -183,11 +192,15 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
             own.append(rest.pop(0))
     if name in _WORDS["first is own"] and rest:
         own.append(rest.pop(0))
-    while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].source):
+    while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].text):
         own.append(rest.pop(0))
     if not rest:
         return None
     rule, reason = _added_rule(name, own)
+    if rest[0].text in SHELLS and (sets := [word for word in own if _SETS.match(word.text)]):
+        given = (re.sub(r"=(.*)", lambda found: f"={shlex.quote(found[1])}", word.text) for word in sets)
+        script = " ".join((*given, *(word.source for word in rest)))
+        return Wrapped(simple.source, script=script, rule=rule, reason=reason)
     if name == "uv run" and rest[0].text.endswith(".py"):
         rest.insert(0, word_of("python"))
     inner = tuple(rest)
@@ -240,7 +253,7 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if flags & _WORDS["elsewhere"] and name not in ("strace", "nice"):
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):
-        sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.source)]
+        sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.text)]
         return rule_of_variables(sets), f"{name} changes how the command runs"
     return Rule.UNKNOWN, f"{name} changes how the command runs"
 

@@ -27,7 +27,8 @@ def guard_arithmetic(text: str) -> str | None:
             case "name" if following == "sets":
                 operator = tokens.pop(0)[1]
                 form.append(f"{found}={_read_number(found) + operator[:-1] if len(operator) > 1 else ''}")
-                if len(operator) > 1 and not _is_simple(tokens):
+                # An operator before it applies to all of what is left, so that must be one number or variable.
+                if len(operator) > 1 and [kind for kind, _ in tokens] not in (["number"], ["name"]):
                     return None
             case "name" if following == "step":
                 sign = tokens.pop(0)[1][0]
@@ -58,8 +59,3 @@ def _split_tokens(text: str) -> list[tuple[str, str]] | None:
 
 def _read_number(name: str) -> str:
     return f"(${{{name}//[!0-9-]/}}+0)"
-
-
-def _is_simple(tokens: list[tuple[str, str]]) -> bool:
-    """Return True if a single number or variable is left, so that an operator before it applies to all of it."""
-    return len(tokens) == 1 and tokens[0][0] in ("number", "name")
