@@ -115,3 +115,17 @@ async def test_no_command_of_such_a_host_runs_in_the_background(scripted, worksp
     options = {"host": halocline.Host(shell=Recorded()), "approval_mode": "yolo"}
     done = await halocline.run("go", folder=workspace, model=model, **options)
     assert "none in the background" in calls_of(done)[0].text
+
+
+async def test_a_search_in_files_of_a_program_finds_old_encodings_and_says_what_it_left_out(scripted, workspace):
+    files = store(workspace, **{"a.txt": "needle\n", "large.txt": "needle\n" + "x" * 4_000_000})
+    words = "Übergröße für schöne Möbel: Nadelöhr\n"
+    files.contents |= {workspace / "old.txt": words.encode("cp1252"), workspace / "b.bin": b"needle\0"}
+    searches = [Turn(calls=(Call("search_files", {"regex": regex}),)) for regex in ("needle", "Nadelöhr")]
+    options = {"model": scripted(*searches, "done"), "host": halocline.Host(files=files)}
+    done = await halocline.run("go", folder=workspace, **options)
+    first, second = (call.text for call in calls_of(done))
+    assert "a.txt" in first
+    assert "too large" in first
+    assert "not text" in first
+    assert "old.txt" in second

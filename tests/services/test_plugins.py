@@ -22,6 +22,7 @@ def one(): "One."
 async def two(): "Two."
 @halocline.tool
 def three(): "Three."
+hooks = {"PreToolUse": three, "Stop": [three]}
 """
 
 
@@ -67,6 +68,8 @@ async def test_a_plugin_is_installed_from_a_folder_and_off_until_it_is_trusted(s
         ("one", "reads"),
         ("deux", "network"),
         ("three", "anything"),
+        ("PreToolUse", ""),
+        ("Stop", ""),
     ]
     assert (listed.problem, listed.runs_code) == ("it is not trusted: halo plugins trust tidy", True)
     service().decide(found, trusted=True)
@@ -133,7 +136,7 @@ async def test_what_is_removed_is_trusted_no_more(service, home, tmp_path):
 async def test_a_part_is_turned_off_and_on_by_its_name(service, home, tmp_path):
     service().decide(await install(service, put(tmp_path / "source")), trusted=True)
     service().switch("tidy/tool/deux", on=False)
-    assert [item.on for item in service().listed()[0].items] == [True, False, True]
+    assert [item.on for item in service().listed()[0].items if item.kind == "tool"] == [True, False, True]
     service().switch("tidy/tool/deux", on=True)
     assert "plugins" not in home.settings.read_text()
     service().switch("tidy", on=False)

@@ -247,7 +247,8 @@ def _read_market(place: Path) -> list[dict[str, Any]]:
 
 def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
     """Yield what a plug-in adds, as it can be seen without running it: kind, name and what it does."""
-    yield from (("tool", name, effect) for file in plugin.paths("tool") for name, effect in _read_tools(Path(file)))
+    for file in plugin.paths("tool"):
+        yield from _read_functions(Path(file))
     for skill in skills.found_skills(NOWHERE, NOWHERE, plugins=(plugin,)).skills:
         yield "skill", skill.name.partition(":")[2], skill.description
     words = commands.found_words(commands.Places(NOWHERE, NOWHERE, NOWHERE, plugins=(plugin,)))
@@ -262,13 +263,19 @@ def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
         yield "server", "?", str(error)
 
 
-def _read_tools(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield the functions of a module that are decorated as tools, each with the effect that it declares."""
+def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
+    """Yield the tools of a module, each with the effect that it declares, and the points of its hooks."""
     try:
         tree = ast.parse(read_regular(file))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for function in tree.body:
+        match function:
+            case (
+                ast.Assign(targets=[ast.Name(id="hooks")], value=ast.Dict(keys=points))
+                | ast.AnnAssign(target=ast.Name(id="hooks"), value=ast.Dict(keys=points))
+            ):
+                yield from (("hook", str(ast.literal_eval(one)), "") for one in points if isinstance(one, ast.Constant))
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for mark in function.decorator_list:
@@ -276,4 +283,4 @@ def _read_tools(file: Path) -> Iterator[tuple[str, str]]:
             if getattr(called, "attr", getattr(called, "id", "")) == "tool":
                 keywords = mark.keywords if isinstance(mark, ast.Call) else ()
                 given = {one.arg: ast.unparse(one.value).strip("'\"") for one in keywords}
-                yield given.get("name", function.name), given.get("effect", "") or "anything"
+                yield "tool", given.get("name", function.name), given.get("effect", "") or "anything"

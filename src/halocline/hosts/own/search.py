@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from halocline.files.encodings import decode_text
 from halocline.files.patterns import matches_any, split_patterns
 from halocline.ports.host import Files, LeftOut, Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
@@ -28,11 +29,14 @@ class OwnSearch:
         except re.error as error:
             raise ToolFailure(f"The expression is not valid: {error}.") from error
         matches: list[Match] = []
+        unread = LeftOut()
         async for path in self._walk(Path(query.path), query.glob):
-            matches += _match_lines(str(path), await self._read(path), wanted, query.context)
+            text = await self._read(path)
+            unread += text if isinstance(text, LeftOut) else LeftOut()
+            matches += [] if isinstance(text, LeftOut) else _match_lines(str(path), text, wanted, query.context)
             if sum(one.is_match for one in matches) > query.limit:
                 return SearchResult(tuple(matches), cut=True)
-        return SearchResult(tuple(matches), left_out=await self.count_left_out(Path(query.path), query.glob))
+        return SearchResult(tuple(matches), left_out=unread + await self.count_left_out(Path(query.path), query.glob))
 
     async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
         found = [str(one.relative_to(path)) async for one in self._walk(path, glob)]
@@ -58,9 +62,12 @@ class OwnSearch:
                 elif is_secret is secrets and (not glob or matches_any(patterns, str(place.relative_to(top)))):
                     yield place
 
-    async def _read(self, path: Path) -> str:
-        data = await self._files.read(path, LARGEST)
-        return "" if b"\0" in data else data.decode(errors="replace")
+    async def _read(self, path: Path) -> str | LeftOut:
+        """Return the text of a file, or that it is left out."""
+        data = await self._files.read(path, LARGEST + 1)
+        if len(data) > LARGEST:
+            return LeftOut(large=1)
+        return LeftOut(undecodable=1) if b"\0" in data else decode_text(data)
 
 
 def _match_lines(path: str, text: str, wanted: re.Pattern[str], context: int) -> list[Match]:

@@ -41,7 +41,7 @@ class Shell(Protocol):
 
 
 class Host(Value, frozen=True):
-    """What tools of a task act on in place of this machine; None is as on this machine."""
+    """A world for the tools of a task in place of this machine; None is as on this machine."""
 
     files: Files | None = None
     shell: Shell | None = None
