@@ -49,9 +49,11 @@ $(CHROMIUM): $(STAMP)
 # Three quarters of what tests take is waiting, for terminals and deadlines, so there are more workers than cores. A test that ran into
 # a deadline on a busy machine runs again, twice at most; one of a surface, whatever failed, once (tests/conftest.py). The summary names
 # them. Other failures stand.
-PYTEST = $(BIN)/python -m pytest -n 8 --dist worksteal --reruns 2 --only-rerun '(?i)time(d )?out' -rR
+# What even its time limit of 300 seconds a try does not end is ended here with its worker, and all stacks are shown.
+LAST_LIMIT = -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
+PYTEST = $(BIN)/python -m pytest -n 8 --dist worksteal --reruns 2 --only-rerun '(?i)time(d )?out' -rR $(LAST_LIMIT)
 # The tests of the extension share one VS Code, so they run in one worker. What fails runs once more and is named.
-VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 -rR tests/surfaces/vscode
+VS_CODE = $(BIN)/python -m pytest -rs --reruns 1 -rR $(LAST_LIMIT) tests/surfaces/vscode
 test: prepare  ## lint, types and tests, without VS Code and what only repeats others at every point (tests/full.txt)
 	@SAMPLE=1 $(PYTEST) -m 'not long and not full and not vscode'
 

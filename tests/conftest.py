@@ -44,6 +44,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.failures_db = StatusDB()  # type: ignore[attr-defined]
 
 
+LIMIT = pytest.StashKey[Any]()
+"""What the plug-in of time limits was told for a test."""
+
+
+@pytest.hookimpl(trylast=True, wrapper=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Iterator[bool]:
+    """Have the time limit of a test ring again where the ring was swallowed: in a callback of an event loop, say."""
+    item.stash[LIMIT] = settings
+    done = yield
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    signal.setitimer(signal.ITIMER_REAL, left, left)
+    return done
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Limit what comes after a failure as well, which the plug-in does not: taking down, and the second try.
+
+    A test that hung twice held a whole run until it was ended from outside.
+    """
+    if isinstance(node, pytest.Item) and LIMIT in node.stash:
+        node.ihook.pytest_timeout_set_timer(item=node, settings=node.stash[LIMIT])
+
+
 TIERS = [line.split()[0] for line in (Path(__file__).parent / "full.txt").read_text().splitlines() if line[:1] != "#"]
 SAMPLES = tuple(line[1:] for line in TIERS if line[0] == "+")
 FULL = tuple(line for line in TIERS if line[0] != "+")
