@@ -3,13 +3,17 @@
 import base64
 import json
 import random
+import re
 import string
 from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.samples import choose
 from tests.tables import for_each
 
+from halocline.protocol.secrets import forms
+from halocline.protocol.secrets.published_forms import find_runs, long_runs, published_forms
 from halocline.protocol.secrets.redaction import Redactor, UnknownMark
 
 LIVE = Redactor(salt=b"of a test")
@@ -322,3 +326,30 @@ def test_nothing_of_our_own_source_is_taken_for_a_secret():
         if path.suffix in (".py", ".js", ".css", ".toml", ".md", ".json") and LIVE(path.read_text()) != path.read_text()
     ]
     assert set(redacted) <= MADE_UP
+
+
+RUNS = {f"{ALL}_-": 14, f"{ALL}+/": 40}
+SHAPES = [shape for shapes in forms.SHAPES.values() for _, shape in shapes]
+ALONE = [rf"(?<![A-Za-z0-9_-]){token}(?![A-Za-z0-9])" for tokens in forms.TOKENS.values() for token in tokens]
+EVERY_FORM = [re.compile(form, re.DOTALL) for form in (*SHAPES, *ALONE)]
+GLUE = ("", " ", "\n", '"', "-", "_", ".", "=", ": ", "é", "İ", "x" * 13, some(14), "-----", "://", "\r\n  ")
+
+
+def _mix(seed: int) -> str:
+    """A text of secrets of every form, whole and cut, and of ordinary text."""
+    chance = random.Random(seed)
+    pieces = [*TOKENS.values(), *(text for text, _ in WRITTEN.values()), *ORDINARY.values()]
+    chosen = [chance.choice(pieces) for _ in range(chance.randint(1, 6))]
+    cut = [piece[: chance.randint(0, len(piece))] if chance.random() < 0.2 else piece for piece in chosen]
+    return "".join(part for piece in cut for part in (chance.choice(GLUE), piece)) + chance.choice(GLUE)
+
+
+@for_each("seed", range(choose(3_000, 300)))
+def test_the_quick_search_finds_what_each_form_tried_at_each_place_finds(seed: int):
+    text = _mix(seed)
+    data = text.encode()
+    found = {at for start, end, _ in published_forms(text, data, long_runs(data)) for at in range(start, end)}
+    assert found == {at for form in EVERY_FORM for match in form.finditer(text) for at in range(*match.span())}
+    for signs, shortest in RUNS.items():
+        runs = re.finditer(rf"[{re.escape(signs)}]{{{shortest},}}".encode(), data)
+        assert list(find_runs(data, signs, shortest)) == [run.span() for run in runs]

@@ -13,10 +13,12 @@ from halocline.protocol.patterns import compile_later
 
 Span = tuple[int, int]
 
-_NAMES = (
-    *("password", "passwd", "passphrase", "pwd", "secret", "token", "auth", "credential", "dsn", "webhook_url"),
-    *("_pass", "_pw", "_pat", "_jwt"),
-)
+_NAMES = {
+    "pass": ("password", "passwd", "passphrase", "_pass"),
+    "pw": ("pwd", "_pw"),
+    **{name: (name,) for name in ("secret", "token", "auth", "credential", "dsn", "webhook_url", "_pat", "_jwt")},
+}
+"""Names of secrets, by what several share: one search covers these."""
 _KEYS = tuple(
     f"{kind}{sign}"
     for kind in (
@@ -96,7 +98,7 @@ def named_secrets(text: str) -> Iterator[Span]:
 
 def _find_names(lower: str) -> Iterator[tuple[int, str]]:
     """Yield the start of each such name, and the name, in no order."""
-    for name in _NAMES:
+    for name in (name for shared, names in _NAMES.items() if shared in lower for name in names):
         at = lower.find(name)
         while at >= 0:
             if name[0] != "_" or not lower[at + len(name) : at + len(name) + 1].isalpha():

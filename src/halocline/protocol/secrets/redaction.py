@@ -18,15 +18,14 @@ from halocline.protocol.events import DurableEvent
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.secrets.known import KnownSecrets
 from halocline.protocol.secrets.names import named_secrets
-from halocline.protocol.secrets.published_forms import long_runs, may_have_form, published_forms
+from halocline.protocol.secrets.published_forms import find_runs, long_runs, may_have_form, published_forms
 from halocline.protocol.secrets.random_strings import random_strings
 
 STORED, RANDOM = "stored key", "random string"
 """Names in marks for secrets known only by value, and for strings that only look like keys."""
 _MARK = compile_later(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
 _ANY_MARK = compile_later(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
-_BASE64_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}+/" else 32 for sign in range(256))
-_SHORTEST_BASE64 = 40
+_BASE64_SIGNS, _SHORTEST_BASE64 = f"{ascii_letters}{digits}+/", 40
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{4,76}){0,400}={0,2}")
 _SHORTEST = 6
 _NAMED_LIKE_ONE = (
@@ -135,7 +134,7 @@ class Redactor:
         runs = long_runs(data)
         yield from published_forms(text, data, runs)
         yield from ((*span, "secret") for span in named_secrets(text))
-        if max(map(len, data.translate(_BASE64_SIGNS).split()), default=0) >= _SHORTEST_BASE64:
+        if any(find_runs(data, _BASE64_SIGNS, _SHORTEST_BASE64)):
             yield from self._in_base64(text)
         if self._at_random:
             yield from ((*span, RANDOM) for span in random_strings(text, runs))
@@ -165,8 +164,21 @@ def may_hold_keys(text: str) -> bool:
 def redacted_event(event: DurableEvent, redact: Callable[[str], str] = redact_text) -> DurableEvent:
     """Redact all texts of an event, one by one, so that its structure stays."""
     plain = msgspec.to_builtins(event)
-    redacted = each_text(plain, redact)
-    return event if redacted == plain else codec.decode(msgspec.json.encode(redacted))
+    if all(redact(text) == text for text in _list_texts(plain)):
+        return event
+    return codec.decode(msgspec.json.encode(each_text(plain, redact)))
+
+
+def _list_texts(value: object) -> Iterator[str]:
+    """Yield the texts that `each_text` changes."""
+    left = [value]
+    for item in left:  # which grows
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            left += (inner for key, inner in item.items() if key != "type")
+        elif isinstance(item, list | tuple):
+            left += item
 
 
 def each_text(value: object, change: Callable[[str], str]) -> object:

@@ -19,8 +19,8 @@ from halocline.store import secrets as stored_secrets
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
-_SHORT, _REMEMBERED = 200, 20_000
-"""Characters of a text that a redactor for others remembers, and how many of them."""
+_REMEMBERED = 20_000
+"""Texts that a redactor for others remembers."""
 
 
 class KnownValues:
@@ -75,12 +75,10 @@ class KnownValues:
     def build_redactor_for_others(self) -> Callable[[str], str]:
         """Return what redacts many texts at once as `redact_for_others` does, with the values of now.
 
-        It looks at each short text once: names and numbers repeat in every event.
+        It looks at each text once: names and numbers repeat in every event, and a task reads many a file again.
         """
         values = self.values()
-        redact = secrets.redaction.Redactor(lambda: values)
-        remembered = lru_cache(maxsize=_REMEMBERED)(redact)
-        return lambda text: (remembered if len(text) <= _SHORT else redact)(text)
+        return lru_cache(maxsize=_REMEMBERED)(secrets.redaction.Redactor(lambda: values))
 
     def redact_thoroughly(self, text: str) -> str:
         """Redact a text that a person will share, whatever the settings say."""
