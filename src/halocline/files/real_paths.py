@@ -13,10 +13,18 @@ _PATH_ONLY = getattr(os, "O_PATH", 0)
 def find_real_path(path: AnyStr | os.PathLike[AnyStr]) -> AnyStr:
     """Resolve all links of a path, whether or not anything is there. Raises OSError if a link changes meanwhile."""
     spelled = os.fspath(path)
-    name = _ask_system(spelled) if _PATH_ONLY else None
+    name = (_ask_system(spelled) or _ask_for_folder(spelled)) if _PATH_ONLY else None
     if name is None:
         return os.path.realpath(spelled)
     return name if isinstance(spelled, str) else os.fsencode(name)
+
+
+def _ask_for_folder(path: str | bytes) -> str | None:
+    """Return the real path of a place in a folder where there is nothing of that name. None if in doubt."""
+    folder, name = os.path.split(os.fsdecode(path))
+    if name in ("", ".", "..") or os.path.lexists(path) or not (place := _ask_system(folder or ".")):
+        return None
+    return os.path.join(place, name)
 
 
 def _ask_system(path: str | bytes) -> str | None:

@@ -73,7 +73,8 @@ class RunningReply:
         self._deltas, self._recent = [], ""
         if self._file is not None:
             self.close()
-            remove_reply(self._path.parent)
+            with suppress(OSError):  # then it is out of date all the same
+                os.unlink(self._path)
 
     def close(self) -> None:
         """Close the file; it stays."""

@@ -136,7 +136,7 @@ def _build_rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]], dict[
 
 
 def _has_long_run(pattern: str) -> bool:
-    """True if all that match a pattern have a long run: `[a-f0-9]{32}` is one wherever it stands, as none is optional."""
+    """True if all that match a pattern have a long run, as with `[a-f0-9]{32}`: no such part is optional."""
     return any(int(least) >= SHORTEST_RUN for least in re.findall(r"\[[A-Za-z0-9_-]+\]\{(\d+)", pattern))
 
 

@@ -4,6 +4,8 @@ What raises `NotUnderstood` is never judged harmless. What is allowed on its own
 mistake of the parser can change the meaning, not the safety.
 """
 
+from functools import lru_cache
+
 from halocline.policy.shell.syntax.compounds import Compounds
 from halocline.policy.shell.syntax.cursor import DEEPEST, NotUnderstood
 from halocline.policy.shell.syntax.tree import Node, chain_of
@@ -12,9 +14,12 @@ from halocline.protocol.patterns import compile_later
 __all__ = ["NotUnderstood", "parse_command"]
 
 
+_REMEMBERED = 64
+"""Texts whose trees are kept: a command is judged again before it runs, and models repeat themselves."""
 _JOINT = compile_later(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
 
+@lru_cache(_REMEMBERED)
 def parse_command(text: str) -> Node:
     """Return the tree of a command line. Raises NotUnderstood."""
     if "\0" in text:

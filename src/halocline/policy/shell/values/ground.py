@@ -41,8 +41,8 @@ class Ground(Circumstances, frozen=True):
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
     `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
     through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
-    protected files. `touches` collects every place that is judged, `left_out` what forms leave out; `classifiers` and
-    `hidden` keep what was found for this text.
+    protected files. `touches` collects every place that is judged, `left_out` what forms leave out; `classifiers`,
+    `resolved` and `hidden` keep what was found for this text.
     """
 
     starts: tuple[str, ...] = (UNKNOWN,)
@@ -57,6 +57,7 @@ class Ground(Circumstances, frozen=True):
     mentioned: Values = ()
     touches: list[Touch] = field(default_factory=list)
     classifiers: list[Classifier] = field(default_factory=list)
+    resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
 
@@ -147,7 +148,13 @@ class Ground(Circumstances, frozen=True):
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
         folders = self.folders or (("/",) if absolute else ())
-        return [self._classifier().resolve(os.path.join(one, os.path.expanduser(literal))) for one in folders]
+        return [self._resolve(os.path.join(one, os.path.expanduser(literal))) for one in folders]
+
+    def _resolve(self, path: str) -> Found:
+        """Resolve a path; a command names many a path several times, and each is looked at once."""
+        if path not in self.resolved:
+            self.resolved[path] = self._classifier().resolve(path)
+        return self.resolved[path]
 
     def places(self, text: str, *, quoted: bool = False) -> list[Found]:
         """Return where a path leads from each folder; nothing if it is invalid."""

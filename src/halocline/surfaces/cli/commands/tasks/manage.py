@@ -13,7 +13,17 @@ from halocline.client.tasks import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import DurableEvent, StepStarted, TaskStarted, TurnStarted
+from halocline.protocol.events import (
+    AssistantMessageCompleted,
+    CheckpointTaken,
+    DurableEvent,
+    FileChanged,
+    StepStarted,
+    TaskStarted,
+    ToolCallEnded,
+    ToolCallStarted,
+    TurnStarted,
+)
 from halocline.protocol.queries.tasks import Order, TaskQuery
 from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.reducer import fold_events, reduce_event
@@ -40,6 +50,8 @@ FOUND = 50
 """Most tasks of a search without `--limit`."""
 SHOWN_STEPS = 200
 """Most steps that are shown on a terminal, unless all are asked for: to draw a step takes milliseconds."""
+_OF_TEXTS = (AssistantMessageCompleted, ToolCallStarted, ToolCallEnded, FileChanged, CheckpointTaken)
+"""Events of the conversation, most of a task: nothing that is said about a task as a whole depends on them."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -174,8 +186,9 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
 def _print_past(view: LineMode, read: Callable[[], Iterable[DurableEvent]], *, every: bool) -> State:
     """Print a task, on a terminal its last steps unless `every` one is asked for. Returns its state without texts."""
     begin = 0 if every or not sys.stdout.isatty() else _find_begin(read())
-    state, prompt = State(), None
+    state, prompt, seq = State(), None, 0
     for event in read():
+        seq = event.seq
         if event.seq == begin:
             earlier = figures.format_plural(state.budget.steps, "earlier step")
             view.say(f"… {earlier}. To print all: halo tasks show {state.task} --all")
@@ -185,8 +198,9 @@ def _print_past(view: LineMode, read: Callable[[], Iterable[DurableEvent]], *, e
             view.show(event)
         elif isinstance(event, TurnStarted):
             prompt = event
-        state = _without_texts(reduce_event(state, event))
-    return state
+        if not isinstance(event, _OF_TEXTS):
+            state = _without_texts(reduce_event(state, event))
+    return replace(state, seq=seq)
 
 
 def _find_begin(past: Iterable[DurableEvent]) -> int:
