@@ -1,4 +1,4 @@
-"""A model of a program: one that says nothing of its usage has an unknown cost, not none."""
+"""A model of a program or a plug-in: one that says nothing of its usage has an unknown cost, not none."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,9 +11,10 @@ from halocline.protocol.messages import Usage
 class OwnUsage:
     """Implements `ports.model.Model` with another one, so that limits in US dollars count each of its requests."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, name: str = "") -> None:
+        """`name` is the one by which the task chose it; the model's own if left out."""
         self.model = model
-        self.name = model.name
+        self.name = name or model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         is_reported = False
