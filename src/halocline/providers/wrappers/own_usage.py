@@ -49,4 +49,4 @@ def _require_valid(event: object) -> None:
     """Raise for what is no event of a model, or has a field of another type, which no log could be read with."""
     if not isinstance(event, ModelEvent):
         raise TypeError(f"it yielded {type(event).__name__}, which is no event of a model")
-    msgspec.json.decode(msgspec.json.encode(event), type=type(event))
+    msgspec.convert(msgspec.to_builtins(event), type(event))
