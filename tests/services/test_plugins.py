@@ -185,6 +185,14 @@ async def test_an_update_under_another_name_takes_the_place_of_the_plugin_that_i
         service().source_of("tidy")
 
 
+async def test_a_plugin_is_updated_from_where_it_came_whatever_the_folder_is_then(service, tmp_path, monkeypatch):
+    put(tmp_path / "here/source")
+    monkeypatch.chdir(tmp_path / "here")
+    await install(service, "./source")
+    monkeypatch.chdir(tmp_path)
+    assert service().source_of("tidy") == str(tmp_path / "here/source")
+
+
 async def test_an_update_takes_the_place_of_no_other_plugin(service, home, tmp_path):
     await install(service, put(tmp_path / "other", **{"plugin.toml": 'name = "neat"\n'}))
     source = put(tmp_path / "source")

@@ -53,6 +53,13 @@ async def fetch_source(source: str, staged: Path, registry: str) -> Fetched:
     return Fetched(await _fetch_registered(source, staged, registry))
 
 
+def name_source(source: str) -> str:
+    """Return a source as it is found again from any folder."""
+    place = os.path.realpath(os.path.expanduser(source))
+    is_here = _find_folder(source, FILE, CLAUDE_FILE, "HEAD", ".git/HEAD") or os.path.isfile(place)
+    return place if is_here else source
+
+
 async def _fetch_registered(source: str, staged: Path, registry: str) -> Path:
     if not registry:
         hint = f"Give a folder, a git URL, a wheel or {INDEX}NAME, or set one: halo config set plugins.registry URL"

@@ -23,7 +23,7 @@ from halocline.protocol.events.plugins import ItemKind, Plugin
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.plugins.in_force import JudgedPlugin
-from halocline.services.plugin_sources import fetch_source
+from halocline.services.plugin_sources import fetch_source, name_source
 from halocline.store.mcp.servers import Unreadable, servers_of_plugin
 from halocline.store.permissions.hook_files import hooks_of_plugin
 from halocline.store.permissions.trust import Trust
@@ -140,7 +140,7 @@ class PluginService:
         try:
             self._home.plugins.mkdir(exist_ok=True, mode=0o700)
             write_copy(found.files, place)
-            self._write_sources(self._sources() | {found.name: source})
+            self._write_sources(self._sources() | {found.name: name_source(source)})
         except OSError as error:
             raise UsageError(
                 f"Cannot install {found.name}: {error.strerror or error}.", "Nothing is in force."
