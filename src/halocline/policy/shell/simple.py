@@ -212,8 +212,6 @@ class SimpleCommands(ABC):
         names = self._names_fed_to(wrapped, simple, ground)
         fed = None if names is None else _word_for(wrapped, names)
         if names is not None:
-            if _runs_given(wrapped) and not all(map(is_fully_known, names)):
-                self.analysis.words.append(UNREAD)
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
         if wrapped.script is not None:
@@ -255,6 +253,8 @@ class SimpleCommands(ABC):
         if simple.words[0].text in _FINDS:
             return names_found(simple, ground)
         names = ground.fed or (UNKNOWN,)
+        if _runs_given(wrapped) and not all(map(is_fully_known, names)):
+            self.analysis.words.append(UNREAD)
         if not wrapped.parts_by:
             return names
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
