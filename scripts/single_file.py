@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 _LOCKED = re.compile(r"^([\w.-]+)==.*?(?=^[\w.-]+==|\Z)", re.MULTILINE | re.DOTALL)
-_FETCH = ("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:")
+_FETCH = ("-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:")
 _PYTHON_OF_LOCK = re.compile(r" ; python_full_version [^\n\\]*")
 SINCE_ZIP = "315532800"
 """The first time that a zip file can hold, in Unix seconds; real ones would make each file another."""
