@@ -33,10 +33,7 @@ FAILED = frozenset({"failed", "rejected"})
 
 
 class Amount(msgspec.Struct):
-    """Requests to models, their tokens, and what is known of their cost in US dollars: None if nothing is.
-
-    `unpriced` requests have no known price.
-    """
+    """Requests to models, tokens, and the cost in US dollars (None if nothing is known) without `unpriced` requests."""
 
     requests: int = 0
     tokens: int = 0
