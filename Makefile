@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix site vscode real-model small-model crash-matrix differential clean
+.PHONY: help setup demo test test-all all-tests all-vscode-tests prepare other-programs compiled-tests check unit lint types layers format docs bench vsix pyz release site vscode real-model small-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,12 @@ compiled-tests:
 
 vsix: setup  ## pack the extension for VS Code into dist/
 	@$(BIN)/python -m editors.vscode.pack
+
+pyz: setup  ## pack everything into one file that a Python runs, in dist/
+	@$(BIN)/python -m scripts.single_file
+
+release: setup  ## make all files of a release in dist/, and stop before publishing: make release REHEARSE=1 for any commit
+	@$(BIN)/python -m scripts.release $(if $(REHEARSE),--rehearse)
 
 vscode: setup $(CHROMIUM)  ## drive the extension in a real VS Code (code-server: 400 MB, downloaded the first time); CI does
 	@$(BIN)/python -m tests.surfaces.vscode.set_up

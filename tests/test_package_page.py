@@ -6,8 +6,10 @@ import re
 import pytest
 from scripts.build_version import VENDORED, list_parts
 from scripts.package_page import describe_package
+from scripts.vendor import LINE
 from tests.architecture.sources import ROOT
 
+NOTICES = (ROOT / VENDORED).with_name("NOTICES.txt")
 MANIFEST = json.loads((ROOT / VENDORED).read_text(encoding="utf-8"))
 
 
@@ -19,10 +21,29 @@ def test_the_page_of_the_package_has_no_link_into_the_tree_and_keeps_the_others(
     assert page.index("## Install") < page.index("\n## ", page.index("## Install"))
 
 
-@pytest.mark.parametrize("package", sorted({row["package"] for row in MANIFEST}))
-def test_every_package_in_the_wheel_has_its_licence_there(package):
-    kept = (ROOT / VENDORED).with_name("licences") / f"{package.strip('@').replace('/', '-')}.txt"
-    assert len(kept.read_text(encoding="utf-8")) > 500
+def test_every_package_in_the_wheel_has_a_notice_with_its_licence_and_no_other_has():
+    _, *blocks = NOTICES.read_text(encoding="utf-8").split(LINE)
+    noticed = {}
+    for block in blocks:
+        names, text = block.split("\n\n", 1)
+        assert len(text) > 300 or "has no text of its licence" in text
+        noticed |= dict.fromkeys(names.splitlines(), text)
+    assert set(noticed) == {f"{row['package']} {row['version']}" for row in MANIFEST}
+    silent = [name for name, text in noticed.items() if "has no text of its licence" in text]
+    assert len(silent) * 10 < len(noticed)
+
+
+@pytest.mark.parametrize("file", sorted({row["file"] for row in MANIFEST if row["file"].endswith(".js")}))
+def test_what_a_file_says_it_was_made_of_has_a_notice(file):
+    text = (ROOT / VENDORED).parent.joinpath(file).read_text(encoding="utf-8")
+    held = {row["package"] for row in MANIFEST if row["file"] == file}
+    named = {name.replace("+", "/") for name in re.findall(r"node_modules/\.pnpm/(@?[\w.+-]+?)@\d", text)}
+    assert named - held == set()
+
+
+def test_a_bundle_that_others_made_is_noticed_with_all_that_it_needs():
+    rows = {row["package"] for row in MANIFEST if row["file"] == "mermaid.js"}
+    assert rows >= {"@mermaid-js/tiny", "mermaid", "d3", "dagre-d3-es", "dompurify", "langium", "marked", "roughjs"}
 
 
 def test_the_licence_of_the_wheel_names_those_of_all_its_parts():

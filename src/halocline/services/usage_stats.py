@@ -33,23 +33,21 @@ FAILED = frozenset({"failed", "rejected"})
 
 
 class Amount(msgspec.Struct):
-    """Requests to models, their tokens, and their cost in US dollars; `unpriced` requests have no known price."""
+    """Requests to models, tokens, and the cost in US dollars (None if nothing is known) without `unpriced` requests."""
 
     requests: int = 0
     tokens: int = 0
-    cost: float = 0.0
+    cost: float | None = None
     unpriced: int = 0
 
     def add(self, usage: Usage, cost: float | None) -> None:
-        self.requests += 1
-        self.tokens += usage.total
-        self.cost += cost or 0.0
-        self.unpriced += cost is None
+        self.merge(Amount(1, usage.total, cost, int(cost is None)))
 
-    @property
-    def known_cost(self) -> float | None:
-        """The cost; None if no price is known."""
-        return None if self.requests and self.unpriced == self.requests else self.cost
+    def merge(self, more: "Amount") -> None:
+        self.requests += more.requests
+        self.tokens += more.tokens
+        self.cost = self.cost if more.cost is None else (self.cost or 0.0) + more.cost
+        self.unpriced += more.unpriced
 
 
 class ToolUse(msgspec.Struct):

@@ -11,7 +11,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Text, Usage
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, model_name
+from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, known_part, model_name
 
 UNKNOWN = "unknown"
 _COLUMNS = ("input", "from cache", "to cache", "output", "reasoning", "dollars")
@@ -99,26 +99,30 @@ def by_turn(turns: Sequence[Turn]) -> list[str]:
 
 def _brief_line(steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
-    prices = [step.cost for step in steps if step.cost is not None]
-    cost = sum(prices) if prices else None
+    cost = _sum_costs(steps)
     tokens = format_tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
     return f"{format_plural(len(steps), 'step')} · {tokens} · {format_money(cost)}{_left_out(steps)}"
 
 
 def _cost_line(name: str, steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
-    prices = [step.cost for step in steps if step.cost is not None]
+    cost = _sum_costs(steps)
     usage = sum(known, Usage())
     amounts = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
     cells = [format_count(number) if known else UNKNOWN for number in amounts]
-    cells.append(f"{sum(prices):.4f}" if prices else UNKNOWN)
+    cells.append(UNKNOWN if cost is None else f"{cost:.4f}")
     return f"  {name}".ljust(_NAME) + "".join(cell.rjust(_COLUMN) for cell in cells)
+
+
+def _sum_costs(steps: Sequence[Step]) -> float | None:
+    prices = [step.cost for step in steps if step.cost is not None]
+    return known_part(sum(prices) if prices else None, len(steps) - len(prices))
 
 
 def _left_out(steps: Sequence[Step]) -> str:
     """Describe what a sum leaves out."""
     uncounted = sum(step.usage is None for step in steps)
-    unpriced = sum(step.cost is None for step in steps)
+    unpriced = sum(step.cost is None for step in steps) if _sum_costs(steps) is not None else 0
     facts = [(uncounted, "tokens"), (unpriced, "price")]
     unknown = [f"the {what} of {format_plural(number, 'step')}" for number, what in facts if 0 < number < len(steps)]
     return f"  without {' and '.join(unknown)}" if unknown else ""

@@ -111,6 +111,11 @@ def format_money(dollars: float | None) -> str:
     return f"${dollars:.4f}" if 0 < dollars < 0.01 else f"${dollars:.2f}"
 
 
+def known_part(cost: float | None, unpriced: int) -> float | None:
+    """Return the part of a sum that is known, beside `unpriced` others: not zero, which would call these free."""
+    return cost or None if unpriced else cost
+
+
 LANE_ENDS = {LaneEnd.DONE: "", LaneEnd.LIMIT: "reached a limit", LaneEnd.STOPPED: "stopped", LaneEnd.FAILED: "failed"}
 
 

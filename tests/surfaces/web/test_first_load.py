@@ -38,7 +38,7 @@ def test_a_first_visit_loads_no_module_by_itself():
 def test_every_vendored_file_is_the_one_of_the_manifest():
     manifest = json.loads((STATIC / "vendor" / "manifest.json").read_text())
     found = [path.relative_to(STATIC / "vendor") for path in (STATIC / "vendor").rglob("*") if path.is_file()]
-    ours = ("licences", "manifest.json")  # and the types, which are read by editors only
+    ours = ("NOTICES.txt", "manifest.json")  # and the types, which are read by editors only
     here = {str(path) for path in found if path.parts[0] not in ours and path.suffix != ".ts"}
     assert {line["file"]: line["sha256"] for line in manifest} == {
         name: sha256((STATIC / "vendor" / name).read_bytes()).hexdigest() for name in here

@@ -33,6 +33,11 @@ class TaskInfo(Value, frozen=True):
     folder_mark: str = ""
     former: str = ""
 
+    @property
+    def known_cost(self) -> float | None:
+        """The cost to show: unknown, too, where requests were made and none was counted."""
+        return self.cost if self.tokens or not self.steps else None
+
 
 MARKS = ("\x02", "\x03")
 """Start and end marker of a match in a snippet."""

@@ -32,6 +32,11 @@ class BudgetState(Value, frozen=True):
     forgiven_steps: int = 0
     forgiven_cost: float = 0.0
 
+    @property
+    def known_cost(self) -> float | None:
+        """The cost to show: unknown, too, where requests were made and none was counted, as after an interrupt."""
+        return self.cost if self.usage.total or not self.steps else None
+
     def after_prompt(self) -> "BudgetState":
         return replace(self, failures_in_row=0, same_call_in_row=0, last_outcome=("", ""), forgiven_steps=self.steps)
 

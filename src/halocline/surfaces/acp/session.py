@@ -96,7 +96,9 @@ class Session:
                 await self._send_update(update)
         self._updates.replays = False
         if state.model.window and state.budget.steps:
-            await self._send_update(make_usage(state.budget.last_usage.total, state.model.window, state.budget.cost))
+            await self._send_update(
+                make_usage(state.budget.last_usage.total, state.model.window, state.budget.known_cost)
+            )
 
     async def prompt(self, blocks: Sequence[Block]) -> schema.PromptResponse:
         """Start a turn, or answer the pending question, and wait for the end. Raises RequestError and UsageError."""

@@ -34,7 +34,7 @@ def _describe_task(state: State, status: str) -> JsonObject:
         "title": state.title,
         "status": status,
         "context": used / window if window and used else None,
-        "cost": state.budget.cost,
+        "cost": state.budget.known_cost,
         "mode": state.plan.mode,
         "approval_mode": state.permissions.approval_mode,
     }

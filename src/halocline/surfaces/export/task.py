@@ -39,7 +39,7 @@ def _list_facts(state: State) -> list[str]:
     """Facts for the page's header."""
     steps, took = (
         figures.format_plural(state.budget.steps, "step"),
-        figures.format_tokens(state.budget.usage, state.budget.cost),
+        figures.format_tokens(state.budget.usage, state.budget.known_cost),
     )
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.started_at))
     return [
@@ -48,5 +48,5 @@ def _list_facts(state: State) -> list[str]:
         figures.model_name(state.model.name),
         steps,
         took,
-        figures.format_money(state.budget.cost),
+        figures.format_money(state.budget.known_cost),
     ]

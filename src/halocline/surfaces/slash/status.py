@@ -120,5 +120,9 @@ def _describe_cost(state: State) -> str:
     budget = state.budget
     if not budget.steps:
         return "nothing yet"
-    spent = (format_money(budget.cost), format_plural(budget.steps, "step"), format_tokens(budget.usage, budget.cost))
+    spent = (
+        format_money(budget.known_cost),
+        format_plural(budget.steps, "step"),
+        format_tokens(budget.usage, budget.known_cost),
+    )
     return " · ".join(spent)

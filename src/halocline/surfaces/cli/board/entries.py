@@ -57,7 +57,7 @@ class TaskEntry(Value, frozen=True):
 
     @property
     def cost(self) -> str:
-        cost = self.state.budget.cost if self.state else self.info.cost
+        cost = (self.state.budget if self.state else self.info).known_cost
         return format_money(cost) if cost else UNKNOWN
 
     @property

@@ -60,7 +60,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             stop_reason=end.reason.value if end else "",
             text=final_text(state),
             usage=asdict(state.budget.usage),
-            cost=None if state.budget.cost is None else round(state.budget.cost, 6),
+            cost=None if state.budget.known_cost is None else round(state.budget.known_cost, 6),
             steps=state.budget.steps,
             duration=round(seconds, 3),
             exit_code=int(of_state(state)),

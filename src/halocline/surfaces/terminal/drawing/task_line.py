@@ -30,7 +30,7 @@ def task_line(info: TaskInfo, query: TaskQuery, waiting: Collection[str] = ()) -
     facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:
-            facts.append(f"{figures.format_money(info.cost):>8}")
+            facts.append(f"{figures.format_money(info.known_cost):>8}")
         case Order.TOKENS:
             facts.append(f"{info.tokens:>11,}")
         case Order.SIZE:

@@ -12,7 +12,7 @@ from halocline.client.tasks import open_client
 from halocline.protocol import json_output
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.stderr import print_raw
-from halocline.surfaces.figures import format_count, format_money, format_plural
+from halocline.surfaces.figures import format_count, format_money, format_plural, known_part
 from halocline.surfaces.sanitize import clean
 
 
@@ -37,7 +37,9 @@ def _print_days(stats: UsageStats) -> None:
         (day, len(stats.tasks.get(day, ())), stats.turns.get(day, 0), stats.days.get(day, Amount()))
         for day in sorted({*stats.days, *stats.turns})
     ]
-    total = Amount(*(sum(getattr(row[3], name) for row in rows) for name in Amount.__struct_fields__))
+    total = Amount()
+    for *_, amount in rows:
+        total.merge(amount)
     tasks = len(set().union(*stats.tasks.values()))
     _print_table(
         ("day", "tasks", "turns", "requests", "tokens", "cost"),
@@ -49,7 +51,7 @@ def _print_days(stats: UsageStats) -> None:
 
 
 def _print_models(stats: UsageStats) -> None:
-    models = sorted(stats.models.items(), key=lambda one: (-one[1].cost, -one[1].tokens))
+    models = sorted(stats.models.items(), key=lambda one: (-(one[1].cost or 0.0), -one[1].tokens))
     rows = [(clean(name) or "unknown", *_format_amount(amount)) for name, amount in models]
     _print_table(("model", "requests", "tokens", "cost"), rows)
 
@@ -62,9 +64,9 @@ def _print_tools(stats: UsageStats) -> None:
 
 
 def _format_amount(amount: Amount) -> tuple[str, str, str]:
-    cost = format_money(amount.known_cost)
-    partly = f" + {amount.unpriced} unpriced" if amount.unpriced and amount.known_cost is not None else ""
-    return str(amount.requests), format_count(amount.tokens), cost + partly
+    cost = known_part(amount.cost, amount.unpriced)
+    partly = f" + {amount.unpriced} unpriced" if amount.unpriced and cost is not None else ""
+    return str(amount.requests), format_count(amount.tokens), format_money(cost) + partly
 
 
 def _print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

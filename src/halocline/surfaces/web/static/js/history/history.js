@@ -2,7 +2,7 @@
 import { html, classes, signal, useEffect, useRef, useState } from '../lib/ui.js'
 import { board, welcome } from '../lib/connection.js'
 import { go, goInstead } from '../state/store.js'
-import { base, count, money, short, shown, size, tokens, when } from '../lib/format.js'
+import { base, count, knownCost, money, short, shown, size, tokens, when } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Answer, Cleared, Empty, Filter, Page, Panes, intoList, useQuery, useRoving } from '../widgets/page-frame.js'
 import { Tabs } from '../widgets/form.js'
@@ -351,7 +351,7 @@ function Row({ info, here, actions }) {
       ${info.snippet && html`<span class="tiny block snippet"><${Snippet} text=${info.snippet} /></span>`}
     </a>
     <span class="figure" title=${`${tokens(info.tokens)} tokens`}>
-      ${money(info.cost ?? (info.cost === null ? null : 0))}
+      ${money(knownCost(info))}
     </span>
     <span class="figure wide-figure">${tokens(info.tokens)}</span>
     <span class="figure wide-figure">${size(info.size)}</span>

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from '../lib/ui.js'
 import { saveExport } from '../lib/fetch-files.js'
 import { complain, taskOf } from '../state/store.js'
-import { count, money, shown, size, tokens } from '../lib/format.js'
+import { count, knownCost, money, shown, size, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { Markdown } from '../lib/markdown.js'
 import { Dialog } from '../widgets/page-frame.js'
@@ -54,7 +54,7 @@ export function Preview({ info, actions }) {
         ['Status', statusOf(info)],
         ['Started', formatTime(info.started_at)],
         ['Last active', formatTime(info.changed_at)],
-        ['Cost', money(info.cost === undefined ? 0 : info.cost)],
+        ['Cost', money(knownCost(info))],
         ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
         ['On disk', size(info.size)],
         ['ID', html`<span class="mono tiny">${info.task}</span>`],

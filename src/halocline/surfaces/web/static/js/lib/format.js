@@ -14,6 +14,9 @@ export function money(dollars) {
   return dollars < 0.01 ? '<$0.01' : `$${dollars.toFixed(2)}`
 }
 
+/** A cost to show: unknown, too, where requests were made and none was counted, as after an interrupt. */
+export const knownCost = ({ cost = 0, tokens, steps }) => (tokens || !steps ? cost : null)
+
 export function seconds(number) {
   if (number == null) return ''
   if (number < 10) return `${number.toFixed(1)} s`
