@@ -13,11 +13,6 @@ _SEARCHED, _COMPARED = 20_000, 5_000
 _LINE = 200
 
 
-def number_lines(lines: Sequence[str], first: int) -> str:
-    """Number lines as read_file does."""
-    return "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(lines, first))
-
-
 def explain_miss(lines: Lines, miss: Miss) -> str:
     """Return more text about a miss: the numbered lines that were probably meant and how they differ, or nothing."""
     edit = miss.edit
@@ -28,7 +23,8 @@ def explain_miss(lines: Lines, miss: Miss) -> str:
     if (first := nearest_line(lines, miss)) < 0:
         return ""
     shown = lines.texts[first : min(first + min(len(edit.search), _SHOWN), lines.count)]
-    return f" The nearest lines are:\n{number_lines(shown, first + 1)}{_list_differences(lines, edit.search, first)}"
+    numbered = "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(shown, first + 1))
+    return f" The nearest lines are:\n{numbered}{_list_differences(lines, edit.search, first)}"
 
 
 def nearest_line(lines: Lines, miss: Miss) -> int:
