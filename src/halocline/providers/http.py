@@ -18,7 +18,8 @@ from halocline.providers.json_cache import Fragments
 from halocline.providers.refused_fields import Attempt, RefusedFields
 from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
-T, F = TypeVar("T"), TypeVar("F")
+T = TypeVar("T")
+F = TypeVar("F")
 BuildHeaders = Callable[[Endpoint], Awaitable[Headers]]
 _ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
 _OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
