@@ -24,7 +24,6 @@ NOT_TOOLS = {
         "custom_tool",
         "left_out",
         "pages",
-        "relevance",
         "time_limits",
         "mcp_arguments",
         "mcp_tool",
