@@ -34,6 +34,8 @@ POLL = 1.0
 _NAMES_TOLD = 40
 SILENT_WAIT = 2.0
 """Seconds of waiting for a server of the command line before the person is told."""
+ALONE_FACTOR = 5
+"""By how much longer a run without a person waits for servers: it may end before a later request gets their tools."""
 WAITING = "Waiting for the MCP server {server}, which may take {seconds:g} s to start (startTimeout)."
 LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
 LEFT_OUT = "Some of what the MCP server {server} offers is not valid MCP and was left out: {what}."
@@ -86,7 +88,7 @@ class Hub:
         self._sample: Sample | None = None
         self._setup = setup
         self._read = read
-        self._wait = wait
+        self._wait = wait if named is None else wait * ALONE_FACTOR
         self._named = named or frozenset()
         self._is_alone = named is not None
         self._tells_late = False

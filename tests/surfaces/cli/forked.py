@@ -9,6 +9,7 @@ import asyncio
 import atexit
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -26,6 +27,8 @@ ROOT = Path(__file__).parents[3]
 HALO = (sys.executable, "-m", "halocline")
 CAN_FORK = hasattr(os, "pidfd_open")
 """Linux; elsewhere each command is started by its name."""
+LIMIT = 100.0
+"""Seconds in which the fork server answers, its own start included."""
 USUAL_LIMIT = 2**16
 """Bytes that a line may have that is read from a process."""
 READ_BY_PYTHON = ("PYTHON", "LANG", "LC_", "MALLOC_", "LD_")
@@ -112,7 +115,8 @@ class ForkServer:
             return None
         ours, others = _open_streams(streams)
         end = await asyncio.open_connection(sock=self._send(request, others))
-        pid = await end[0].readline()
+        async with asyncio.timeout(LIMIT):
+            pid = await end[0].readline()
         assert pid, "the fork server has ended; its error is in the output"
         forked = Forked(int(pid), *end)
         forked.stdin = await _writer(ours[0])
@@ -127,6 +131,8 @@ class ForkServer:
         if request is None:
             return None
         answers = self._send(request, [os.dup(terminal) for _ in range(3)])
+        if not select.select([answers], [], [], LIMIT)[0]:
+            raise TimeoutError("timed out: the fork server does not answer")
         pid = b""
         while not pid.endswith(b"\n"):
             byte = answers.recv(1)

@@ -70,6 +70,8 @@ class ForkedTerminal(ptyprocess.PtyProcess):
 
     def wait(self) -> int | None:
         if not self.terminated:
+            if not select.select([self._answers], [], [], 2 * LIMIT)[0]:
+                raise TimeoutError(f"timed out: process {self.pid} closed its terminal and does not end")
             with self._answers, self._answers.makefile("rb") as lines:
                 code = int(lines.readline())
             self.terminated = True

@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 from tests.mcp.http import serving
 from tests.surfaces.cli.halo_process import HALO
 
-from halocline.protocol.events import TurnStarted
+from halocline.protocol.events import McpOffered, StepStarted, TurnStarted
 
 SERVER = str(Path(__file__).parents[2] / "mcp" / "server.py")
 
@@ -31,6 +31,18 @@ async def test_a_run_says_for_which_server_of_its_command_line_it_waits_and_not_
     done = await halo.run("run", "-m", model, "--mcp-config", config, "hi")
     assert (done.code, "Hello." in done.out) == (0, True)
     assert "Waiting for the MCP server slow, which may take 4 s to start" in done.out + done.err
+
+
+@pytest.mark.slow
+async def test_a_run_without_a_person_has_the_tools_of_a_server_that_starts_slowly(halo):
+    server = {"command": "sh", "args": ["-c", f"sleep 3; exec {sys.executable} {SERVER}"]}
+    halo.home.mkdir()
+    (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
+    model = halo.script({"text": "Hello."})
+    assert (await halo.run("run", "-p", "-m", model, "hi")).code == 0
+    events = halo.log()
+    (offered,) = [at for at, event in enumerate(events) if isinstance(event, McpOffered) and event.server.tools]
+    assert offered < next(at for at, event in enumerate(events) if isinstance(event, StepStarted))
 
 
 async def test_seconds_to_start_are_set_before_the_name_and_what_stands_behind_the_command_is_its_own(halo):

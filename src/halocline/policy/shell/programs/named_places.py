@@ -83,7 +83,7 @@ def _list_places(simple: Simple, ground: Ground) -> Iterator[Found]:
 
 
 def _list_texts(word: Word) -> Iterator[str]:
-    """Yield the texts in a word that may be paths."""
+    """Yield the texts in a word that may be paths, the shortest first: `.env` of `f=@.env`."""
     text = word.text if not word.text.startswith("--exclude") else ""
     texts = {text} if not text.startswith("-") else set()
     if text.startswith("-"):
@@ -91,7 +91,7 @@ def _list_texts(word: Word) -> Iterator[str]:
         texts |= {value, *value.split(","), *re.split(r"[,=@]", text[2:])} if not text.startswith("--") else {value}
     elif "=" in text or "@" in text:
         texts |= {text.partition("=")[2], text.rpartition("@")[2], text.rpartition("<")[2]}
-    for one in texts:
+    for one in sorted(texts, key=lambda text: (len(text), text)):
         path = one.removeprefix("@").removeprefix("<")
         if path and len(path) <= LONGEST_PATH and not path.startswith("//") and not _PATHLESS.search(path):
             yield path
