@@ -14,6 +14,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from halocline.context.budget import FILE, Budget, fit_lines
+from halocline.context.images import picture_facts
+from halocline.context.pictures import describe_picture, load_picture
 from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
 from halocline.files.encodings import decode_exactly
 from halocline.ports.blobs import blob_reference
@@ -112,15 +114,13 @@ async def _show_file(name: str, path: Path, data: bytes, input: Input, ctx: Tool
 
 
 async def _show_picture(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
-    from halocline.context import images, pictures  # few files are pictures
-
-    facts = images.picture_facts(data)
+    facts = picture_facts(data)
     if facts is None:
         raise ToolFailure(f"{name} is a binary file ({len(data):,} bytes) without readable text.")
     if not ctx.task.takes_images():
-        description = pictures.describe_picture(name, data, facts)
+        description = describe_picture(name, data, facts)
         raise ToolFailure(f"{description}. This model cannot view images. Continue without seeing it.")
-    description, image = await pictures.load_picture(name, data, ctx.host.documents, ctx.host.blobs)
+    description, image = await load_picture(name, data, ctx.host.documents, ctx.host.blobs)
     return ToolOutput((msg.Text(f"[{description}]"), image))
 
 
