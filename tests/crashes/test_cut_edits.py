@@ -77,7 +77,7 @@ class Story:
             if text:
                 (self.workspace / "a.txt").write_text(text)
             sent = client.state(task).seq
-            client.send(cmd.SubmitPrompt(task=task, content=(Text("go"),)))
+            client.send(cmd.SubmitPrompt(task=task, content=(Text("go @a.txt"),)))
             async for event in client.events(task, sent):
                 if isinstance(event, ev.TurnEnded):
                     break

@@ -162,7 +162,7 @@ PASSES_A_MARK_ON = {
 async def test_a_mark_is_never_written_for_a_secret(keeper, call):
     keeper.write("conf.py", CONFIG)
     keeper.write("other.py", "K = ''\n")
-    read = Turn(calls=(Call("read_file", {"path": "conf.py"}, id="c1"),))
+    read = Turn(calls=(Call("read_file", {"files": [{"path": "conf.py"}, {"path": "other.py"}]}, id="c1"),))
     await keeper.run(read, DONE, options=YOLO)
     mark = marks_of(keeper.results[0])[0]
     await keeper.run(read, DONE, Turn(calls=(call(mark),)), DONE, resume=keeper.task, options=YOLO)

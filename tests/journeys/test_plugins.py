@@ -11,13 +11,16 @@ from tests.journeys.test_subagents import Scripts, asks, reports
 from halocline.client.tasks import Client
 from halocline.mcp.tool_names import name_for
 from halocline.protocol import events as ev
+from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.events.subagents import SubagentStarted
-from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.providers.scripted.model import Call, Turn
+from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.plugins import PluginService
 from halocline.store.settings.sections import PluginSettings
+from halocline.store.settings.settings import Settings
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 DONE = Turn(text="done")
@@ -334,3 +337,55 @@ async def test_a_plugin_of_claude_code_is_read_as_it_is(journey):
         *(("skill", "dusting"), ("command", "wipe"), ("command", "polish"), ("agent", "maid")),
         *(("hook", "PostToolUse"), ("server", "vacuum")),
     ]
+
+
+PROVIDER = """
+from halocline.testing import Scripted
+
+def acme(name):
+    if name == "broken":
+        raise OSError("no socket")
+    return Scripted(["I am " + name]) if name != "odd" else 7
+
+providers = {"acme": acme, "openai": acme, "none": 7}
+"""
+
+
+async def test_a_plugin_brings_a_provider_whose_models_tasks_use(journey):
+    install(journey, {"code.py": PROVIDER})
+    assembly = Assembly(journey.home, journey.settings, {})
+    model = await assembly.model("acme/large")
+    assert (model.name, (await assembly.names("acme/large"))[Mode.ACT]) == ("acme/large", "acme/large")
+    own = Client(Controller(assembly), "test")
+    try:
+        await journey.open(own, TaskOptions(model="acme/large"))
+        said = remarks(own, journey)
+        await journey.prompt(own)
+    finally:
+        await own.close()
+    assert journey.of(ev.AssistantMessageCompleted)[0].message.text == "I am large"
+    assert journey.state.model.name == "acme/large"
+    assert [text for text in said if "left out" in text] == [
+        "The provider openai of the plug-in tidy is left out: Halocline has a provider of this name.",
+        "The provider none of the plug-in tidy is left out: it is no function that opens a model.",
+    ]
+    for name, why in (("broken", "OSError: no socket"), ("odd", "gave no model"), ("", "does not name a model")):
+        with pytest.raises(UsageError, match=why):
+            await assembly.model(f"acme/{name}")
+
+
+@pytest.mark.parametrize("reason", ["untrusted", "turned off", "no network", "the project's"])
+async def test_a_provider_is_there_only_where_a_person_said_so(journey, reason):
+    manifest = MANIFEST.replace('"network", ', "") if reason == "no network" else MANIFEST
+    texts = {"plugin.toml": manifest, "code.py": PROVIDER}
+    settings = {}
+    if reason == "the project's":
+        put(journey.workspace / ".halocline/plugins/tidy", texts)
+    elif reason == "untrusted":
+        put(journey.home.plugins / "tidy", texts)
+    else:
+        install(journey, texts, manifest=manifest)
+    if reason == "turned off":
+        settings["plugins"] = PluginSettings(off=("tidy/provider/*",))
+    with pytest.raises(UsageError, match="no provider 'acme'"):
+        await Assembly(journey.home, Settings(**settings), {}).model("acme/large")

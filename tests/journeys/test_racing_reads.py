@@ -201,8 +201,9 @@ async def test_no_edit_is_written_outside(journey, ground, tmp_path, way, flip):
     before = {path.name: path.read_bytes() for path in outside.iterdir()}
     with flipping(flip, ground, outside):
         options = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)
-        await journey.run(*turns(EDITS[way]), options=options, max_failures=100_000)
-    assert len(journey.ends) == READS
+        reads = tuple(Call("read_file", {"path": f"{'./' * at}d/f.py"}, id=f"r{at}") for at in range(AT_ONCE))
+        await journey.run(Turn(calls=reads), *turns(EDITS[way]), options=options, max_failures=100_000)
+    assert len(journey.ends) == READS + AT_ONCE
     assert {path.name: path.read_bytes() for path in outside.iterdir()} == before
     assert all("WRITTEN" not in path.read_text() for path in journey.workspace.rglob(".env"))
     assert_not_logged(journey)

@@ -60,10 +60,11 @@ async def test_a_model_that_takes_no_pictures_is_told(journey):
 async def test_an_edit_that_introduces_a_syntax_error_is_told_or_refused(journey, rule, status, said, after):
     path = journey.write("a.py", "def f():\n    return 1\n")
     write = Call("write_to_file", {"path": "a.py", "content": "def f():\n    return (1\n"}, id="w")
-    await journey.run(Turn(calls=(write,)), DONE, syntax_errors=SyntaxRule(rule))
-    assert journey.ends == [("w", status)]
-    assert said in journey.results[0]
-    assert ("syntax errors" in journey.results[0]) == (rule != "off")
+    read = Call("read_file", {"path": "a.py"}, id="r")
+    await journey.run(Turn(calls=(read, write)), DONE, syntax_errors=SyntaxRule(rule))
+    assert journey.ends[1:] == [("w", status)]
+    assert said in journey.results[1]
+    assert ("syntax errors" in journey.results[1]) == (rule != "off")
     assert path.read_text() == after
 
 

@@ -18,7 +18,8 @@ def runs(command: str, id: str) -> Turn:
 
 
 def writes(path: str, content: str, id: str) -> Turn:
-    return Turn(calls=(Call("write_to_file", {"path": path, "content": content}, id=id),))
+    read = Call("read_file", {"path": path}, id=f"{id} read")
+    return Turn(calls=(read, Call("write_to_file", {"path": path, "content": content}, id=id)))
 
 
 @pytest.fixture

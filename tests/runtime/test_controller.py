@@ -18,7 +18,7 @@ from halocline.store.settings.settings import Settings
 pytestmark = pytest.mark.process
 
 DONE = Turn(text="done")
-WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "two\n"}),))
+WRITE = Turn(calls=(Call("read_file", {"path": "a.txt"}), Call("write_to_file", {"path": "a.txt", "content": "two\n"})))
 
 
 def shell(command):

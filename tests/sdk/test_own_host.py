@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 
 import halocline
+from halocline.hosts.own.files import OwnFiles
+from halocline.hosts.own.search import OwnSearch
+from halocline.hosts.own.shell import OwnShell
+from halocline.hosts.shell.output import Spool
+from halocline.ports.host import SearchQuery, ShellCommand
 from halocline.protocol.kinds import CallStatus
 from halocline.testing import Call, Turn, calls_of, replay
 from halocline.testing.memory_files import MemoryFiles
@@ -129,3 +134,111 @@ async def test_a_search_in_files_of_a_program_finds_old_encodings_and_says_what_
     assert "too large" in first
     assert "not text" in first
     assert "old.txt" in second
+
+
+async def test_a_hostile_expression_holds_no_process(scripted, workspace):
+    files = store(workspace, **{"a.txt": "a" * 60 + "!\nneedle 1\nneedle 2\n"})
+    searches = [("(a+)+$", "no match"), (r"(?=n)eedle", "look-around"), (r"needle \d\nneedle", "2: needle 1")]
+    turns = [Turn(calls=(Call("search_files", {"regex": regex}),)) for regex, _ in searches]
+    beats = 0
+
+    async def beat():
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.01)
+            beats += 1
+
+    beating = asyncio.create_task(beat())
+    options = {"model": scripted(*turns, "done"), "host": halocline.Host(files=files)}
+    done = await halocline.run("go", folder=workspace, **options)
+    beating.cancel()
+    for call, (_, said) in zip(calls_of(done), searches, strict=True):
+        assert said in call.text, call.text
+    assert beats
+
+
+async def test_a_search_in_more_files_than_are_copied_at_once_finds_all_and_ends_at_its_limit(workspace):
+    kept = store(workspace, **{f"{at}.txt": "needle\nother\n" for at in range(9)})
+    searcher = OwnSearch(OwnFiles(kept), at_once=30)
+    found = await searcher.search(SearchQuery(str(workspace), "needle", context=0))
+    assert [(one.path, one.line) for one in found.matches] == [(f"{workspace}/{at}.txt", 1) for at in range(9)]
+    few = await searcher.search(SearchQuery(str(workspace), "needle", context=0, limit=4))
+    assert (len(few.matches), few.cut) == (4, True)
+
+
+class Talker:
+    """A shell that prints what it is told to, in the way it is told to."""
+
+    def __init__(self, work):
+        self.work = work
+
+    async def run(self, command, folder, on_output):
+        return await self.work(on_output)
+
+
+async def print_a_lot(on_output):
+    for _ in range(1_000):
+        on_output("x" * 999 + "\n")
+    return halocline.CommandResult(0, "")
+
+
+async def return_a_lot(on_output):
+    return halocline.CommandResult(0, "x" * 1_000_000)
+
+
+async def print_from_a_thread(on_output):
+    await asyncio.to_thread(on_output, "from a thread\n")
+    return halocline.CommandResult(3, "")
+
+
+async def print_bytes(on_output):
+    return halocline.CommandResult(0, "a\0b")
+
+
+async def return_nothing(on_output):
+    return None
+
+
+async def return_other_types(on_output):
+    return halocline.CommandResult("0", b"bytes")
+
+
+async def print_after_the_end(on_output):
+    asyncio.get_running_loop().call_later(0.05, on_output, "late\n")
+    return halocline.CommandResult(0, "early\n")
+
+
+async def refuse_to_end(on_output):
+    for _ in range(2):
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            on_output("not yet\n")
+
+
+WAYS = [
+    (print_a_lot, "the middle of 1,000,000 bytes"),
+    (return_a_lot, "the middle of 1,000,000 bytes"),
+    (print_from_a_thread, "from a thread\n[exit code 3"),
+    (print_bytes, "[binary output, 3 bytes"),
+    (return_nothing, "The command was not run: AttributeError"),
+    (return_other_types, "The command was not run: ValidationError"),
+    (print_after_the_end, "early\n[exit code 0"),
+]
+
+
+@pytest.mark.slow
+async def test_what_a_command_of_the_program_prints_is_bounded_whatever_it_does(scripted, workspace):
+    for work, said in WAYS:
+        model = scripted(Turn(calls=(Call("execute_command", {"command": "make", "timeout": 1}),)), "done")
+        options = {"host": halocline.Host(shell=Talker(work)), "approval_mode": "yolo"}
+        done = await halocline.run("go", folder=workspace, model=model, **options)
+        (call,) = calls_of(done)
+        assert said in call.text, (work.__name__, call.text[:300])
+        assert len(call.text) < 60_000, work.__name__
+
+
+async def test_a_command_that_refuses_to_end_is_left_behind(workspace):
+    shell = OwnShell(Talker(refuse_to_end), lambda: Spool(workspace, 0), grace=0.1)
+    done = await shell.run(ShellCommand("make", str(workspace), timeout=0.1), lambda text: None)
+    assert (done.exit_code, done.output) == (None, "not yet\n")

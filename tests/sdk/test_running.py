@@ -355,7 +355,8 @@ async def test_a_fork_goes_its_own_way(scripted, workspace):
 @pytest.mark.slow
 async def test_files_and_conversation_go_back(scripted, workspace):
     (workspace / "a.txt").write_text("old\n")
-    model = scripted(WRITE, "done", "again")
+    read = Turn(calls=(Call("read_file", {"path": "a.txt"}),))
+    model = scripted(read, WRITE, "done", "again")
     async with halocline.open(folder=workspace, model=model, approval_mode="yolo") as task:
         start = task.state.seq
         await task.run("go")

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 
@@ -23,6 +25,7 @@ async def two(): "Two."
 @halocline.tool
 def three(): "Three."
 hooks = {"PreToolUse": three, "Stop": [three]}
+providers: dict = {"acme": three}
 """
 
 
@@ -70,6 +73,7 @@ async def test_a_plugin_is_installed_from_a_folder_and_off_until_it_is_trusted(s
         ("three", "anything"),
         ("PreToolUse", ""),
         ("Stop", ""),
+        ("acme", "its models read the whole conversation"),
     ]
     assert (listed.problem, listed.runs_code) == ("it is not trusted: halo plugins trust tidy", True)
     service().decide(found, trusted=True)
@@ -92,7 +96,7 @@ async def test_a_plugin_is_installed_from_a_bare_repository_and_brought_up_to_da
     git(source, "commit", "-qm", "two")
     git(source, "push", "-q", str(tmp_path / "bare"), "HEAD")
     async with service().fetch(service().source_of("tidy")) as again:
-        service().install(again, service().source_of("tidy"), replaces=True)
+        service().install(again, service().source_of("tidy"), replaces="tidy")
     assert (home.plugins / "tidy/new.md").read_text() == "new"
     assert not (home.plugins / "tidy/.git").exists()
     assert service().listed()[0].problem == "it changed since you trusted it: halo plugins trust tidy"
@@ -164,3 +168,104 @@ def test_a_package_is_a_plugin_by_its_entry_point_once_it_is_trusted(service, ho
     assert "tidypackage" not in sys.modules
     (site / "tidypackage/code.py").write_text("")
     assert assembly.list_plugins(tmp_path / "project") == ()
+
+
+async def test_an_update_under_another_name_takes_the_place_of_the_plugin_that_it_was(service, home, tmp_path):
+    source = put(tmp_path / "source")
+    service().decide(await install(service, source), trusted=True)
+    service().switch("tidy/tool/deux", on=False)
+    put(source, **{"plugin.toml": 'name = "neat"\npython = "code.py"\n'})
+    async with service().fetch(service().source_of("tidy")) as again:
+        service().install(again, service().source_of("tidy"), replaces="tidy")
+    (listed,) = service().listed()
+    assert (listed.name, listed.problem) == ("neat", "it is not trusted: halo plugins trust neat")
+    assert [item.name for item in listed.items if not item.on] == ["deux"]
+    assert service().source_of("neat") == str(source)
+    with pytest.raises(UsageError, match="not known where tidy came from"):
+        service().source_of("tidy")
+
+
+async def test_a_plugin_is_updated_from_where_it_came_whatever_the_folder_is_then(service, tmp_path, monkeypatch):
+    put(tmp_path / "here/source")
+    monkeypatch.chdir(tmp_path / "here")
+    await install(service, "./source")
+    monkeypatch.chdir(tmp_path)
+    assert service().source_of("tidy") == str(tmp_path / "here/source")
+
+
+async def test_an_update_takes_the_place_of_no_other_plugin(service, home, tmp_path):
+    await install(service, put(tmp_path / "other", **{"plugin.toml": 'name = "neat"\n'}))
+    source = put(tmp_path / "source")
+    await install(service, source)
+    put(source, **{"plugin.toml": 'name = "neat"\n'})
+    async with service().fetch(str(source)) as again:
+        with pytest.raises(UsageError, match="a plug-in neat already"):
+            service().install(again, str(source), replaces="tidy")
+    assert sorted(one.name for one in service().listed()) == ["neat", "tidy"]
+
+
+def pack_wheel(folder, points="[halocline.plugins]\ntidy = tidypackage\n", version="3.1"):
+    """Make a wheel whose code says that it ran."""
+    folder.mkdir(exist_ok=True)
+    info = f"tidy_package-{version}.dist-info"
+    texts = {
+        "tidypackage/__init__.py": "raise SystemExit('this ran')",
+        "tidypackage/plugin.toml": 'python = "code.py"\n',
+        "tidypackage/code.py": CODE,
+        "evil.pth": "import sys; sys.exit('this ran')",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: tidy-package\nVersion: {version}\nRequires-Dist: absent\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": points,
+    }
+    path = folder / f"tidy_package-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in texts.items():
+            wheel.writestr(name, text)
+        wheel.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in [*texts, f"{info}/RECORD"]))
+    return path
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_a_wheel_is_unpacked_and_hashed_and_nothing_of_it_runs(service, home, tmp_path, monkeypatch):
+    index = tmp_path / "index"
+    wheel = pack_wheel(index)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    found = await install(service, wheel)
+    assert (found.name, sorted(found.files)) == ("tidy", ["__init__.py", "code.py", "plugin.toml"])
+    assert service().listed()[0].problem == "it is not trusted: halo plugins trust tidy"
+    service().remove("tidy")
+    await install(service, "pypi:tidy-package")
+    pack_wheel(index, version="3.2")
+    async with service().fetch(service().source_of("tidy")) as again:
+        assert again.manifest.version == "3.2"
+    async with service().fetch("pypi:tidy-package==3.1") as before:
+        assert before.manifest.version == "3.1"
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_what_is_no_wheel_of_a_plugin_is_refused(service, home, tmp_path, monkeypatch):
+    index = tmp_path / "index"
+    none = pack_wheel(tmp_path / "none", points="")
+    out = pack_wheel(tmp_path / "out", points="[halocline.plugins]\ntidy = ../../..\n")
+    index.mkdir()
+    with tarfile.open(index / "sourced-1.0.tar.gz", "w:gz") as sources:
+        sources.add(put(tmp_path / "sources", **{"setup.py": "raise SystemExit('this ran')"}), "sourced-1.0")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    for source, why in {
+        "pypi:sourced": "No wheel of sourced could be unpacked: ERROR",
+        "pypi:absent": "No wheel of absent could be unpacked: ERROR",
+        "pypi:../x": "is no name of a package",
+        "pypi:-r x": "is no name of a package",
+        "pypi:git+https://git.example/x": "is no name of a package",
+        str(none): "has no plug-in",
+        str(out): "leads out of it|could be unpacked",
+        str(tmp_path / "absent.whl"): "There is no wheel",
+        "http://index.example/x.whl": "There is no wheel",
+    }.items():
+        with pytest.raises(UsageError, match=why):
+            await install(service, source)
+    assert service().listed() == []

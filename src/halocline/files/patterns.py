@@ -1,4 +1,7 @@
-"""Patterns in `.gitignore` syntax, and texts of several such patterns."""
+"""Patterns in `.gitignore` syntax, and texts of several such patterns.
+
+What must stay true: however many stars a pattern of a model or a repository has, no name keeps it busy.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,6 +18,11 @@ _OUTSIDE_BRACES = r"(?![^{]*\})"
 _FOLDERS = compile_later(r"[*?\[{!]|(^|/)[^./]*/?$")
 """Patterns that are not the name of one file."""
 _BRACES = compile_later(r"\{([^{}]*)\}")
+_STAR = r"\[\^/\]\*"
+"""A star in the expression that pathspec makes of a pattern."""
+_STARS = compile_later(rf"(?:{_STAR}){{2,}}")
+_BETWEEN = compile_later(rf"{_STAR}((?:\\.|\[\^/\](?!\*)|\[(?!\^/\])\^?\]?[^\]]*\]|[^\\/\[()*+?|^$])+)(?={_STAR})")
+"""A star and what follows up to the next one in the same name."""
 
 
 def matches_any(lines: tuple[str, ...], path: str) -> bool:
@@ -76,5 +84,14 @@ def _is_valid(lines: tuple[str, ...]) -> bool:
 @cache
 def _build_spec(lines: tuple[str, ...]) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec  # most people have neither rules for paths nor ignore files
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    return GitIgnoreSpec.from_lines(lines)
+    def build(line: str) -> GitIgnoreSpecPattern:
+        pattern = GitIgnoreSpecPattern(line)
+        if pattern.regex and pattern.regex.pattern.count("*") > 1:
+            # The first place of what is between two stars is as good as any: no other is tried.
+            once = _BETWEEN.sub(r"(?>[^/]*?\1)", _STARS.sub("[^/]*", pattern.regex.pattern))
+            pattern.regex = re.compile(once)
+        return pattern
+
+    return GitIgnoreSpec.from_lines(build, lines)

@@ -13,7 +13,7 @@ from halocline.policy.grades import list_roots, why_careful
 from halocline.policy.holding import why_not_held
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import find_allowing, find_covered, is_granted, rule_covers
-from halocline.policy.shell.spellings import names_no_program
+from halocline.policy.shell.spellings import UNREAD, names_no_program
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Place, Rule, Source, Verdict
 
@@ -44,20 +44,15 @@ def _by_bound(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _plan_mode(act: Act, context: PolicyContext) -> Decision | None:
-    if context.mode is Mode.PLAN and act.mcp:
-        return _plan_for_servers(act, context)
-    if context.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
+    if context.mode is Mode.PLAN and act.mcp and not act.read_only:
+        named = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
+        if not find_allowing(named, act, context.workspace, context.mode):
+            reason = f"plan mode is read-only, and {act.mcp} is not declared read-only"
+            return Decision(Verdict.DENY, "plan-mode", reason)
+    elif context.mode is Mode.PLAN and not act.mcp and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
         more = "" if context.subagent else "; only the user can switch to act mode"
         return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only{more}")
     return None
-
-
-def _plan_for_servers(act: Act, context: PolicyContext) -> Decision | None:
-    """Deny tools that their server does not declare read-only, unless an allow rule names plan mode."""
-    named = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
-    if act.read_only or find_allowing(named, act, context.workspace, context.mode):
-        return None
-    return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only, and {act.mcp} is not declared read-only")
 
 
 def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
@@ -124,12 +119,13 @@ def _by_asking_rule(act: Act, context: PolicyContext, *, sources: Sequence[Sourc
 
 def _by_unread(act: Act, context: PolicyContext, sources: Sequence[Source]) -> Decision | None:
     """Ask about a command that cannot be read in full if a rule denies something: it may run that."""
+    within = act.judged.within if act.judged else ()
     part = act.judged and next((one for one in act.judged.simple if one.rule is Reason.NOT_ANALYSED), None)
-    unread, unnamed = part is not None, act.judged is not None and any(map(names_no_program, act.judged.within))
-    for rule in context.book.rules if unread or unnamed else ():
-        about = (rule.argv or (unread and rule.paths)) and rule.decision is Verdict.DENY and rule.source in sources
+    untold = "what a shell runs" if UNREAD in within else "a program's name"
+    for rule in context.book.rules if part or any(map(names_no_program, within)) else ():
+        about = (rule.argv or rule.paths) and rule.decision is Verdict.DENY and rule.source in sources
         if about and rule_covers(replace(rule, argv=(), paths=()), act, context.workspace, context.mode):
-            why = part.reason if part else "a program's name is known only when it runs"
+            why = part.reason if part else f"{untold} is known only when it runs"
             return Decision(Verdict.ASK, rule.name, f"{why}, so the rule {rule.name} cannot be checked")
     return None
 

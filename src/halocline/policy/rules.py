@@ -15,7 +15,6 @@ from halocline.files.patterns import matches_any
 from halocline.policy import mcp
 from halocline.policy.acts import KINDS_OF, Act
 from halocline.policy.commands import CAREFUL, Use
-from halocline.policy.destinations import Destination
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.policy.shell.spellings import begins_with, is_begun_by, plain_words
 from halocline.protocol.kinds import Grant, Mode
@@ -197,10 +196,6 @@ def _matches_agent(rule: Rule, act: Act) -> bool:
 
 
 def _matches_host(rule: Rule, act: Act) -> bool:
-    return act.server is not None and any(_is_host(host.lower(), act.server) for host in rule.hosts)
-
-
-def _is_host(host: str, server: Destination) -> bool:
-    if host == "*" or host.startswith("*."):
-        return server.hostname.endswith(host[1:])
-    return host in (server.hostname, server.exactly)
+    name, exactly = (act.server.hostname, act.server.exactly) if act.server else ("", "")
+    hosts = [host.lower() for host in rule.hosts if name]
+    return any(host in (name, exactly) or (host[:2] in ("*", "*.") and name.endswith(host[1:])) for host in hosts)

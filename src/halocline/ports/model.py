@@ -1,6 +1,6 @@
 """Port for models: a request goes in, a stream of events comes out."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from halocline.ports.tool import ToolSpec
@@ -63,6 +63,10 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close all connections."""
+
+
+OpensModel = Callable[[str], Model]
+"""Opens a model of a provider by its name there."""
 
 
 @runtime_checkable

@@ -226,7 +226,8 @@ class CurrentCall(Value, frozen=True):
 class TaskView(Value, frozen=True):
     """What a tool knows of its task. `folder` holds the task's own files; `roots` are its folders beside the workspace.
 
-    `messages` returns what the model read before this call; `takes_images` says if it can see images.
+    `messages` returns what the model read before this call; `takes_images` says if it can see images. `known` are the
+    files that it read or wrote, as it last saw them; it overwrites no other. None: a person sees what is overwritten.
     """
 
     folder: Path = Path()
@@ -238,7 +239,7 @@ class TaskView(Value, frozen=True):
     takes_images: Callable[[], bool] = lambda: False
     messages: Callable[[], Sequence[Message]] = tuple
     todos: tuple[Todo, ...] = ()
-    known: Known = {}
+    known: Known | None = None
     syntax_errors: SyntaxRule = SyntaxRule.WARN
     partial_edits: bool = False
     new_task_id: Callable[[], str] = str

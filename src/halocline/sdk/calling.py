@@ -15,8 +15,9 @@ from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
+from halocline.runtime.parts.hook_functions import settle
 from halocline.sdk.context import ToolContext, describe_written
-from halocline.sdk.threads import Stopped, call_in_thread, is_cancelled
+from halocline.sdk.threads import Stopped, call_in_thread, ends_task
 from halocline.sdk.values import convert_value, describe_error, to_json
 from halocline.tools.custom_tool import list_named
 
@@ -67,12 +68,12 @@ async def call_function(
     try:
         async with asyncio.timeout(timeout) as limit:
             if inspect.iscoroutinefunction(function):
-                return await function(**given)
+                return await settle(partial(function, **given))
             return await call_in_thread(partial(function, **given))
     except (ToolFailure, port.Overtaken):
         raise
-    except (Exception, asyncio.CancelledError, SystemExit) as error:
-        if is_cancelled(error):
+    except BaseException as error:
+        if ends_task(error):
             raise
         if limit.expired():
             raise ToolFailure(f"{name} took longer than {timeout:g} s and was ended.") from error

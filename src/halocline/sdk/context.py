@@ -125,7 +125,9 @@ class ToolContext:
         return CommandResult(done.exit_code, done.output)
 
     async def ask(self, question: str, options: Sequence[str] = ()) -> str | None:
-        """Ask the person a question; None if no one can answer."""
+        """Ask the person a question; None if no one can answer. Raises TypeError for what is no text."""
+        if isinstance(options, str) or not all(isinstance(one, str) for one in (question, *options)):
+            raise TypeError("A question is text, and its options are a list of texts.")
         return await self._call.ask(question, options, self._call.call.id)
 
     def progress(self, text: str) -> None:

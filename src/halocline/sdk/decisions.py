@@ -55,7 +55,7 @@ def read_decision(answer: object) -> Decision:
 
 async def decide(callback: OnApproval, asked: ApprovalRequested) -> ResolveApproval:
     """Ask the callback. Raises what it raises, and UsageError."""
-    decision = read_decision(await settle(callback(asked)))
+    decision = read_decision(await settle(callback, asked))
     return ResolveApproval(
         task=asked.task,
         request=asked.request,

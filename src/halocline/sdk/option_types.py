@@ -1,5 +1,6 @@
 """The types of options: a value of another type is refused where it is given, not when the task first uses it."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from types import NoneType
@@ -46,7 +47,7 @@ def require_types(options: Mapping[str, Any]) -> None:
     """Raises UsageError for the first option of another type."""
     for name, given in options.items():
         if name == "model":
-            _require_model(given)
+            require_model(given)
         elif not _fits(given, KINDS[name][0]) or (KINDS[name] is _TEXTS and not all(_is_text(one) for one in given)):
             raise UsageError(f"The option {name} is {KINDS[name][1]}, not {describe_type(type(given))}.", SEE)
 
@@ -57,7 +58,11 @@ def require_text(prompt: object) -> None:
         raise UsageError(f"A prompt is text, not {describe_type(type(prompt))}.", "Pass a str.")
 
 
-def _require_model(given: object) -> None:
+def require_model(given: object) -> None:
+    """Raises UsageError for what is neither a model's name nor a model."""
+    if inspect.iscoroutinefunction(getattr(given, "stream", None)):
+        text = f"The method stream of {describe_type(type(given))} is no generator: it yields nothing."
+        raise UsageError(text, "Yield events, as halocline.Model says.")
     if not isinstance(given, str | None) and not (hasattr(given, "stream") and hasattr(given, "name")):
         raise UsageError(f"The option model is a name or a halocline.Model, not {describe_type(type(given))}.", SEE)
 

@@ -4,6 +4,7 @@ What must stay true: what a callback or a hook raises ends the turn, and the run
 failure that the model reads, and the result of the run has it.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events.custom_tools import CustomTool
 from halocline.protocol.values import JsonObject
 from halocline.sdk.calling import answer_call
-from halocline.sdk.threads import is_cancelled
+from halocline.sdk.threads import Stopped, ends_task
 
 CANCELLED = (
     "A callback waited for something that was cancelled, and decided nothing.",
@@ -26,17 +27,17 @@ class Raised:
 
     def __init__(self) -> None:
         self.interrupt: Callable[[], object] = lambda: None
-        self._ended_by: Exception | None = None
+        self._ended_by: BaseException | None = None
         self._of_calls: dict[str, BaseException] = {}
 
     def end_turn(self, error: BaseException) -> Exception:
         """End the turn for what a callback or a hook raised, and return that. Raises a cancellation of the task."""
-        if is_cancelled(error):
+        if ends_task(error):
             raise error
-        raised = error if isinstance(error, Exception) else UsageError(*CANCELLED)
+        raised = UsageError(*CANCELLED) if isinstance(error, asyncio.CancelledError) else error
         self._ended_by = self._ended_by or raised
         self.interrupt()
-        return raised
+        return raised if isinstance(raised, Exception) else Stopped()
 
     def note_call(self, call: str, error: BaseException) -> None:
         """Keep what the function of a call raised."""

@@ -11,6 +11,7 @@ from halocline.client.tasks import Client, open_client
 from halocline.ports.model import Model
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
+from halocline.sdk.option_types import require_text
 from halocline.sdk.options import Options, read_choices, read_folder, read_options, with_options
 from halocline.sdk.raised import Raised
 from halocline.sdk.result import Result, TaskFailed
@@ -67,6 +68,7 @@ async def run(prompt: str, *, result: Any = None, **options: Unpack[Options]) ->
         UsageError: an option is wrong, or there is no model.
         SettingsError: a settings file is invalid.
     """
+    require_text(prompt)
     async with _opened(None, options) as task:
         done: Result[Any] = await task.run(prompt, result=result)
     if done.error:

@@ -20,7 +20,7 @@ from halocline.protocol.state.state import State
 from halocline.runtime.parts.hook_functions import settle
 from halocline.runtime.parts.program_parts import OWN_HOST
 from halocline.sdk.decisions import decide
-from halocline.sdk.option_types import require_text
+from halocline.sdk.option_types import require_model, require_text
 from halocline.sdk.options import Options, name_model, read_options, read_word
 from halocline.sdk.raised import Raised
 from halocline.sdk.result import Restored, Result, TaskFailed, Turns, read_restored, read_result, wanted_schema
@@ -123,6 +123,7 @@ class Task:
 
     async def switch_model(self, model: str | Model) -> None:
         """Use another model from the next request on. Raises UsageError, also while a turn runs."""
+        require_model(model)
         if not isinstance(model, str):
             self._client.attach_model(model)
         await self._client.change_model(self.id, name_model(model) or "")
@@ -274,7 +275,7 @@ class Task:
                 continue
             try:
                 await self._answer_one(event)
-            except (Exception, asyncio.CancelledError) as error:
+            except BaseException as error:
                 self._raised.end_turn(error)
 
     async def _answer_one(self, asked: ev.ApprovalRequested | ev.QuestionAsked) -> None:
@@ -283,7 +284,7 @@ class Task:
                 self._client.send(await decide(on_approval, asked))
                 return
         elif on_question := self._options.get("on_question"):
-            answer = await settle(on_question(asked))
+            answer = await settle(on_question, asked)
             if answer is not None:
                 self._client.send(cmd.AnswerQuestion(task=self.id, request=asked.request, answer=answer))
                 return

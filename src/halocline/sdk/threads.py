@@ -17,7 +17,7 @@ POLL = 0.1
 
 
 class Stopped(Exception):
-    """A function raised StopIteration, which no coroutine may raise. That is the cause of this."""
+    """A function raised what would end more than its call: StopIteration, or no Exception. This is caused by that."""
 
 
 def run_on_own_loop(function: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -71,15 +71,17 @@ async def call_in_thread(function: Callable[[], Any]) -> Any:
 
     threading.Thread(target=work, name="halocline tool", daemon=True).start()
     value, error = await done
-    if isinstance(error, StopIteration):
+    if isinstance(error, StopIteration) or not isinstance(error, Exception | None):
         raise Stopped from error
     if error:
         raise error
     return value
 
 
-def is_cancelled(error: BaseException) -> bool:
-    """True if the running task itself was cancelled, and not something that it waited for."""
+def ends_task(error: BaseException) -> bool:
+    """True if the running task itself was cancelled, and not something that it waited for, or is closed or stopped."""
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        return True
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 

@@ -11,20 +11,19 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from halocline.context.user_files import agents, commands, skills
 from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
-from halocline.git.clone import clone_repository, is_address
 from halocline.protocol import json_input
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.events.plugins import ItemKind, Plugin
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.plugins.in_force import JudgedPlugin
+from halocline.services.plugin_sources import fetch_source, name_source
 from halocline.store.mcp.servers import Unreadable, servers_of_plugin
 from halocline.store.permissions.hook_files import hooks_of_plugin
 from halocline.store.permissions.trust import Trust
@@ -35,7 +34,6 @@ from halocline.store.settings.edit import change_setting
 
 SOURCES = ".sources.json"
 """File in the folder of plug-ins: where each was installed from."""
-MARKET = ("marketplace.json", ".claude-plugin/marketplace.json")
 NOWHERE = Path("/nonexistent")
 LIST = "See: halo plugins list"
 NEEDED = f"A plug-in has a {FILE} or a {CLAUDE_FILE}."
@@ -121,30 +119,44 @@ class PluginService:
 
     @asynccontextmanager
     async def fetch(self, source: str) -> AsyncIterator[FoundPlugin]:
-        """Fetch a plug-in from a folder, a git URL or the registry; it is gone afterwards. Raises UsageError."""
+        """Fetch a plug-in from its source; it is gone afterwards. Raises UsageError."""
         with tempfile.TemporaryDirectory(prefix="halocline-plugin-") as staged:
-            folder = await self._fetch(source, Path(staged))
-            found = read_plugin(folder, PluginSource.YOURS)
+            folder, name, version = await fetch_source(source, Path(staged), self._assembly.settings.plugins.registry)
+            found = read_plugin(folder, PluginSource.YOURS, name, version)
             if found.problem:
                 raise UsageError(
                     f"{source} is no plug-in: {found.problem}.", f"A plug-in has a {FILE} or {CLAUDE_FILE}."
                 )
             yield found
 
-    def install(self, found: FoundPlugin, source: str, *, replaces: bool = False) -> FoundPlugin:
-        """Copy a fetched plug-in into the home. Raises UsageError."""
+    def install(self, found: FoundPlugin, source: str, *, replaces: str = "") -> FoundPlugin:
+        """Copy a fetched plug-in into the home, in place of the one that it `replaces`, which may have another name.
+
+        Raises UsageError.
+        """
         place = self._home.plugins / found.name
-        if place.exists() and not replaces:
+        if place.exists() and found.name != replaces:
             raise UsageError(f"There is a plug-in {found.name} already.", f"Use: halo plugins update {found.name}")
         try:
             self._home.plugins.mkdir(exist_ok=True, mode=0o700)
             write_copy(found.files, place)
-            self._write_sources(self._sources() | {found.name: source})
+            self._write_sources(self._sources() | {found.name: name_source(source)})
         except OSError as error:
             raise UsageError(
                 f"Cannot install {found.name}: {error.strerror or error}.", "Nothing is in force."
             ) from error
+        if replaces not in ("", found.name):
+            self._rename(replaces, found.name)
         return read_plugin(place, PluginSource.YOURS)
+
+    def _rename(self, old: str, new: str) -> None:
+        """Remove a plug-in whose source has another name now; what was turned off of it stays off."""
+        off = self._assembly.settings.plugins.off
+        parts = [(name.partition("/"), name) for name in off]
+        renamed = [f"{new}{slash}{item}" if plugin == old else name for (plugin, slash, item), name in parts]
+        if renamed != [*off]:
+            change_setting(self._home.settings, "plugins.off", renamed)
+        self.remove(old)
 
     def source_of(self, name: str) -> str:
         """Return where a plug-in was installed from. Raises UsageError."""
@@ -178,29 +190,6 @@ class PluginService:
         for kind, name, does in list_items(plugin):
             yield PluginItem(kind, name, does, switched.has(kind, name))
 
-    async def _fetch(self, source: str, staged: Path) -> Path:
-        """Return the folder of a plug-in, which may be below `staged`."""
-        if folder := _find_folder(source, FILE, CLAUDE_FILE):
-            return folder
-        if is_address(source) or _find_folder(source, "HEAD", ".git/HEAD"):
-            return await _clone(source, staged / "clone")
-        registry = self._assembly.settings.plugins.registry
-        if not registry:
-            hint = "Give a folder or a git URL, or set one: halo config set plugins.registry URL"
-            raise UsageError(f"{source} is no folder and no git URL, and no registry is set.", hint)
-        market = _find_folder(registry, *MARKET) or await _clone(registry, staged / "registry")
-        entry = next((one for one in _read_market(market) if one.get("name") == source), None)
-        if entry is None:
-            raise UsageError(f"The registry {registry} has no plug-in {source}.", "")
-        match entry.get("source"):
-            case str() as path:
-                return _find_below(market, path)
-            case {"source": "github", "repo": str() as repository}:
-                return await _clone(f"https://github.com/{repository}.git", staged / "clone")
-            case {"source": "url" | "git-subdir", "url": str() as address, **rest}:
-                return _find_below(await _clone(address, staged / "clone"), str(rest.get("path", ".")))
-        raise UsageError(f"The registry's source of {source} is of no known kind.", "Install it by its URL.")
-
     def _sources(self) -> dict[str, str]:
         try:
             return json_input.decode(read_regular(self._home.plugins / SOURCES), type=dict[str, str])
@@ -212,37 +201,6 @@ class PluginService:
             write_whole(self._home.plugins / SOURCES, msgspec.json.encode(sources))
         except OSError as error:
             raise SettingsError(f"Cannot write {self._home.plugins / SOURCES}: {error.strerror}.", "") from error
-
-
-def _find_folder(text: str, *files: str) -> Path | None:
-    """Return the folder of a text if it has one of the files."""
-    folder = Path(text).expanduser()
-    return folder if any((folder / name).is_file() for name in files) else None
-
-
-def _find_below(top: Path, path: str) -> Path:
-    """Return a folder that a registry names. Raises UsageError if it is not below `top`."""
-    real = os.path.realpath(top / path)
-    if real != os.path.realpath(top) and not real.startswith(f"{os.path.realpath(top)}/"):
-        raise UsageError(f"The registry says {path}, which leads out of it.", "")
-    return Path(real)
-
-
-async def _clone(address: str, place: Path) -> Path:
-    await clone_repository(address, place, os.environ)
-    return place
-
-
-def _read_market(place: Path) -> list[dict[str, Any]]:
-    """Return the entries of a registry. Raises UsageError."""
-    file = next((place / name for name in MARKET if (place / name).is_file()), None)
-    if file is None:
-        raise UsageError(f"The registry has no {MARKET[0]}.", "See: halo config get plugins.registry")
-    try:
-        given = json_input.decode_config(read_regular(file))
-        return [entry for entry in given["plugins"] if isinstance(entry, dict)]
-    except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
-        raise UsageError(f"The registry's {file.name} cannot be read: {error}.", "") from error
 
 
 def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
@@ -264,7 +222,7 @@ def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
 
 
 def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
-    """Yield the tools of a module, each with the effect that it declares, and the points of its hooks."""
+    """Yield the tools of a module with the effects that they declare, the points of its hooks, and its providers."""
     try:
         tree = ast.parse(read_regular(file))
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -272,10 +230,12 @@ def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
     for function in tree.body:
         match function:
             case (
-                ast.Assign(targets=[ast.Name(id="hooks")], value=ast.Dict(keys=points))
-                | ast.AnnAssign(target=ast.Name(id="hooks"), value=ast.Dict(keys=points))
+                ast.Assign(targets=[ast.Name(id="hooks" | "providers" as name)], value=ast.Dict(keys=keys))
+                | ast.AnnAssign(target=ast.Name(id="hooks" | "providers" as name), value=ast.Dict(keys=keys))
             ):
-                yield from (("hook", str(ast.literal_eval(one)), "") for one in points if isinstance(one, ast.Constant))
+                kind: ItemKind = "hook" if name == "hooks" else "provider"
+                does = "" if kind == "hook" else "its models read the whole conversation"
+                yield from ((kind, str(one.value), does) for one in keys if isinstance(one, ast.Constant))
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for mark in function.decorator_list:

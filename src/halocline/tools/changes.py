@@ -15,7 +15,7 @@ from halocline.protocol import secrets
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
 from halocline.protocol.kinds import Diff, Location, ToolKind
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import FILE, FOLDER, PASTED, Note, Text, UserMessage
 from halocline.protocol.values import Value
 from halocline.tools.places import absolute_path, explaining_errors, require_workspace, shown_path
 from halocline.tools.schema import define_tool
@@ -178,13 +178,32 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
 
 def require_as_known(was: Original, ctx: ToolContext) -> None:
     """Check, before a file is overwritten or deleted, that it is as the model last saw it. Raises ToolFailure."""
-    known = ctx.task.known.get(was.name)
+    known = (ctx.task.known or {}).get(was.name)
     if known is None or was.data is None or (known.content == blob_reference(was.data) and not known.stale):
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it changed on disk since you last read or wrote it, and this would discard those "
         "changes. Read it again first."
     )
+
+
+def require_read(was: Original, ctx: ToolContext) -> None:
+    """Check, before a file is overwritten, that the model has read what is in it. Raises ToolFailure."""
+    known = ctx.task.known
+    if not was.data or known is None or was.name in known or _is_in_messages(was, ctx):
+        return
+    raise ToolFailure(
+        f"{was.name} is unchanged: it exists already, and you have not read it, so this would discard what you do not "
+        "know. Read it with read_file first; then write it again, or edit only the part that changes."
+    )
+
+
+def _is_in_messages(was: Original, ctx: ToolContext) -> bool:
+    """True if a person gave the file: by a mention of it or of its folder, or from an editor."""
+    sent = (part for message in ctx.task.messages() if isinstance(message, UserMessage) for part in message.content)
+    notes = [part.text for part in sent if isinstance(part, Note) and part.source in (FILE, FOLDER, PASTED)]
+    begins = (f"{was.name}: ", f"{was.path.as_uri()}\n")
+    return any(text.startswith(begins) or f"\n\n{was.name}:\n" in text for text in notes)
 
 
 def _decode_text(name: str, data: bytes, declared: str) -> TextFile:

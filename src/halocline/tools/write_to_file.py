@@ -26,6 +26,7 @@ def summary(input: Input) -> Summary:
 async def _plan_changes(input: Input, ctx: ToolContext) -> list[changes.Change]:
     was = await changes.read_original(input.path, ctx)
     changes.require_as_known(was, ctx)
+    changes.require_read(was, ctx)
     content = changes.restore_secrets(_strip_fence(input.path, input.content), was, ctx)
     file = was.file.with_view(content) if was.data else replace(was.file, text=content)
     file = give_mark(take_utf8(file), ctx.host.files.declared_encoding(was.path))

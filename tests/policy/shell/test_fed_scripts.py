@@ -4,13 +4,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
-from halocline.protocol.permission_rules import RuleBook, Verdict
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 
 AROUND = """
 %s
@@ -131,3 +132,68 @@ def test_what_a_shell_is_given_is_judged_as_what_its_script_makes_of_it(
     place = max((one for one in PLACES if one in shell), key=len)
     runs = f'eval "{PLACES[place]}"' if given.startswith("cat") else f"cat {PLACES[place]}"
     assert verdict(around % shell.replace("RUNS", runs).replace("GIVEN", given), posture) is Verdict.DENY
+
+
+UNREAD = """
+{ echo ls; echo 'cat sub/c.txt'; } | sh
+echo 'cat sub/c.txt' | cat | sh
+echo 'cat sub/c.txt' | tee /dev/null | bash -e
+echo x | { echo 'cat sub/c.txt'; } | sh
+if true; then echo 'cat sub/c.txt'; fi | sh
+f() { echo 'cat sub/c.txt'; }; f | sh
+sh < <(echo 'cat sub/c.txt')
+sh <(echo 'cat sub/c.txt')
+. <(echo 'cat sub/c.txt')
+cat <<< 'cat sub/c.txt' | sh
+sed s/1/b/ <<< 'cat su1/c.txt' | zsh
+python3 -c "print('cat sub/c.txt')" | sh
+base64 -d < x | sh
+base64 -d < x | sh -s a b
+base64 -d < x | bash -x -
+base64 -d < x | bash /dev/stdin
+base64 -d < x | . /dev/stdin
+base64 -d < x | nice env A=b sh
+base64 -d < x | sudo sh
+base64 -d < x | (sh)
+base64 -d < x | parallel
+base64 -d < x | xargs sh -c
+base64 -d < x | xargs -0 bash -c
+base64 -d < x | xargs -I% sh -c %
+eval "$(base64 -d < x)"
+sh -c "$(base64 -d < x)"
+sh -c "$X"
+""".strip().splitlines()
+
+
+@for_each("command", UNREAD)
+def test_a_denied_place_asks_before_a_shell_runs_what_nobody_read(posture, command):
+    rules = [
+        Rule(Verdict.DENY, name="guarded", paths=("sub/**",)),
+        Rule(Verdict.DENY, name="push", argv=("git", "push")),
+    ]
+    for rule in rules:
+        assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is not Verdict.ALLOW
+    assert verdict(command, replace(posture, book=RuleBook())) is Verdict.ALLOW or "sudo" in command
+
+
+@for_each("command", ["echo x | nice echo 'cat sub/c.txt' | sh", "true | printf 'cat sub/c.txt' | env bash"])
+def test_the_last_command_of_a_pipe_that_reads_nothing_says_what_is_fed(posture, command):
+    assert verdict(command, posture) is not Verdict.ALLOW
+
+
+READ = """
+bash x.sh
+cat a.txt | grep x
+echo 'ls src' | sh
+echo hi | tee a.txt
+ls | xargs -n1 sh -c 'wc -l "$0"'
+ls | xargs -I{} sh -c 'wc -l {}'
+source venv/bin/activate
+git log | sh -c cat
+""".strip().splitlines()
+
+
+@for_each("command", READ)
+def test_what_was_read_needs_no_question(posture, command):
+    rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.ALLOW

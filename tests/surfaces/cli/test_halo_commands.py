@@ -13,7 +13,7 @@ HI = {"text": "Hello."}
 
 
 def edits(content: str) -> dict[str, object]:
-    return {"call": [call("write_to_file", path="note.txt", content=content)]}
+    return {"call": [call("read_file", path="note.txt"), call("write_to_file", path="note.txt", content=content)]}
 
 
 async def made_task(halo: Halo, prompt: str = "write a note") -> str:

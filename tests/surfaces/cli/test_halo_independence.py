@@ -12,7 +12,7 @@ from tests.surfaces.cli.halo_process import Halo, call
 pytestmark = pytest.mark.slow
 
 EDIT = {"call": [call("write_to_file", path="note.txt", content="after\n")]}
-TWICE = {"call": [call("write_to_file", path="f1.txt", content="once\n")]}, EDIT
+TWICE = {"call": [call("read_file", path="f1.txt"), call("write_to_file", path="f1.txt", content="once\n")]}, EDIT
 COMMAND = {"call": [call("execute_command", command="echo by a command > made.txt; rm f2.txt")]}
 COLLECTED = {"call": [call("execute_command", command="git reset -q --hard HEAD~1; git gc -q --prune=now")]}
 SLEPT = {"call": [call("execute_command", command="sleep 5; echo late > late.txt")]}

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.surfaces.cli.halo_process import Halo, call
 
-TURNS = ({"call": [call("write_to_file", path="note.txt", content="after\n")]}, {"text": "Done."})
+WRITES = [call("read_file", path="note.txt"), call("write_to_file", path="note.txt", content="after\n")]
+TURNS = ({"call": WRITES}, {"text": "Done."})
 
 
 def delete(store: Path) -> None:

@@ -30,7 +30,7 @@ EVIL = " ".join(NEEDLES)
 WORKS = (
     {"call": [shell(f"printf %s {EVIL!r}")]},
     {"call": [call("update_todos", todos=[{"text": EVIL, "status": "pending"}])]},
-    {"call": [call("write_to_file", path="a.txt", content=EVIL + "\n")]},
+    {"call": [call("read_file", path="a.txt"), call("write_to_file", path="a.txt", content=EVIL + "\n")]},
     {"text": EVIL},
 )
 RUN = ("run", "-y", "-m", "@MODEL@", EVIL)

@@ -64,7 +64,8 @@ async def test_hooks_of_a_further_folder_run_only_when_it_is_trusted(halo: Halo,
 
 
 async def test_a_conversation_gets_one_more_folder(halo: Halo, library: Path) -> None:
-    edit = {"call": [call("write_to_file", path=str(library / "lib.py"), content="two\n")]}
+    path = str(library / "lib.py")
+    edit = {"call": [call("read_file", path=path), call("write_to_file", path=path, content="two\n")]}
     model = halo.script({"text": "The first answer."}, edit, {"text": "The second answer."})
     terminal = halo.terminal("-m", model, "--approval-mode", "accept-edits", "one")
     await shows(terminal, "The first answer")

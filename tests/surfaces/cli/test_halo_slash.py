@@ -124,7 +124,7 @@ def test_every_word_is_in_the_reference_and_is_answered_once(row: SlashCommand) 
 
 
 ENTER, TAB, DOWN = "\r", "\t", "\x1b[B"
-WRITE = {"call": [call("write_to_file", path="a.txt", content="new\n")]}
+WRITE = {"call": [call("read_file", path="a.txt"), call("write_to_file", path="a.txt", content="new\n")]}
 
 
 def flow(halo: Halo, name: str, text: str) -> None:

@@ -2,7 +2,7 @@ import json
 
 from tests.surfaces.cli.halo_process import Halo, call
 
-WRITES = {"call": [call("write_to_file", path="note.txt", content="after\n")]}
+WRITES = {"call": [call("read_file", path="note.txt"), call("write_to_file", path="note.txt", content="after\n")]}
 
 
 async def made_task(halo: Halo) -> str:

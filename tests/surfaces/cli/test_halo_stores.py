@@ -12,6 +12,7 @@ from tests.surfaces.cli.halo_process import Halo, call
 
 WRITES = {
     "call": [
+        call("read_file", files=[{"path": "note.txt"}, {"path": "b.txt"}]),
         call("write_to_file", path="note.txt", content="after\n"),
         call("write_to_file", path="b.txt", content="b\n"),
     ]

@@ -64,7 +64,8 @@ async def test_the_files_of_all_folders_of_a_task_are_mentioned_compared_and_put
     library.mkdir()
     (library / "lib.py").write_text("old\n")
     place = str(library / "lib.py")
-    script = halo.script({"call": [call("write_to_file", path=place, content="new\n")]}, HI)
+    calls = [call("read_file", path=place), call("write_to_file", path=place, content="new\n")]
+    script = halo.script({"call": calls}, HI)
     async with serving(halo) as server, page(server) as one:
         task = await one.begin(halo, "write", model=script, approval_mode="yolo", add_dirs=[str(library)])
         await one.turn(task)

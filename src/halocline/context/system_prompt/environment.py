@@ -235,8 +235,7 @@ def list_workspace(workspace: Path, hides: Callable[[str], bool], limit: int = L
     for folder in folders:
         for name, is_folder, is_link in _list_entries(workspace / folder):
             path = f"{folder}{name}"
-            place = os.path.join(real, path)
-            if hides(place) or (is_link and hides(os.path.realpath(place))):
+            if _is_hidden(os.path.join(real, path), hides, is_link=is_link):
                 continue
             if len(found) == limit:
                 return found, True
@@ -244,6 +243,14 @@ def list_workspace(workspace: Path, hides: Callable[[str], bool], limit: int = L
             if is_folder and not name.startswith(".") and name not in SKIPPED:
                 folders.append(f"{path}/")
     return found, False
+
+
+def _is_hidden(place: str, hides: Callable[[str], bool], *, is_link: bool) -> bool:
+    """True if a place, or what a link there leads to, is hidden; also for a link that becomes something else now."""
+    try:
+        return hides(place) or (is_link and hides(os.path.realpath(place)))
+    except OSError:
+        return True
 
 
 def _list_entries(folder: Path) -> list[tuple[str, bool, bool]]:

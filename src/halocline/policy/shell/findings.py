@@ -67,12 +67,12 @@ def as_sent(taken: Finding) -> Finding:
 
 def as_written_findings(found: list[Finding]) -> list[Finding]:
     """Return findings with the rules that apply when commands run as written."""
-    return [_as_written(one, one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
-
-
-def _as_written(one: Finding, rule: Rule) -> Finding:
-    reason = one.part.reason or one.reason_as_written or (HIDDEN_HISTORY if rule is Rule.HISTORY else FORM_ONLY)
-    return replace(one, rule=rule, part=replace(one.part, reason=reason), canonical=None)
+    written = list(found)
+    for at, one in enumerate(found):
+        if (rule := one.as_written) and one.rule is Rule.READS:
+            reason = one.part.reason or one.reason_as_written or (HIDDEN_HISTORY if rule is Rule.HISTORY else FORM_ONLY)
+            written[at] = replace(one, rule=rule, part=replace(one.part, reason=reason), canonical=None)
+    return written
 
 
 HIDDEN_HISTORY = "it may show versions of files that are hidden or hold secrets; run it on its own"

@@ -55,7 +55,9 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
     """Say how a command may turn out to delete protected files; empty if it may not."""
     deleted = list_operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
-    harms = name == "find" and (_find_deletes(simple, ground) or _runs_there(simple, ground))
+    pairs = pairwise(_possible_texts(simple, ground))
+    runs_there = any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairs)
+    harms = name == "find" and (runs_there or _find_deletes(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
         return f"it may find protected files; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
@@ -217,12 +219,6 @@ def _find_deletes(find: Simple, ground: Ground) -> bool:
     return "-delete" in _possible_flags(find, ground) or any(
         one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(_possible_texts(find, ground))
     )
-
-
-def _runs_there(find: Simple, ground: Ground) -> bool:
-    """Return True if `find` runs a program that does more than read in the folders of what it finds."""
-    texts = _possible_texts(find, ground)
-    return any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairwise(texts))
 
 
 def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:

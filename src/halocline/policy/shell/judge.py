@@ -262,19 +262,15 @@ class Judge(Blocks):
 
     def _note_piped_script(self, feeders: tuple[Node, ...], reader: Simple, ground: Ground) -> None:
         """Record the script piped to an interpreter: the files that earlier commands in the pipeline name."""
-        if not reads_script(self._words(reader, ground)):
-            return
-        for item in feeders:
+        for item in feeders if reads_script(self._words(reader, ground)) else ():
             if isinstance(item, Simple):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
-        if len(feeders) == 1 and isinstance(feeders[0], Simple) and (text := _find_echoed(feeders[0], ground)):
-            self.script(text, ground, [])
 
     def _names_fed(self, feeders: tuple[Node, ...], reader: Node, ground: Ground) -> Values:
         """Return the names that come through a pipe to a program that may change them."""
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
-        if len(feeders) == 1 and isinstance(feeders[0], Simple) and (text := _find_echoed(feeders[0], ground)):
+        if text := _find_echoed(feeders[-1], ground):
             return tuple(split_text(text))
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
@@ -302,9 +298,9 @@ def _begin_of_pipeline(chain: Chain, number: int) -> int:
     return number
 
 
-def _find_echoed(simple: Simple, ground: Ground) -> str:
+def _find_echoed(node: Node, ground: Ground) -> str:
     """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
-    simple = expand_simple(simple, ground)
+    simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
     while simple.words and (wrapped := unwrap_command(simple)) and wrapped.script is None:
         simple = Simple(wrapped.source, wrapped.words)
     words = simple.words

@@ -1,5 +1,6 @@
 """Judge one simple command with the contents of its words, its redirections and the variables set for it."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
@@ -32,7 +33,7 @@ from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.spellings import FED
+from halocline.policy.shell.spellings import FED, UNREAD
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
@@ -40,7 +41,7 @@ from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
 from halocline.policy.shell.values.possible_texts import NAME, fill_slot
 from halocline.policy.shell.values.printed_texts import split_text
-from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
+from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, is_fully_known, values_of
 from halocline.protocol.permission_rules import Effect
 
 _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
@@ -168,6 +169,8 @@ class SimpleCommands(ABC):
             return tested, ground
         if name == "read" and (read := judge_read(simple)):
             return read, ground
+        if wrappers.runs_unread(simple, ground.fed):
+            self.analysis.words.append(UNREAD)
         wrapped = wrappers.unwrap_command(simple) or wrappers.unwrap_input(simple, ground.fed)
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
@@ -250,6 +253,8 @@ class SimpleCommands(ABC):
         if simple.words[0].text in _FINDS:
             return names_found(simple, ground)
         names = ground.fed or (UNKNOWN,)
+        if _runs_given(wrapped) and not all(map(is_fully_known, names)):
+            self.analysis.words.append(UNREAD)
         if not wrapped.parts_by:
             return names
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
@@ -277,6 +282,13 @@ def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
     """Return a form unless it calls our shell functions, which a wrapping program cannot run; `time` is a keyword."""
     return None if form and form.startswith(HANDS_ON) and simple.words[0].text != "time" else form
+
+
+def _runs_given(wrapped: wrappers.Wrapped) -> bool:
+    """Return True if a shell runs as its script what it is given, as in `xargs sh -c`."""
+    texts = [word.text for word in wrapped.words]
+    at = next((at for at, text in enumerate(texts) if re.fullmatch(r"-\w*c", text)), 0)
+    return at > 0 and texts[0].rpartition("/")[2] in SHELLS and texts[at + 1 : at + 2] in ([], [wrapped.slot])
 
 
 def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:

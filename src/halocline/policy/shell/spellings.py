@@ -84,6 +84,10 @@ def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
     return word == wanted or (not isinstance(wanted, str) and word in wanted)
 
 
+UNREAD = ("$(script)",)
+"""Stands for the words of what a shell runs, where that is known only when it runs."""
+
+
 def names_no_program(words: Sequence[str]) -> bool:
     """Return True if the words of a command tell only when it runs which program that is."""
     name = words[0].rpartition("/")[2] if words else ""

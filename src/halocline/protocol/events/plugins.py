@@ -10,7 +10,7 @@ from typing import Literal
 from halocline.protocol.events.durable import Durable
 from halocline.protocol.values import Value
 
-ItemKind = Literal["skill", "command", "agent", "hook", "server", "tool"]
+ItemKind = Literal["skill", "command", "agent", "hook", "server", "tool", "provider", "theme"]
 """Kind of what a plug-in adds."""
 MAY = ("reads", "edits", "network", "commands")
 """What a plug-in may declare that its tools, hooks and servers do."""

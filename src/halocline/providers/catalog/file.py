@@ -6,7 +6,7 @@ missing.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 
 if TYPE_CHECKING:
     from halocline.ports.editor_models import EditorModels
+    from halocline.ports.model import OpensModel
 
 BUNDLED = Path(__file__).with_name("catalogue.gz")
 EDITOR = "vscode"
@@ -96,11 +97,17 @@ def _decode_info(raw: msgspec.Raw) -> ModelInfo:
 
 
 class Catalogue:
-    """The files combined, which are read on first use, and the models of the editor that Halocline runs in."""
+    """The files combined, which are read on first use; the models of an editor, and the providers of plug-ins."""
 
-    def __init__(self, *paths: Path, editor: Callable[[], "EditorModels | None"] = lambda: None) -> None:
+    def __init__(
+        self,
+        *paths: Path,
+        editor: Callable[[], "EditorModels | None"] = lambda: None,
+        brought: Callable[[], Mapping[str, "OpensModel"]] = dict,
+    ) -> None:
         self._paths = paths
         self._editor = editor
+        self._brought = brought
         self._open: list[CatalogueFile] | None = None
         self.told: dict[str, ModelInfo] = {}
         """Facts that local servers told of their models before a task began; by `provider/model`."""
@@ -125,6 +132,11 @@ class Catalogue:
     def editor(self) -> "EditorModels | None":
         """The models of the editor; None outside of one that has any."""
         return self._editor()
+
+    @property
+    def brought(self) -> Mapping[str, "OpensModel"]:
+        """The providers that plug-ins bring, by name."""
+        return self._brought()
 
     def names(self, provider: str) -> list[str]:
         """List the models of a provider, sorted."""

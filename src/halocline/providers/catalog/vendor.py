@@ -6,7 +6,17 @@ from typing import Any, Literal
 from halocline.protocol.values import Value
 
 Family = Literal[
-    "anthropic", "openai_chat", "openai_responses", "gemini", "ollama", "sap", "library", "vscode", "scripted", "search"
+    "anthropic",
+    "openai_chat",
+    "openai_responses",
+    "gemini",
+    "ollama",
+    "sap",
+    "library",
+    "vscode",
+    "scripted",
+    "search",
+    "plugin",
 ]
 
 

@@ -249,9 +249,12 @@ class Assembly(FolderAccess):
         watch = ChangeWatch(folder, files, self.settings.todo_reminder)
         log.attach(watch)
         tools, without = self._tool_host(log, state, workspace, files), NoDiagnostics() if own_host else None
+        if own_host:
+            outputs = folder / calls.policy_input.OUTPUTS
+            tools = hosts.own.parts.with_own_parts(tools, own_host, outputs, self.secrets.redact)
         host = TaskHost(
             folder=folder,
-            tools=hosts.own.parts.with_own_parts(tools, own_host) if own_host else tools,
+            tools=tools,
             permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
                 diagnostics=without

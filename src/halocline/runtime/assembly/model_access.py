@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from halocline.net.address import show_address
 from halocline.net.network import Network
-from halocline.ports.model import Model
+from halocline.ports.model import Model, OpensModel
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
@@ -61,6 +61,10 @@ class ModelAccess:
         """Models that the program brought, by name."""
         return {}
 
+    def list_brought(self) -> Mapping[str, OpensModel]:
+        """Return the providers of plug-ins, by name."""
+        return {}
+
     def __init__(
         self,
         home: Home,
@@ -95,7 +99,7 @@ class ModelAccess:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The catalogue of providers and models; read on first use."""
-        return Catalogue(self.home.catalogue, BUNDLED, editor=lambda: self.editor_models)
+        return Catalogue(self.home.catalogue, BUNDLED, editor=lambda: self.editor_models, brought=self.list_brought)
 
     async def model(self, named: str) -> Model:
         """Open the named model, or the ones in the settings for act and plan mode.

@@ -13,6 +13,7 @@ from halocline.edits.text import BinaryContent, lines_of, read_text
 from halocline.files.meant_paths import find_meant
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
+from halocline.protocol import messages as msg
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
@@ -21,7 +22,6 @@ from halocline.tools import read_file
 from halocline.tools.left_out import count_files, say_absent
 from halocline.tools.read_file import LARGEST_FILE
 
-FILE_NOTE, FOLDER_NOTE = "file", "folder"
 LONGEST_SIDE = 7_500
 """Largest side of an image in pixels."""
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -173,7 +173,7 @@ async def _read_file(
     if pictures:
         return (Note(text.strip("[]"), PICTURE), *pictures)
     part = _describe_part(*lines) or _describe_window(text, info.size)
-    return make_notes(FILE_NOTE, f"{name}: {part}{info.size:,} bytes ({DATA})", text)
+    return make_notes(msg.FILE, f"{name}: {part}{info.size:,} bytes ({DATA})", text)
 
 
 def _describe_window(text: str, size: int) -> str:
@@ -215,7 +215,7 @@ async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext)
     skipped = [f"[cut or left out: {', '.join(left_out)}; read them one by one]"] if left_out else []
     nothing = "" if names else say_absent("no files in it", await ctx.host.search.count_left_out(place))
     listing = nothing or "\n".join(there) + more
-    return make_notes(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
+    return make_notes(msg.FOLDER, label, "\n\n".join([listing, *texts, *skipped]))
 
 
 async def _read_texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext) -> tuple[list[str], list[str]]:

@@ -56,7 +56,7 @@ async def check_connection(
 ) -> ModelConnection:
     """Test the connection to the named model, or to the default one. Raises UsageError and SecretsError."""
     vendor, model = await choose_model(named, settings, keys, catalogue)
-    if vendor.family in ("scripted", "vscode"):
+    if vendor.family in ("scripted", "vscode", "plugin"):
         raise UsageError(f"{vendor.title} has no server to test.", "Name another model with -m.")
     at = shorten_timeouts(await resolve_endpoint(vendor, model, settings, env, keys))
     return await try_connection(at, build_client(at, blobs))

@@ -27,6 +27,7 @@ from halocline.providers.text_tools.on_refusal import TextToolsOnRefusal
 from halocline.providers.tokens import Tokens
 from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, ask_info, wants_to_know
+from halocline.providers.wrappers.own_usage import OwnUsage
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime import models
 from halocline.runtime.models.keys import Keys, StoredSignIn
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 DIRECT_QUIET = 300.0
 """Seconds that a reply may go without new content; the stall timeout if that is longer (local servers)."""
 EXTRA = "Change [extra_body] in settings.toml."
+OTHER_MODEL = "Choose another model with -m, or correct the plug-in: halo plugins list"
 NO_MODEL = "No model is configured."
 HOW_TO = """Choose one:
         halo login  (asks for an API key, tests and stores it)
@@ -76,6 +78,8 @@ async def open_model(
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
         return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
+    if vendor.family == "plugin":
+        return OwnUsage(open_brought_model(f"{vendor.name}/{model}", catalogue), f"{vendor.name}/{model}")
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if vendor.is_free and wants_to_know(at):
         catalogue.told[at.name] = await ask_info(at)
@@ -95,6 +99,18 @@ def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, models: "E
         raise describe_unknown_price(at, settings.max_cost)
     _find_extra_body(at, settings)  # there is nowhere to put one
     return with_bounds(providers.vscode.request.VsCode(at, blobs, models), at, settings)
+
+
+def open_brought_model(name: str, catalogue: Catalogue) -> Model:
+    """Open a model of a plug-in's provider. Raises UsageError for whatever its code raises."""
+    provider, _, model = name.partition("/")
+    try:
+        opened = catalogue.brought[provider](model)
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"The plug-in of {provider} failed: {type(error).__name__}: {error}.", OTHER_MODEL) from error
+    if not (hasattr(opened, "stream") and hasattr(opened, "close")):
+        raise UsageError(f"The plug-in of {provider} gave no model for {name}: {opened!r:.80}.", OTHER_MODEL)
+    return opened
 
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
@@ -123,7 +139,7 @@ async def _complete_name(name: str, settings: Settings, keys: Keys, catalogue: C
     """
     name = settings.model_aliases.get(name, name)
     servers, provider = models.local_servers, name.partition("/")[0]
-    if not provider or provider in VENDORS or provider in settings.providers:
+    if not provider or provider in VENDORS or provider in settings.providers or provider in catalogue.brought:
         return name
     if served := await servers.find_served(name, settings, keys, catalogue, found_here=False):
         return served

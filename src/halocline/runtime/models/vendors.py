@@ -38,7 +38,7 @@ _OPENS = ("KEY", "TOKEN", "PAT")
 
 def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
     """Return the provider of a name. Raises UsageError with suggestions if it is unknown."""
-    row = VENDORS.get(name) or _find_row(name) or _find_listed(name, catalogue)
+    row = VENDORS.get(name) or _find_row(name) or _find_brought(name, catalogue) or _find_listed(name, catalogue)
     own = settings.providers.get(name)
     if own is not None:
         return _own_vendor(name, row, own)
@@ -134,6 +134,11 @@ def describe_model(name: str, settings: Settings, env: Mapping[str, str], catalo
 def _find_row(name: str) -> Vendor | None:
     """Return the built-in provider that has this name in the catalogue."""
     return next((row for row in VENDORS.values() if name and row.catalogue == name), None)
+
+
+def _find_brought(name: str, catalogue: Catalogue) -> Vendor | None:
+    """Return a provider that a plug-in brings: the catalogue never moves it to an address."""
+    return Vendor(name, name, "plugin") if name in catalogue.brought else None
 
 
 def _find_listed(name: str, catalogue: Catalogue) -> Vendor | None:

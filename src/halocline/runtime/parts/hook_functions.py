@@ -56,6 +56,8 @@ class HookMatcher(Value, frozen=True):
     function: HookCallback
 
 
+GRACE = 5.0
+"""Seconds that a cancelled function has to end."""
 Hooks = Mapping[str, HookCallback | HookMatcher | Sequence[HookCallback | HookMatcher]]
 
 
@@ -77,16 +79,39 @@ def read_hooks(hooks: Hooks, end_turn: EndTurn | None = None) -> tuple[ProgramHo
 def _call_later(function: HookCallback, end_turn: EndTurn | None) -> HookFunction:
     async def run(given: JsonObject) -> JsonObject:
         try:
-            return _read_answer(await settle(function(given)))
-        except (Exception, asyncio.CancelledError) as error:
+            return _read_answer(await settle(function, given))
+        except BaseException as error:
             raise (end_turn(error) if end_turn else error) from error
 
     return run
 
 
-async def settle(answer: Any) -> Any:
-    """Return what a callback answered, sync or async."""
-    return await answer if inspect.isawaitable(answer) else answer
+async def settle(function: Callable[..., Any], *given: Any) -> Any:
+    """Return what a function of a program returns, sync or async, from a task of its own: it can cancel that alone.
+
+    Raises all that it raises. One that is cancelled and does not end is left behind after some seconds.
+    """
+
+    async def call() -> tuple[Any, BaseException | None]:
+        try:
+            answer = function(*given)
+            return (await answer if inspect.isawaitable(answer) else answer), None
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # the caller raises it: of a task, SystemExit would end the loop
+            return None, error
+
+    running = asyncio.create_task(call())
+    try:
+        await asyncio.wait({running})
+    except asyncio.CancelledError:
+        running.cancel()
+        await asyncio.wait({running}, timeout=GRACE)
+        raise
+    value, error = running.result()
+    if error:
+        raise error
+    return value
 
 
 def _read_answer(answer: object) -> JsonObject:

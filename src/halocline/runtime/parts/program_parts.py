@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
+from halocline.ports.model import OpensModel
 from halocline.ports.own import Host
 from halocline.ports.tool import FunctionTool, ToolContext, ToolOutput
 from halocline.protocol import json_input
@@ -62,11 +63,12 @@ class ProgramParts(Value, frozen=True):
 
 
 class PluginParts(Value, frozen=True):
-    """The plug-ins of a task, and their functions. `remarks` name what of them is left out, and why."""
+    """The plug-ins of a task, and their functions; `providers` open models. `remarks` say what is left out, and why."""
 
     plugins: tuple[Plugin, ...] = ()
     tools: tuple[FunctionTool, ...] = ()
     hooks: tuple[ProgramHook, ...] = ()
+    providers: Mapping[str, OpensModel] = {}
     remarks: tuple[str, ...] = ()
 
 

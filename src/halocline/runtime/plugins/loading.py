@@ -1,4 +1,4 @@
-"""The code of plug-ins: their tools and hooks are functions, made by the very decorators that programs use.
+"""The code of plug-ins: tools and hooks, made by the very decorators that programs use, and providers of models.
 
 What must stay true: code is loaded from the copy that was trusted, once for each state. A plug-in that fails is named
 and left out, and so is a tool that its manifest does not cover, or whose name is taken.
@@ -9,25 +9,30 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
+from typing import Any
 
 from msgspec.structs import replace
 
+from halocline.ports.model import OpensModel
 from halocline.ports.tool import FunctionTool
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.events.plugins import Plugin
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.parts.hook_functions import read_hooks
 from halocline.runtime.parts.program_parts import PluginParts, ProgramHook
 from halocline.runtime.plugins.in_force import left_out
 from halocline.runtime.rules.tool_patterns import why_taken
 
-HOOKS = "hooks"
-"""The name in a plug-in's module for its hooks: a mapping as in `halocline.run(hooks=…)`."""
+HOOKS, PROVIDERS = "hooks", "providers"
+"""Names in a plug-in's module: a mapping as in `halocline.run(hooks=…)`; one from names of providers to what opens a
+model of theirs by its name, a function or a class."""
 
 
 def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> PluginParts:
     """Return plug-ins with their functions. One whose code fails is left out as a whole."""
     kept, tools, hooks, said = list[Plugin](), dict[str, FunctionTool](), list[ProgramHook](), [*remarks]
+    providers: dict[str, OpensModel] = {}
     for plugin in plugins:
         try:
             module = _load_module(plugin)
@@ -39,12 +44,17 @@ def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> Plugin
             said.append(left_out(plugin.name, f"its code failed: {type(error).__name__}: {error}"))
             continue
         kept.append(plugin)
+        for name, opens in _list_providers(plugin, module):
+            if why := _why_no_provider(plugin, name, opens, providers):
+                said.append(f"The provider {name} of the plug-in {plugin.name} is left out: {why}.")
+            else:
+                providers[name] = opens
         for tool in _list_tools(module):
             if why := _why_not(plugin, tool, tools):
                 said.append(f"The tool {tool.definition.name} of the plug-in {plugin.name} is left out: {why}.")
             elif plugin.has("tool", tool.definition.name):
                 tools[tool.definition.name] = tool
-    return PluginParts(tuple(kept), tuple(tools.values()), tuple(hooks), tuple(said))
+    return PluginParts(tuple(kept), tuple(tools.values()), tuple(hooks), providers, tuple(said))
 
 
 def _load_module(plugin: Plugin) -> ModuleType | None:
@@ -82,6 +92,22 @@ def _read_hooks(plugin: Plugin, module: ModuleType | None) -> list[ProgramHook]:
         for hook in (read_hooks(given) if isinstance(given, Mapping) else ())
         if plugin.has("hook", hook.moment.value)
     ]
+
+
+def _list_providers(plugin: Plugin, module: ModuleType | None) -> list[tuple[str, Any]]:
+    given = getattr(module, PROVIDERS, {})
+    return [one for one in given.items() if plugin.has("provider", str(one[0]))] if isinstance(given, Mapping) else []
+
+
+def _why_no_provider(plugin: Plugin, name: str, opens: object, others: Mapping[str, OpensModel]) -> str:
+    """Say why a provider cannot be offered; empty if it can."""
+    if not plugin.allows("network"):
+        return "the plug-in's manifest does not declare 'network'"
+    if name in VENDORS:
+        return "Halocline has a provider of this name"
+    if name in others:
+        return "another plug-in has a provider of this name"
+    return "" if callable(opens) else "it is no function that opens a model"
 
 
 def _why_not(plugin: Plugin, tool: FunctionTool, others: Mapping[str, FunctionTool]) -> str:

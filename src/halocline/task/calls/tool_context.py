@@ -129,7 +129,7 @@ class ToolContexts:
             takes_images=partial(host.takes_images, state.last_message.model or state.model.name),
             messages=partial(self._visible, state),
             todos=state.plan.todos,
-            known={} if run.accepted else state.files.known,
+            known=None if run.accepted else state.files.known,
             syntax_errors=host.editing.syntax_errors,
             partial_edits=host.editing.partial,
             new_task_id=host.new_task_id,

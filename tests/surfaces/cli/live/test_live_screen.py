@@ -229,7 +229,8 @@ CODE = {"text": "Run it:\n\n```sh\npython a.py\n```\n"}
 
 def undoes(halo: Halo, open_terminal: Open) -> TmuxTerminal:
     (halo.folder / "a.py").write_text("old\n")
-    terminal = open_terminal().starts("-y", "-m", halo.script(WRITE, HI)).says("go").sees("Hello.", "done")
+    turn = {"call": [call("read_file", path="a.py"), *WRITE["call"]]}
+    terminal = open_terminal().starts("-y", "-m", halo.script(turn, HI)).says("go").sees("Hello.", "done")
     return terminal.says("/undo").sees("? Restore the files?", "y   Restore the files", "❯ n   Keep them")
 
 
@@ -273,7 +274,7 @@ def test_a_theme_changes_the_colors_at_once_and_for_later_sessions(
     halo: Halo, open_terminal: Open, theme: str, colors: bool
 ) -> None:
     (halo.folder / "a.txt").write_text("one\n")
-    write = {"call": [call("write_to_file", path="a.txt", content="two\n")]}
+    write = {"call": [call("read_file", path="a.txt"), call("write_to_file", path="a.txt", content="two\n")]}
     terminal = open_terminal().starts("-m", halo.script(write, HI), "--approval-mode", "yolo")
     terminal.sees(HINT).says(f"/theme {theme}").sees(f"Theme: {theme}").says("go").saw("Hello.")
     shown = terminal.colored.partition("Theme: ")[2]
@@ -292,7 +293,7 @@ def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_ter
 
 LINES = "".join(f"line {number}\n" for number in range(1, 31))
 THREE = LINES.replace("line 3\n", "three\n").replace("line 15\n", "fifteen\n").replace("line 28\n", "")
-CHANGE = {"call": [call("write_to_file", path="a.txt", content=THREE)]}
+CHANGE = {"call": [call("read_file", path="a.txt"), call("write_to_file", path="a.txt", content=THREE)]}
 
 
 def write_editor(halo: Halo, command: str) -> None:

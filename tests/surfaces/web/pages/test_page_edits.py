@@ -154,7 +154,7 @@ async def test_a_very_long_file_is_fetched_whole_before_a_part_is_left_out(serve
     (server.halo.folder / "a.txt").write_text("\n".join([*long, ""]))
     new = ["first", *long[1:2_000], "second", *long[2_001:]]
     edit = call("write_to_file", path="a.txt", content="\n".join([*new, ""]))
-    server.model({"call": [edit]}, {"text": "Good."})
+    server.model(READ, {"call": [edit]}, {"text": "Good."})
     await server.start()
     screen = await opened()
     await screen.say("Change it.")

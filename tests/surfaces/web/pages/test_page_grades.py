@@ -95,7 +95,7 @@ async def test_enter_in_the_form_of_always_allows_only_what_is_not_grave(server,
 
 
 async def test_the_head_of_an_edit_says_its_grade_above_a_long_diff(server, opened):
-    asks = call("write_to_file", path=".env", content="KEY=2\n" * 60)
+    asks = call("write_to_file", path=".env.local", content="KEY=2\n" * 60)
     screen = await ask(server, opened, asks, theme="dark")
     head = screen.page.locator(".card.asks .call-line .state")
     assert (await head.inner_text(), "grade-grave" in await head.get_attribute("class")) == ("A secret may leave", True)

@@ -61,11 +61,6 @@ def _take_git_options(words: list[Word]) -> Word | None:
     return folder
 
 
-def _is_someones(folder: str, ground: Ground) -> bool:
-    """Return True for a folder that must not be emptied; git may clean those of the task."""
-    return ground.is_precious(folder) and not any(is_within(folder, root) for root in ground.real_roots)
-
-
 def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
     """Judge a git command that may change the repository; None if it names no sub-command."""
     rest, places = list(texts), [*ground.folders]
@@ -79,7 +74,10 @@ def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Find
     set_by = [one.value.text for one in simple.assignments if one.name in ("GIT_WORK_TREE", "GIT_DIR")]
     named = [text for text in (*rest[1:], *set_by) if not text.startswith("-")]
     places += [one.path for text in named if rest[0] in ("clean", "rm") for one in ground.find(text)]
-    if rest[0] in ("clean", "rm") and (lost := next((one for one in places if _is_someones(one, ground)), "")):
+    others = (
+        one for one in places if ground.is_precious(one) and not any(is_within(one, at) for at in ground.real_roots)
+    )
+    if rest[0] in ("clean", "rm") and (lost := next(others, "")):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes what is in {lost}"), Rule.FLOOR)
     if why := mutating.why_git_loses(rest, mutating.GIT_DESTROYS):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)

@@ -1,5 +1,6 @@
 """Programs that only read, as `readers.txt` tells them, and those that only print their version."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from halocline.policy.shell.programs.specs import Given, Spec
@@ -10,21 +11,17 @@ from halocline.protocol.patterns import compile_later
 _SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
 
 
-def _check_printf(given: Given) -> str:
-    return "it may set a variable" if _SETS.search(given.operands[0].text) else ""
-
-
-def _check_pgrep(given: Given) -> str:
-    return "it may show the arguments of other processes" if {"-l", "-f"} <= set(given.names) else ""
-
-
 def _check_tar(given: Given) -> str:
     if any(":" in path.text for path in given.paths):
         return "the archive may be on another machine"
     return "" if {"-t", "--list"} & set(given.names) else "it does more than list the archive"
 
 
-_CHECKS = {"printf": _check_printf, "pgrep": _check_pgrep, "tar": _check_tar}
+_CHECKS: dict[str, Callable[[Given], str]] = {
+    "printf": lambda given: "it may set a variable" if _SETS.search(given.operands[0].text) else "",
+    "pgrep": lambda given: "it may show arguments of other processes" if {"-l", "-f"} <= set(given.names) else "",
+    "tar": _check_tar,
+}
 READERS = read_table(Path(__file__).with_name("readers.txt"), _CHECKS, Spec())
 SHOWS_PROCESSES = frozenset({"ps", "pgrep", "pstree", "top", "htop", "btop", "atop", "glances", "w", "lsof", "procs"})
 """Programs that may show the arguments of other processes, which may hold secrets."""

@@ -32,6 +32,7 @@ _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{(/|//|\.|/\.)?\}")
+_RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel"})
 FED = "its arguments are known only when it runs"
 
 
@@ -143,11 +144,27 @@ def _begin_script(simple: Simple, script: str, given: Sequence[Word]) -> str:
 
 def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
     """Unwrap a shell that reads these texts through a pipe; None for any other program, and if they are not known."""
-    reads = simple.words[0].text in SHELLS and all(word.text.startswith("-") for word in simple.words[1:])
-    if not reads or not fed or not all(map(is_fully_known, fed)):
+    if not fed or not _reads_input(simple) or not all(map(is_fully_known, fed)):
         return None
     script = "\n".join(fed).replace("\\n", "\n")  # as `printf` prints it
     return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
+
+
+def runs_unread(simple: Simple, fed: Values) -> bool:
+    """Return True if a shell runs a text that is known only when it runs: it is piped, or a command prints it."""
+    if simple.words[0].text.rpartition("/")[2] not in _RUN_TEXT:
+        return False
+    given = (*simple.words[1:], *(one.target for one in simple.redirects if one.target))
+    is_fed = bool(fed) and _reads_input(simple)
+    return any(word.scripts for word in given) or (is_fed and not all(map(is_fully_known, fed)))
+
+
+def _reads_input(simple: Simple) -> bool:
+    """Return True if a shell reads its script from its standard input."""
+    name, *rest = (word.text for word in simple.words)
+    first = next((text for text in rest if not text.startswith(("-", "+")) or text in ("-s", "-")), "-")
+    reads = first in ("-", "-s") or first.startswith(("/dev/stdin", "/dev/fd/", "/proc/self/fd/"))
+    return reads and name.rpartition("/")[2] in _RUN_TEXT
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:

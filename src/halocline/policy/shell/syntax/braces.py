@@ -1,5 +1,6 @@
 """Expand unquoted braces as bash does: on the text of a word, before anything else in it is read."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise, product
 
@@ -74,16 +75,12 @@ def _split_choices(units: Units) -> list[Units] | None:
 
 def _expand_sequence(text: str) -> list[Units] | None:
     if found := _NUMBERS.fullmatch(text):
-        wide = max(len(one) for one in found.groups()[:2]) if any(map(_is_padded, found.groups()[:2])) else 0
+        ends = found.groups()[:2]
+        wide = max(map(len, ends)) if any(re.match(r"[-+]*0.", one) for one in ends) else 0
         return _count_steps(int(found[1]), int(found[2]), int(found[3] or 1), lambda number: f"{number:0{wide}d}")
     if found := _LETTERS.fullmatch(text):
         return _count_steps(ord(found[1]), ord(found[2]), int(found[3] or 1), chr)
     return None
-
-
-def _is_padded(text: str) -> bool:
-    digits = text.lstrip("+-")
-    return len(digits) > 1 and digits[0] == "0"
 
 
 def _count_steps(first: int, last: int, step: int, show: Callable[[int], str]) -> list[Units]:
@@ -91,9 +88,5 @@ def _count_steps(first: int, last: int, step: int, show: Callable[[int], str]) -
     numbers = range(first, last + (1 if by > 0 else -1), by)
     if len(numbers) > MOST_WORDS:
         raise TooMany
-    return [tuple(_escape_letters(show(number))) for number in numbers]
-
-
-def _escape_letters(text: str) -> list[str]:
-    """Escape special characters between `Z` and `a`: in a sequence they are literal."""
-    return [f"\\{char}" if char in "\\`[" else char for char in text]
+    # Special characters between `Z` and `a` are literal in a sequence.
+    return [tuple(f"\\{char}" if char in "\\`[" else char for char in show(number)) for number in numbers]

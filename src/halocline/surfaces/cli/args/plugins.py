@@ -11,7 +11,8 @@ def plugins_parser() -> Parser:
     listing = actions.add_parser("list", help="list plug-ins, where they are from, and why one is left out")
     listing.add_argument("--json", action="store_true", help=JSON_LINES)
     install = actions.add_parser("install", help="install a plug-in; nothing of it runs before you trust it")
-    install.add_argument("name", metavar="SOURCE", help="a folder, a git URL, or a name in the registry")
+    sources = "a folder, a git URL, a wheel, pypi:NAME, or a name in the registry"
+    install.add_argument("name", metavar="SOURCE", help=sources)
     texts = {
         "show": "show what a plug-in adds, and what it may do",
         "update": "install a plug-in again from where it came",

@@ -27,7 +27,7 @@ def command(arguments: argparse.Namespace) -> int:
         case "install":
             event_loop.run_loop(_install(plugins, name, agrees=arguments.yes))
         case "update":
-            event_loop.run_loop(_install(plugins, plugins.source_of(name), agrees=arguments.yes, replaces=True))
+            event_loop.run_loop(_install(plugins, plugins.source_of(name), agrees=arguments.yes, replaces=name))
         case "trust":
             _ask_trust(plugins, name, agrees=arguments.yes)
         case "remove":
@@ -47,10 +47,11 @@ def _list_plugins(plugins: PluginService, *, as_json: bool) -> None:
         print_raw(json_output.encode(plugin).decode())
 
 
-async def _install(plugins: PluginService, source: str, *, agrees: bool, replaces: bool = False) -> None:
+async def _install(plugins: PluginService, source: str, *, agrees: bool, replaces: str = "") -> None:
     async with plugins.fetch(source) as fetched:
         found = plugins.install(fetched, source, replaces=replaces)
-    print(f"Installed {clean(found.name)} in {clean(found.folder)}.")
+    before = f" It was {clean(replaces)} before." if replaces not in ("", found.name) else ""
+    print(f"Installed {clean(found.name)} in {clean(found.folder)}.{before}")
     _ask_trust(plugins, found.name, agrees=agrees)
 
 

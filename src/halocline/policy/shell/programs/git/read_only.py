@@ -4,6 +4,7 @@ A repository's configuration may name programs to run. What the environment can 
 Git is asked (`ShellFacts.git_doubt`), and if there is a doubt, every git command asks.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from halocline.policy.shell.programs.specs import Given, Role, Spec
@@ -42,13 +43,9 @@ def _cat_file(given: Given) -> str:
     return ""
 
 
-def _one_ref(given: Given) -> str:
-    return "" if len(given.operands) == 1 else "it would change the ref"
-
-
-_CHECKS = {
+_CHECKS: dict[str, Callable[[Given], str]] = {
     "cat_file": _cat_file,
-    "one_ref": _one_ref,
+    "one_ref": lambda given: "" if len(given.operands) == 1 else "it would change the ref",
     "only_lists": _only_lists,
     "reads_config": _reads_config,
     "shows_raw": _shows_raw,
