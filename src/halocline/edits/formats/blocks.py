@@ -52,7 +52,7 @@ class MalformedBlocks(EditError):
 
 
 class Kind(Enum):
-    """What a marker does to its block."""
+    """The effect of a marker on its block."""
 
     START = 1
     DIVIDER = 2
