@@ -53,12 +53,12 @@ def by_floor(before: list[str]) -> str:
 
 def by_halocline(before: list[str]) -> str:
     from halocline.edits.formats.blocks import parse_blocks
-    from halocline.edits.plan import apply_edits
+    from halocline.edits.plan import all_or_none
     from halocline.edits.text import TextFile
 
     diff = "\n".join(block(before[at : at + SIZE], at // STEP) for at in range(0, BLOCKS * STEP, STEP))
     # Curly quotes that a block changes along with its line are what the model asked for.
-    return apply_edits(TextFile("\n".join(before)), parse_blocks(diff))[0].text.replace("’", "'").replace(" \n", "\n")
+    return all_or_none(TextFile("\n".join(before)), parse_blocks(diff)).file.text.replace("’", "'").replace(" \n", "\n")
 
 
 def main() -> int:

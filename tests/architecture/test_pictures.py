@@ -10,10 +10,9 @@ ASKS = {
     "mcp/requests/sampling.py": "what a server asks the model about",
     "mcp/results.py": "results, resources and prompts of MCP servers",
     "runtime/prompts/attachments.py": "--image, pasted and dropped pictures, the page, editors over ACP",
-    "tools/access_mcp_resource.py": "scales the resources of MCP servers",
     "tools/browser_action.py": "screenshots of the browser",
-    "tools/mcp_tool.py": "scales the results of MCP tools",
-    "tools/pictures.py": "files: read_file and mentions",
+    "tools/mcp_tool.py": "scales the results and resources of MCP servers",
+    "tools/read_file.py": "files",
 }
 FUNCTIONS = {"keep_picture", "load_picture", "fit_pictures"}
 

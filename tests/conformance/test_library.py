@@ -149,7 +149,7 @@ async def test_ids_that_a_vendor_would_refuse_are_changed_alike_in_call_and_resu
 async def test_an_answer_that_nobody_reads_is_let_go_of() -> None:
     import httpx2
 
-    from halocline.providers.sdk.transport import NetworkTransport
+    from halocline.providers.sdk.http import NetworkTransport
 
     turn = Turn(text="HalfHalf", fault=Fault.STALL)
     async with ModelServer([turn]) as server, httpx2.AsyncClient(transport=NetworkTransport(Network())) as client:

@@ -8,7 +8,7 @@ from tests.samples import choose
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.matching.similarity import folded_trimmed
-from halocline.edits.plan import apply_edits
+from halocline.edits.plan import all_or_none
 from halocline.edits.text import EditError, TextFile
 
 WORD = st.sampled_from(["a", "b = 1", "}", "if x:", "it's", "it’s", "return a", "", "a – b", "a - b"])
@@ -59,7 +59,7 @@ def test_an_edit_goes_to_the_one_place_that_was_meant_or_is_refused(case, ending
     replace = (*search[: line - first], new, *search[line - first + 1 :])
     file = TextFile(joined(lines, endings))
     with suppress(EditError):
-        after, _ = apply_edits(file, [Edit(1, search, replace, grain=grain)])
+        after = all_or_none(file, [Edit(1, search, replace, grain=grain)]).file
         got, was = after.text.splitlines(keepends=True), file.text.splitlines(keepends=True)
         assert got[:line] + got[line + 1 :] == was[:line] + was[line + 1 :]
         assert got[line].strip().endswith("!")
@@ -76,8 +76,8 @@ def test_taking_an_edit_back_restores_the_bytes(lines, endings, data):
     )
     file = TextFile(joined(lines, [endings[0]] * 12))
     with suppress(EditError):
-        after, _ = apply_edits(file, [Edit(1, search, replace, grain=Grain.LINES)])
-        assert apply_edits(after, [Edit(1, replace, search, grain=Grain.LINES)])[0] == file
+        after = all_or_none(file, [Edit(1, search, replace, grain=Grain.LINES)]).file
+        assert all_or_none(after, [Edit(1, replace, search, grain=Grain.LINES)]).file == file
 
 
 @given(FILE, ENDINGS, st.lists(st.tuples(FILE, FILE), min_size=1, max_size=3), st.sampled_from(list(Grain)))
@@ -85,6 +85,6 @@ def test_any_edit_is_applied_or_refused_and_never_breaks(lines, endings, pairs, 
     file = TextFile(joined(lines, endings))
     edits = [Edit(i, tuple(a), tuple(b), grain=grain) for i, (a, b) in enumerate(pairs, 1)]
     with suppress(EditError):
-        _, report = apply_edits(file, edits)
+        report = all_or_none(file, edits).applied
         assert all(str(one) for one in report)
     assert file == TextFile(joined(lines, endings))

@@ -1,5 +1,5 @@
-from halocline.edits.conflicts import find_conflicts
 from halocline.edits.edit import Edit
+from halocline.edits.matching.nearest import find_conflicts
 
 VIEW = "def one():\n    return 1\n\n\ndef two():\n    wait = 2\n    return wait\n"
 

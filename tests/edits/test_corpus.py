@@ -14,7 +14,7 @@ from tests.tables import for_each
 from halocline.edits.edit import Edit, UnplacedEdits
 from halocline.edits.formats import blocks, exact, patch
 from halocline.edits.matching.strategies import How
-from halocline.edits.plan import apply_edits
+from halocline.edits.plan import all_or_none
 from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -40,9 +40,9 @@ def test_a_case_by_hand(case: dict):
     file = TextFile(case["file"])
     if "refuses" in case:
         with pytest.raises(EditError, match=case["refuses"]):
-            apply_edits(file, edits_of(case))
+            all_or_none(file, edits_of(case))
         return
-    after, report = apply_edits(file, edits_of(case))
+    after, report = (found := all_or_none(file, edits_of(case))).file, found.applied
     assert after.text == case["gives"]
     if "how" in case:
         assert [one.how for one in report] == [case["how"]] * len(report)
@@ -171,7 +171,7 @@ def ids(value: object) -> str:
 @for_each("made, drift, form", CASES)
 def test_lines_that_were_written_a_little_differently_are_found_and_nothing_else_changes(made, drift, form):
     search, replace = DRIFTS[drift](made.search), DRIFTS[drift](made.replace)
-    after, _ = apply_edits(TextFile("\n".join(made.text)), FORMS[form](search, replace))
+    after = all_or_none(TextFile("\n".join(made.text)), FORMS[form](search, replace)).file
     got = after.text.split("\n")
     # The changed line is written as the model wrote it, at the file's depth; all others keep their bytes.
     assert got[: made.line] == made.text[: made.line]
@@ -186,14 +186,14 @@ def test_endings_and_marks_survive(made, form, eol, bom):
     endings = ["\r\n" if eol == "\r\n" or i % 3 else "\n" for i in range(len(made.text))]
     before = bom + "".join(map("".join, zip(made.text, endings, strict=True))).encode()
     after = bom + "".join(map("".join, zip(made.expected, endings, strict=True))).encode()
-    assert encode_text(apply_edits(decode_text(before), FORMS[form](made.search, made.replace))[0]) == after
+    assert encode_text(all_or_none(decode_text(before), FORMS[form](made.search, made.replace)).file) == after
 
 
 @for_each("made, drift", [*product(MADE, DRIFTS)])
 def test_lines_that_stand_twice_are_refused(made, drift):
     doubled = TextFile("\n".join([*made.text, *made.search, ""]))
     with pytest.raises(UnplacedEdits, match="appears 2 times"):
-        apply_edits(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
+        all_or_none(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
 
 
 @pytest.mark.parametrize("made", MADE, ids=ids)
@@ -204,7 +204,7 @@ def test_a_changed_line_that_is_not_in_the_file_is_refused_and_shown(made, form)
     search = [*made.search[:at], other, *made.search[at + 1 :]]
     replace = [*made.search[:at], other + CHANGED, *made.search[at + 1 :]]
     with pytest.raises(UnplacedEdits) as failed:
-        apply_edits(TextFile("\n".join(made.text)), FORMS[form](search, replace))
+        all_or_none(TextFile("\n".join(made.text)), FORMS[form](search, replace))
     assert f"Line {made.line + 1}: it is `{made.text[made.line].strip()}`, you wrote `{other}`." in failed.value.text
 
 
@@ -217,7 +217,10 @@ def test_a_line_around_that_was_misremembered_does_not_matter_and_is_kept(made):
     wrong = search[around].replace("e", "E", 1) if "e" in search[around] else search[around] + "x"
     search[around] = wrong
     replace = [*replace[:around], wrong, *replace[around + 1 :]]
-    after, (report,) = apply_edits(TextFile("\n".join(made.text)), as_blocks(search, replace))
+    after, (report,) = (
+        (found := all_or_none(TextFile("\n".join(made.text)), as_blocks(search, replace))).file,
+        found.applied,
+    )
     assert after.text.split("\n") == made.expected
     assert report.how == How.ANCHORED
 
@@ -225,9 +228,9 @@ def test_a_line_around_that_was_misremembered_does_not_matter_and_is_kept(made):
 @pytest.mark.parametrize("made", MADE, ids=ids)
 def test_reversing_an_edit_restores_the_bytes(made):
     before = TextFile("\r\n".join(made.text))
-    after, _ = apply_edits(before, as_blocks(made.search, made.replace))
+    after = all_or_none(before, as_blocks(made.search, made.replace)).file
     assert after != before
-    assert apply_edits(after, as_blocks(made.replace, made.search))[0] == before
+    assert all_or_none(after, as_blocks(made.replace, made.search)).file == before
 
 
 def test_the_corpus_is_large():

@@ -11,7 +11,7 @@ from tests.providers.streams import endpoint, message_of, request, translated
 from halocline.edits.edit import Edit
 from halocline.edits.formats import blocks, patch
 from halocline.edits.formats.shell_patch import shell_patch
-from halocline.edits.plan import apply_edits
+from halocline.edits.plan import all_or_none
 from halocline.edits.text import EditError, TextFile
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
@@ -47,7 +47,7 @@ SPELLINGS = {
 
 def outcome(edits: Callable[[], list[Edit]]) -> str:
     try:
-        return apply_edits(TextFile(FILE), edits())[0].text
+        return all_or_none(TextFile(FILE), edits()).file.text
     except EditError:
         return FILE
 

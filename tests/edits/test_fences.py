@@ -1,8 +1,7 @@
 import pytest
 
-from halocline.edits.formats.blocks import parse_blocks
-from halocline.edits.formats.fences import without_stray_fences
-from halocline.edits.plan import apply_edits
+from halocline.edits.formats.blocks import parse_blocks, without_stray_fences
+from halocline.edits.plan import all_or_none
 from halocline.edits.text import TextFile
 
 CODE = "a\nb\nc\n"
@@ -10,7 +9,7 @@ CODE = "a\nb\nc\n"
 
 def edited(search: str, replace: str, text: str = CODE, path: str = "a.py") -> str:
     blocks = parse_blocks(f"------- SEARCH\n{search}\n=======\n{replace}\n+++++++ REPLACE\n")
-    return apply_edits(TextFile(text), without_stray_fences(blocks, text, path))[0].text
+    return all_or_none(TextFile(text), without_stray_fences(blocks, text, path)).file.text
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ from collections.abc import Collection
 import pytest
 
 from halocline.edits.diff import make_diff
-from halocline.edits.partial import list_hunks, take_hunks
-from halocline.edits.proposals import ProposedText
+from halocline.edits.proposals import ProposedText, list_hunks, take_hunks
 
 OLD = "".join(f"line {number}\n" for number in range(1, 31))
 NEW = OLD.replace("line 3\n", "three\n").replace("line 15\n", "fifteen\nmore\n").replace("line 28\n", "")

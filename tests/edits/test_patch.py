@@ -2,7 +2,7 @@ import pytest
 
 from halocline.edits.edit import Edit, Grain, UnplacedEdits
 from halocline.edits.formats.patch import Action, MalformedPatch, Section, parse_patch
-from halocline.edits.plan import apply_edits
+from halocline.edits.plan import all_or_none
 from halocline.edits.text import TextFile
 
 UPDATE = "*** Update File: a.py\n@@ def f():\n x\n-y\n+z\n"
@@ -107,7 +107,7 @@ BUMP = "         self.n += 1\n-        return True\n+        return False\n"
 
 def patched(text: str, hunks: str) -> str:
     (section,) = parse_patch(f"*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch")
-    return apply_edits(TextFile(text), section.edits)[0].text
+    return all_or_none(TextFile(text), section.edits).file.text
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_a_hunk_never_matches_a_part_of_a_line():
 def test_a_file_that_is_only_moved_may_have_a_hunk_that_changes_nothing():
     (section,) = parse_patch("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n x\n*** End Patch")
     assert (section.path, section.move_to) == ("a", "b")
-    assert apply_edits(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\n"
+    assert all_or_none(TextFile("w\nx\n"), section.edits).file.text == "w\nx\n"
     with pytest.raises(UnplacedEdits):
-        apply_edits(TextFile("w\ny\n"), section.edits)
+        all_or_none(TextFile("w\ny\n"), section.edits)
 
 
 def test_lines_that_come_and_no_line_to_go_by_are_put_at_the_end():
     (section,) = parse_patch("*** Begin Patch\n*** Update File: a\n@@\n+y\n+z\n*** End Patch")
-    assert apply_edits(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\ny\nz\n"
+    assert all_or_none(TextFile("w\nx\n"), section.edits).file.text == "w\nx\ny\nz\n"
 
 
 def test_the_first_line_of_the_first_file_may_be_indented():

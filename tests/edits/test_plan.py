@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from halocline.edits.edit import UnplacedEdits
 from halocline.edits.formats.blocks import parse_blocks
-from halocline.edits.plan import Applied, apply_edits
+from halocline.edits.plan import Applied, all_or_none
 from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
 
@@ -20,7 +20,8 @@ def _lines(text: str) -> list[str]:
 
 
 def applied(file: TextFile, diff: str):
-    return apply_edits(file, parse_blocks(diff))
+    made = all_or_none(file, parse_blocks(diff))
+    return made.file, made.applied
 
 
 def edited(text: str, *blocks: str) -> str:

@@ -5,9 +5,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.edits.preview.edit_stats import Growth
 from halocline.edits.preview.growing_arguments import GrowingArguments
-from halocline.edits.preview.growing_edit import GrowingEdit
+from halocline.edits.preview.growing_edit import Growth, start_edit
 from halocline.edits.text import TextFile
 
 FILE = TextFile("".join(f"line {i}\r\n" for i in range(30)) + "same\nsame\n")
@@ -50,7 +49,7 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
 
 
 def grown(tool: str, given: list[str], file: TextFile | None = FILE) -> Growth:
-    edit = GrowingEdit(tool)
+    edit = start_edit(tool, {})
     for piece in given:
         edit.feed(piece)
         while edit.wanted:

@@ -10,7 +10,7 @@ from halocline.edits.edit import Edit
 from halocline.edits.formats.blocks import parse_blocks
 from halocline.edits.formats.exact import parse_exact
 from halocline.edits.formats.patch import parse_patch
-from halocline.edits.plan import apply_edits
+from halocline.edits.plan import all_or_none
 from halocline.edits.proposals import GrowingProposal, ProposedText, apply_diff, rewrite_arguments
 from halocline.edits.text import TextFile
 
@@ -22,7 +22,7 @@ BLOCK = "------- SEARCH\n{}\n=======\n{}\n+++++++ REPLACE\n"
 
 
 def write(before: str, edits: list[Edit]) -> str:
-    return apply_edits(TextFile(before), edits)[0].view
+    return all_or_none(TextFile(before), edits).file.view
 
 
 @given(before=st.none() | TEXTS, after=st.none() | TEXTS)

@@ -3,7 +3,7 @@
 import pytest
 
 from halocline.providers.scripted.model import Call, Turn
-from halocline.tools.failed_edits import ADVICE
+from halocline.tools.replace_in_file import ADVICE
 
 BLOCK = "------- SEARCH\n{search}\n=======\nnew\n+++++++ REPLACE\n"
 

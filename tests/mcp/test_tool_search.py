@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.mcp.tool_search import rank_tools
+from halocline.mcp.hub import rank_tools
 from halocline.protocol.events.mcp import McpTool
 
 

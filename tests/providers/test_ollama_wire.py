@@ -25,9 +25,8 @@ from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import Fragments
-from halocline.providers.ollama.request import Encoder, Ollama, to_wire
+from halocline.providers.ollama.request import USUAL, Encoder, Ollama, choose_window, to_wire
 from halocline.providers.ollama.stream import FromWire
-from halocline.providers.ollama.window import USUAL, choose_window
 from halocline.providers.thinking import list_levels
 
 NAME = "qwen3:8b"

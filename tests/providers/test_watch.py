@@ -3,7 +3,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from halocline.providers.wrappers.watch import Watch
+from halocline.providers.wrappers.bounded import Watch
 
 
 async def wait_watched(watch: Watch, seconds: float, work) -> str:

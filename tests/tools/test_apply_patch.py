@@ -72,7 +72,7 @@ async def test_a_patch_makes_removes_changes_and_moves_files(call, project: Path
 
 async def test_a_preview_shows_every_file_and_changes_nothing(project: Path, context: ToolContext):
     before = held(project)
-    diffs = await apply_patch.preview(Input(PATCH), context)
+    diffs = await apply_patch.TOOL.preview(Input(PATCH), context)
     assert "-y = 2\n+y = 3\n" in diffs[2].text
     assert "+++ /dev/null" in diffs[1].text
     assert held(project) == before

@@ -132,7 +132,7 @@ async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lin
     (workspace / "a").write_text("one\ntwo\nsame\nsame\nlast line here\n")
     diff = block("one", "1\n1.5") + block("last line where", "x") + block("same", "y") + block("two", "2")
     input = replace_in_file.Input(path="a", diff=diff)
-    output = await replace_in_file.run(input, change_context(context, partial_edits=True))
+    output = await replace_in_file.TOOL.run(input, change_context(context, partial_edits=True))
     assert (workspace / "a").read_text() == "1\n1.5\n2\nsame\nsame\nlast line here\n"
     assert output.content[0].text == (
         "Some blocks do not match. Partly edited a:\n"
@@ -153,13 +153,13 @@ async def test_where_the_settings_want_what_fits_and_nothing_does_nothing_is_wri
     (workspace / "a").write_text("one\n")
     input = replace_in_file.Input(path="a", diff=block("zzz", "1") + block("yyy", "2"))
     with pytest.raises(ToolFailure, match=r"(?s)Block 1 failed.*Block 2 failed.*a is unchanged"):
-        await replace_in_file.run(input, change_context(context, partial_edits=True))
+        await replace_in_file.TOOL.run(input, change_context(context, partial_edits=True))
 
 
 async def test_blocks_that_overlap_are_both_left_out_of_what_fits(workspace: Path, context: ToolContext):
     (workspace / "a").write_text("one\ntwo\nthree\n")
     diff = block("one\ntwo", "1\n2") + block("two", "II") + block("three", "3")
-    output = await replace_in_file.run(
+    output = await replace_in_file.TOOL.run(
         replace_in_file.Input(path="a", diff=diff), change_context(context, partial_edits=True)
     )
     assert (workspace / "a").read_text() == "one\ntwo\n3\n"
@@ -243,7 +243,7 @@ async def test_a_file_changed_meanwhile_is_not_overwritten(workspace: Path, cont
     was = await changes.read_original("a", context)
     (workspace / "a").write_text("somebody's\n")
     with pytest.raises(ToolFailure, match="Read it again"):
-        await changes.write_change(changes.Change(was, was.file.with_view("new\n"), ""), context)
+        await changes.write_changes([changes.Change(was, was.file.with_view("new\n"), "")], context)
     assert (workspace / "a").read_text() == "somebody's\n"
 
 

@@ -93,7 +93,7 @@ async def test_without_a_yes_the_task_goes_on_and_the_model_hears_why(context, a
 async def test_a_rule_becomes_a_file_in_the_folder_of_rules(context, path):
     given = new_rule.Input(path, "Test first.\n\n")
     assert new_rule.summary(given).paths == (".clinerules/tests.md",)
-    output = await new_rule.run(given, context)
+    output = await new_rule.TOOL.run(given, context)
     assert (context.workspace / ".clinerules/tests.md").read_text() == "Test first.\n"
     assert said(output) == "Created the rule .clinerules/tests.md (1 line)."
     assert [event.path for event in output.events] == [".clinerules/tests.md"]
@@ -111,12 +111,12 @@ async def test_a_rule_replaces_nothing(context):
     rules = context.workspace / ".clinerules"
     rules.write_text("all of them")
     with pytest.raises(ToolFailure, match="is a single file in this project"):
-        await new_rule.run(new_rule.Input("x", "y"), context)
+        await new_rule.TOOL.run(new_rule.Input("x", "y"), context)
     rules.unlink()
     rules.mkdir()
     (rules / "x.md").write_text("old")
     with pytest.raises(ToolFailure, match="already exists"):
-        await new_rule.preview(new_rule.Input("x", "y"), context)
+        await new_rule.TOOL.preview(new_rule.Input("x", "y"), context)
     assert (rules / "x.md").read_text() == "old"
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.ports.host import Match
-from halocline.tools.relevance import Found, rank_files, share_matches
+from halocline.tools.search_files import Found, rank_files, share_matches
 
 
 def order(regex: str, *files: tuple[str, str]) -> list[str]:

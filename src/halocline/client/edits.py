@@ -1,7 +1,11 @@
 """Edits that wait or are on their way: what they propose, their parts, conflicts."""
 
-from halocline.edits.partial import ProposedHunk as ProposedHunk, list_hunks as list_hunks, take_hunks as take_hunks
-from halocline.edits.proposals import ProposedText as ProposedText
+from halocline.edits.proposals import (
+    ProposedHunk as ProposedHunk,
+    ProposedText as ProposedText,
+    list_hunks as list_hunks,
+    take_hunks as take_hunks,
+)
 from halocline.runtime.history.edit_conflicts import (
     ConflictingEdits as ConflictingEdits,
     PendingEdit as PendingEdit,

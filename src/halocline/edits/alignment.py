@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from halocline.edits.text import common_length
+from halocline.edits.text import common_ends
 
 Opcode = tuple[str, int, int, int, int]
 _ALIGNED = 3_000
@@ -17,7 +17,7 @@ def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     Equal starts and ends are removed first, so the costly part gets little. Long parts are split at lines that each
     version has exactly once.
     """
-    top, bottom = _common_ends(old, new)
+    top, bottom = common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
     found = [("equal", 0, top, 0, top)]
     for i, j, k, m in _split_parts(old[top:a], new[top:b]):
@@ -28,12 +28,6 @@ def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
 def list_steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     """Return only the steps that change something."""
     return [code for code in list_opcodes(old, new) if code[0] != "equal"]
-
-
-def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return the number of lines that both start with and, in the rest, end with."""
-    top = common_length(old, new)
-    return top, common_length(old[top:][::-1], new[top:][::-1])
 
 
 def _is_short(old: Sequence[str], new: Sequence[str]) -> bool:
@@ -72,7 +66,7 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 def _align_part(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator[Opcode]:
     """Yield the steps of a part, offset by `i` and `k`."""
-    top, bottom = _common_ends(old, new)
+    top, bottom = common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
     yield ("equal", i, i + top, k, k + top)
     if min(a, b) - top > 1 and _is_short(old[top:a], new[top:b]) and not set(old[top:a]).isdisjoint(new[top:b]):

@@ -37,16 +37,6 @@ class Made(Value, frozen=True):
     failures: tuple[str, ...] = ()
 
 
-def apply_edits(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
-    """Return the file with every edit applied, and where each was applied.
-
-    Raises:
-        UnplacedEdits: an edit was not found, found more than once, or overlaps another.
-    """
-    made = all_or_none(file, edits)
-    return made.file, made.applied
-
-
 def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
     """Apply every edit to the file.
 
@@ -54,8 +44,7 @@ def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
     """
     locator = Locator(file.view)
-    placements = settle_places(locator, list(_until_too_many_miss(locator, edits)))
-    return Made(rebuild_file(file, placements), report_applied(locator, placements))
+    return _apply_places(file, locator, list(_until_too_many_miss(locator, edits)), in_part=False)
 
 
 def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
@@ -65,13 +54,17 @@ def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
         UnplacedEdits: there are none.
     """
     locator = Locator(file.view)
-    found = _judge_places([place for edit in edits for place in locator.places(edit)])
+    return _apply_places(file, locator, [place for edit in edits for place in locator.places(edit)], in_part=True)
+
+
+def _apply_places(file: TextFile, locator: Locator, places: Sequence[Place], *, in_part: bool) -> Made:
+    found = _judge_places(places)
     placements = _in_order(found)
     misses = [place for place in found if isinstance(place, Miss)]
-    if misses and not placements:
+    if misses and not (in_part and placements):
         raise UnplacedEdits(_describe_status(locator, found), _ADVICE)
-    after = rebuild_file(file, placements)
-    return Made(after, report_applied(locator, placements), _describe_failures(misses, after) if misses else ())
+    after = _rebuild_file(file, placements)
+    return Made(after, _report_applied(locator, placements), _describe_failures(misses, after) if misses else ())
 
 
 def _describe_failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ...]:
@@ -94,18 +87,6 @@ def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Pl
         places = locator.places(edit)
         missed += any(isinstance(place, Miss) for place in places)
         yield from places
-
-
-def settle_places(locator: Locator, places: Sequence[Place]) -> list[Placement]:
-    """Return the places in the file's order.
-
-    Raises:
-        UnplacedEdits: one is missing, or two overlap.
-    """
-    found = _judge_places(places)
-    if any(isinstance(place, Miss) for place in found):
-        raise UnplacedEdits(_describe_status(locator, found), _ADVICE)
-    return _in_order(found)
 
 
 def _judge_places(places: Sequence[Place]) -> list[Place]:
@@ -173,7 +154,7 @@ def _describe_status(locator: Locator, found: Sequence[Place]) -> str:
     return "\n".join([*said, f"… and {rest} more; {len(failed)} failed in total."] if rest else said)
 
 
-def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
+def _rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     """Return the file with each changed part replaced; everything else keeps its bytes."""
     offsets, pieces, at = Offsets(file.text), [], 0
     for splice in sorted((s for place in placements for s in place.splices), key=lambda s: (s.start, s.end)):
@@ -182,7 +163,7 @@ def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     return replace(file, text="".join([*pieces, file.text[at:]]))
 
 
-def report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
+def _report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
     """Return the lines of the new file that each edit became, by number; the placements are in the file's order."""
     applied: dict[int, Applied] = {}
     shift = 0

@@ -1,23 +1,26 @@
-"""The whole text that an edit proposes: as it is written, as it waits for approval, and as a person changed it.
+"""The text that an edit proposes: as it is written, as it waits for approval, in part, and as a person changed it.
 
 Pure. What cannot be known exactly is None, and never a guess.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from halocline.edits.diff import make_diff
 from halocline.edits.edit import UnplacedEdits
 from halocline.edits.formats import blocks, exact, patch
-from halocline.edits.plan import apply_edits, what_fits
+from halocline.edits.plan import all_or_none, what_fits
 from halocline.edits.preview.growing_arguments import GrowingArguments
 from halocline.edits.swapping import swap_hunks
-from halocline.edits.text import EditError, TextFile, lines_of
+from halocline.edits.text import EditError, TextFile, common_ends, lines_of
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import JsonObject, Value
 
 UNLIMITED = 1 << 60
 """Characters of a diff that is applied and not shown."""
 _NOTHING = "/dev/null"
+_HEAD = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)")
+_CUT = re.compile(r"^(?=@@ -\d)", re.MULTILINE)
 
 
 class ProposedText(Value, frozen=True):
@@ -93,7 +96,11 @@ class GrowingProposal:
     def _replaced(self, before: str) -> str | None:
         """The file with the blocks that are complete and have a place."""
         lines = self._field("diff").split("\n")
-        ends = [at for at, line in enumerate(lines[:-1]) if (found := blocks.marker_in(line, at)) and found.closes]
+        ends = [
+            at
+            for at, line in enumerate(lines[:-1])
+            if (found := blocks.marker_in(line, at)) and found.kind is blocks.Kind.END
+        ]
         if not ends:
             return before
         try:
@@ -121,9 +128,7 @@ def rewrite_arguments(name: str, given: JsonObject, texts: Sequence[ProposedText
 def _find_replacement(before: str, after: str) -> tuple[str, str] | None:
     """Return the changed lines before and after, with as many around them as make their place certain."""
     old, new = before.split("\n"), after.split("\n")
-    most = min(len(old), len(new))
-    same = next((at for at in range(most) if old[at] != new[at]), most)
-    tail = next((at for at in range(most - same) if old[-1 - at] != new[-1 - at]), most - same)
+    same, tail = common_ends(old, new)
     for around in (3, 30, 300, len(old)):
         above, below = max(0, same - around), max(0, tail - around)
         pair = "\n".join(old[above : len(old) - below]), "\n".join(new[above : len(new) - below])
@@ -134,7 +139,7 @@ def _find_replacement(before: str, after: str) -> tuple[str, str] | None:
 
 def _does_replace(before: str, after: str, old: str, new: str) -> bool:
     try:
-        return apply_edits(TextFile(before), exact.parse_exact(old, new))[0].view == after
+        return all_or_none(TextFile(before), exact.parse_exact(old, new)).file.view == after
     except EditError:
         return False
 
@@ -146,7 +151,7 @@ def _rewrite_patch(given: JsonObject, texts: Sequence[ProposedText]) -> JsonObje
         made = {one.path: one for one in patch.parse_patch(whole)}
         for text in texts:
             if text.before is not None and text.after is not None and text.before != text.after:
-                if apply_edits(TextFile(text.before), made[text.path].edits)[0].view != text.after:
+                if all_or_none(TextFile(text.before), made[text.path].edits).file.view != text.after:
                     return None
             elif text.before is None and text.after is not None and not text.after.endswith("\n"):
                 return None
@@ -166,3 +171,53 @@ def _make_section(text: ProposedText) -> list[str]:
     first = next((at for at, line in enumerate(hunks) if line.startswith("@@ ")), len(hunks))
     body = ["@@" if line.startswith("@@ ") else line for line in hunks[first:] if line[:1] != "\\"]
     return [f"*** Update File: {text.path}", *(body[:-1] if body and not body[-1] else body)]
+
+
+class ProposedHunk(Value, frozen=True):
+    """One change of a file: the number of its first changed line, and the changed lines with their signs.
+
+    Lines are counted from 1; a removed one by its place in the old text, an added one by that in the new.
+    """
+
+    path: str
+    line: int
+    lines: tuple[str, ...]
+
+    @property
+    def added(self) -> int:
+        return sum(line.startswith("+") for line in self.lines)
+
+    @property
+    def removed(self) -> int:
+        return len(self.lines) - self.added
+
+
+def list_hunks(diffs: Sequence[Diff]) -> list[ProposedHunk]:
+    """Return the hunks of an edit in order."""
+    return [hunk for diff in diffs for hunk in _hunks_of(diff)]
+
+
+def take_hunks(texts: Sequence[ProposedText], diffs: Sequence[Diff], taken: Collection[int]) -> dict[str, str | None]:
+    """Return the texts of the files that would differ, by path, if only the hunks with these places were made.
+
+    `texts` are the files of the diffs, in the same order. Raises EditError.
+    """
+    wanted: dict[str, str | None] = {}
+    first = 0
+    for text, diff in zip(texts, diffs, strict=True):
+        head, *hunks = _CUT.split(diff.text)
+        kept = [hunk for at, hunk in enumerate(hunks, first) if at in taken]
+        first += len(hunks)
+        if len(kept) < len(hunks):
+            part = swap_hunks(text.before or "", "".join([head, *kept]), back=False)
+            wanted[text.path] = part if kept else text.before
+    return wanted
+
+
+def _hunks_of(diff: Diff) -> Iterator[ProposedHunk]:
+    for part in _CUT.split(diff.text):
+        if head := _HEAD.match(part):
+            lines = [line for line in part.split("\n")[1:] if line[:1] in ("+", "-", " ")]
+            above = next((at for at, line in enumerate(lines) if line[0] != " "), 0)
+            first = int(head["old" if lines[above][0] == "-" else "new"])
+            yield ProposedHunk(diff.path, first + above, tuple(line for line in lines if line[0] != " "))

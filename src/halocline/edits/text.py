@@ -28,13 +28,14 @@ CRLF, LF = "\r\n", "\n"
 _WORD = compile_later("[A-Za-z\x80-\U0010ffff]+")
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 """Encodings whose name promises a mark."""
-_MARKS = (
+MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+"""Byte order marks, longer ones before those that they begin with."""
 
 
 class EditError(ToolFailure):
@@ -116,8 +117,13 @@ def lines_of(view: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def common_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of items (characters, lines) that both start with."""
+def common_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
+    """Return the number of items (characters, lines) that both start with and, in the rest, end with."""
+    first = _common_length(left, right)
+    return first, _common_length(left[first:][::-1], right[first:][::-1])
+
+
+def _common_length(left: Sequence[str], right: Sequence[str]) -> int:
     pairs = zip(left, right, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
@@ -170,9 +176,9 @@ def encode_text(file: TextFile) -> bytes:
     except UnicodeEncodeError as error:
         if "utf" in file.encoding:
             raise NotEncodable("The text has half of a character, a lone surrogate.", "Write the character.") from None
-        name = file.encoding.replace("latin-1", "latin1").replace("_", "-")
+        lacking, name = file.text[error.start], file.encoding.replace("latin-1", "latin1").replace("_", "-")
         raise NotEncodable(
-            f"The file is encoded as {file.encoding}, which lacks {_name_character(file.text[error.start])}.",
+            f"The file is encoded as {file.encoding}, which lacks {lacking!r} (U+{ord(lacking):04X}).",
             "Write it as an escape of the file's language, or convert the whole file to UTF-8 first, for example with "
             f"`iconv -f {name} -t utf-8`, if what reads the file understands that.",
         ) from None
@@ -186,7 +192,7 @@ def take_utf8(file: TextFile) -> TextFile:
 
 def give_mark(file: TextFile, declared: str) -> TextFile:
     """Return a file of wide characters with a byte order mark, if nothing else would tell what it is."""
-    mark = next((mark for mark, name in _MARKS if name == file.encoding), b"")
+    mark = next((mark for mark, name in MARKS if name == file.encoding), b"")
     if file.encoding not in WIDE or file.bom:
         return file
     try:
@@ -196,13 +202,9 @@ def give_mark(file: TextFile, declared: str) -> TextFile:
     return file if is_told else replace(file, bom=mark)
 
 
-def _name_character(char: str) -> str:
-    return f"{char!r} (U+{ord(char):04X})"
-
-
 def _decode_marked(data: bytes) -> TextFile | None:
-    for bom, encoding in _MARKS:
-        if data.startswith(bom) and (text := _decode_strictly(data[len(bom) :], encoding)) is not None:
+    for bom, encoding in MARKS:
+        if data.startswith(bom) and (text := decode_exactly(data[len(bom) :], encoding)) is not None:
             return TextFile(text, encoding, bom)
     return None
 
@@ -219,14 +221,14 @@ def _decode_declared(data: bytes, declared: str) -> TextFile | None:
     if text is None or "\0" in text:
         return None
     says_more = encoding not in WIDE if data.isascii() else False
-    if data and not says_more and b"\0" not in data and _decode_strictly(data, "utf-8") is not None:
+    if data and not says_more and b"\0" not in data and decode_exactly(data, "utf-8") is not None:
         return None  # other bytes fit many encodings, so they say less than that all are UTF-8
-    bom = next((mark for mark, name in _MARKS if wants_mark and not data and name == encoding), b"")
+    bom = next((mark for mark, name in MARKS if wants_mark and not data and name == encoding), b"")
     return TextFile(text, encoding, bom)
 
 
 def _decode_unmarked(data: bytes) -> TextFile | None:
-    text = _decode_strictly(data, "utf-8")
+    text = decode_exactly(data, "utf-8")
     if text is not None and _SHIFT in data and (shifted := decode_exactly(data, "iso2022_jp")) is not None:
         return TextFile(shifted, "iso2022_jp")
     if text is not None and "\0" not in text:
@@ -237,18 +239,6 @@ def _decode_unmarked(data: bytes) -> TextFile | None:
     return TextFile(guess.text, guess.encoding, known=None if guess.sure else _find_words(guess.text))
 
 
-def is_utf8(data: bytes) -> bool:
-    """True if bytes are UTF-8, with NUL or without."""
-    return _decode_strictly(data, "utf-8") is not None
-
-
 def _find_words(text: str) -> frozenset[str]:
     """The words with characters beyond ASCII. A wrong encoding shows others for them, so they can only be copied."""
     return frozenset(word for word in _WORD.findall(text) if not word.isascii())
-
-
-def _decode_strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return None

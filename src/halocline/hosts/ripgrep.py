@@ -31,18 +31,14 @@ from halocline.protocol.patterns import compile_later
 T = TypeVar("T")
 
 _FILES = ("--files", "--null")
-_SMALL = f"--max-filesize={LARGEST_DECODED}"
-"""A file may be one line, which ripgrep holds in memory."""
 _NOT_UTF8 = (
-    "--files-with-matches",
-    "--null",
-    "--text",
-    "--line-regexp",
-    "--invert-match",
-    r"--regexp=[^\x00]*",
-    _SMALL,
+    *("--count", "--include-zero", "--null", "--text", "--line-regexp", "--invert-match", r"--regexp=[^\x00]*"),
+    f"--max-filesize={LARGEST_DECODED}",
 )
-"""Files with bytes that are not UTF-8, and those with NUL."""
+"""Counts for each file the lines with bytes that are not UTF-8, or NUL. A large one may be one line, held in memory."""
+_COUNTED = compile_later(rb"\./(.*?)\0(\d+)\n", re.DOTALL)
+_COUNTS = 1 << 26
+"""Bytes of such counts that are read."""
 _TIME_LIMIT = 30.0
 _DECODING = _COUNTING = 5.0
 _MOST_DECODED, _BYTES_DECODED = 2_000, 100_000_000
@@ -132,35 +128,42 @@ class Ripgrep:
         found = await self._work(self._time_limit, partial(_search_whole, query=query))
         if found.cut and not found.matches:
             raise ToolFailure(f"The search took over {self._time_limit:g} s. Search a smaller folder.")
-        found = _merge_results(found, await self._search_decoded(query))
-        # Counting costs as much as a search, so it is done only where what is left out may be what was wanted.
+        names, left_out = await self._list(Path(query.path), query.glob)
+        found = _merge_results(found, await self._search_decoded(query, names))
+        # What is ignored is counted only where it may be what was wanted: there may be much of it.
         if found.matches and not query.glob:
-            return replace(found, left_out=found.left_out + await self._find_secrets(Path(query.path)))
-        left_out = await self.count_left_out(Path(query.path), query.glob)
+            return replace(found, left_out=found.left_out + LeftOut(left_out.secrets))
+        left_out = await self._count_ignored(Path(query.path), query.glob, names, left_out)
         return replace(found, left_out=found.left_out + replace(left_out, unreadable=0))
 
     async def files(self, path: Path, limit: int, glob: str = "") -> tuple[list[str], bool]:
         return await self._work(self._time_limit, partial(_list_nearest, path=path, limit=limit, glob=glob))
 
     async def count_left_out(self, path: Path, glob: str = "") -> LeftOut:
+        return await self._count_ignored(path, glob, *await self._list(path, glob))
+
+    async def _list(self, path: Path, glob: str) -> tuple[list[str], LeftOut]:
+        """Return the names below a folder, and what they say is left out. A file has none."""
         if not await asyncio.to_thread(path.is_dir):
-            return LeftOut()
-        found = await self._work(_COUNTING, partial(_count_left_out, path=path, glob=glob))
-        # The walk was ripgrep's own, and a folder may have led elsewhere: name only what is there.
-        present = partial(LocalFiles(scope=self._scope).present, path)
-        return replace(found, secrets=tuple(await present(found.secrets)), places=tuple(await present(found.places)))
+            return [], LeftOut()
+        names, found = await self._work(_COUNTING, partial(_list_judged, path=path, glob=glob))
+        return names, replace(found, secrets=await self._keep_present(path, found.secrets))
 
-    async def _find_secrets(self, path: Path) -> LeftOut:
-        if self._scope is None or not await asyncio.to_thread(path.is_dir):
-            return LeftOut()
-        list_names = partial(Running.run, path=str(path), options=_FILES, collect=_read_judged_names)
-        _, secrets, _ = await self._work(_COUNTING, list_names)
-        return LeftOut(tuple(await LocalFiles(scope=self._scope).present(path, secrets)))
+    async def _count_ignored(self, path: Path, glob: str, names: list[str], left_out: LeftOut) -> LeftOut:
+        if not await asyncio.to_thread(path.is_dir):
+            return left_out
+        count = partial(_count_ignored, path=path, glob=glob, names=names, left_out=left_out)
+        found = await self._work(_COUNTING, count)
+        return replace(found, places=await self._keep_present(path, found.places))
 
-    async def _search_decoded(self, query: SearchQuery) -> SearchResult:
-        """Search the files in other encodings. What was found before stands if that fails."""
+    async def _keep_present(self, path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Name only what is there: the walk was ripgrep's own, and a folder may have led elsewhere."""
+        return tuple(await LocalFiles(scope=self._scope).present(path, names)) if names else ()
+
+    async def _search_decoded(self, query: SearchQuery, names: list[str]) -> SearchResult:
+        """Search those of the files that are in other encodings. What was found before stands if that fails."""
         try:
-            return await self._work(_DECODING, partial(_search_decoded, query=query))
+            return await self._work(_DECODING, partial(_search_decoded, query=query, names=names))
         except (OSError, ToolFailure):
             return SearchResult((), left_out=LeftOut(more=True))
 
@@ -199,12 +202,12 @@ def _search_once(running: Running, query: SearchQuery, *more: str, over_lines: b
     return running.run(query.path, options, build, query.glob)
 
 
-def _search_decoded(running: Running, query: SearchQuery) -> SearchResult:
+def _search_decoded(running: Running, query: SearchQuery, names: list[str]) -> SearchResult:
     """Search the files in other encodings as UTF-8, and count those that are not text."""
     from tempfile import TemporaryDirectory  # no start loads it, and few projects have such files
 
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        places, left_out = _decode_below(running, query, folder)
+        places, left_out = _decode_below(running, query, folder, names)
         decoded = SearchResult(())
         if places:
             running.scope = None
@@ -214,16 +217,19 @@ def _search_decoded(running: Running, query: SearchQuery) -> SearchResult:
     return SearchResult(matches, decoded.cut, replace(left_out, more=left_out.more or running.is_stopped))
 
 
-def _decode_below(running: Running, query: SearchQuery, copies: str) -> "tuple[dict[str, str], LeftOut]":
+def _decode_below(
+    running: Running, query: SearchQuery, copies: str, names: list[str]
+) -> "tuple[dict[str, str], LeftOut]":
     if not os.path.isdir(query.path):
         with search_source(query.path, running.scope) as source:
             places, left_out = _decode_files([""], source, copies, running)
             return places, replace(left_out, undecodable=0)  # it was searched byte by byte
-    small = set(running.run(query.path, (*_FILES, _SMALL), _read_names, query.glob))
-    large = [one for one in running.run(query.path, _FILES, _read_names, query.glob) if one not in small]
 
     def decode(stream: IO[bytes], source: Source) -> tuple[dict[str, str], LeftOut]:
-        return _decode_files(source.shown([*_read_names(stream, source), *large]), source, copies, running)
+        counts = {os.fsdecode(name): count for name, count in _COUNTED.findall(stream.read(_COUNTS))}
+        odd = [name for name, count in counts.items() if count != b"0"]
+        large = [name for name in names if name not in counts]
+        return _decode_files(source.shown([*odd, *large]), source, copies, running)
 
     return running.run(query.path, _NOT_UTF8, decode, query.glob)
 
@@ -234,24 +240,22 @@ def _list_nearest(running: Running, path: Path, limit: int, glob: str) -> tuple[
     return names[:limit], running.is_stopped or len(names) > limit or len(names) >= _MOST_FILES
 
 
-def _count_left_out(running: Running, path: Path, glob: str) -> LeftOut:
-    place = str(path)
-    names, secrets, links = running.run(place, _FILES, _read_judged_names, glob)
-    unreadable = len(running.unreadable)
-    shown = running.run(place, _FILES, _read_shown_names) if glob else names
-    every = running.run(place, _FILES, _read_shown_names, glob, all=True)
+def _list_judged(running: Running, path: Path, glob: str) -> tuple[list[str], LeftOut]:
+    names, found = running.run(str(path), _FILES, _read_judged_names, glob)
+    more = running.is_stopped or len(names) >= _MOST_FILES
+    return names, replace(found, unreadable=len(running.unreadable), more=more)
+
+
+def _count_ignored(running: Running, path: Path, glob: str, names: list[str], left_out: LeftOut) -> LeftOut:
+    """Add what is there beside the names of files, but ignored, and how many files there are if none fits the glob."""
+    every = running.run(str(path), _FILES, _read_shown_names, glob, all=True)
     known = set(names)
-    more = running.is_stopped or len(names) >= _MOST_FILES or len(every) >= _MOST_FILES
+    more = left_out.more or running.is_stopped or len(every) >= _MOST_FILES
     ignored = [] if more else [name for name in every if name not in known]
-    return LeftOut(
-        secrets,
-        len(ignored),
-        find_places(ignored, shown),
-        unreadable=unreadable,
-        links=links,
-        unfitting=0 if names else len(shown),
-        more=more,
-    )
+    shown = running.run(str(path), _FILES, _read_shown_names) if glob and (ignored or not names) else names
+    places, unfitting = find_places(ignored, shown), 0 if names else len(shown)
+    more = more or running.is_stopped
+    return replace(left_out, ignored=len(ignored), places=places, unfitting=unfitting, more=more)
 
 
 def _build_result(
@@ -368,10 +372,11 @@ def _decode_files(
     return places, LeftOut(undecodable=undecodable, large=too_large)
 
 
-def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], tuple[str, ...], int]:
-    """Return the names, those of them that may hold secrets, and the number of links that lead elsewhere."""
+def _read_judged_names(stream: IO[bytes], source: Source) -> tuple[list[str], LeftOut]:
+    """Return the names, and those of them that may hold secrets, with the number of links that lead elsewhere."""
     names = _read_shown_names(stream, source)
-    return names, tuple(sorted(filter(source.is_secret, names))), sum(1 for _ in source.links(names, outside=True))
+    links = sum(1 for _ in source.links(names, outside=True))
+    return names, LeftOut(tuple(sorted(filter(source.is_secret, names))), links=links)
 
 
 def _read_linked_names(stream: IO[bytes], source: Source, running: Running) -> list[str]:

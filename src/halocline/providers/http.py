@@ -2,23 +2,25 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, closing
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from halocline import providers
 from halocline.net.http import Headers, HttpClient, Response
-from halocline.ports.model import ModelEvent
+from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried, UsageReported
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.refused_fields import Attempt
-from halocline.providers.split_characters import SplitCharacters
-from halocline.providers.sse import EventParser, LineParser
+from halocline.providers.json_cache import Fragments
+from halocline.providers.refused_fields import Attempt, RefusedFields
+from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
 T = TypeVar("T")
+F = TypeVar("F")
+BuildHeaders = Callable[[Endpoint], Awaitable[Headers]]
 _ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
 _OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
 """Fields of payloads that are of some format, and of no error."""
@@ -54,11 +56,40 @@ class Translator(Protocol):
         """Return the usage so far, if the server reported any."""
 
 
+class ServedModel(Generic[F]):
+    """A model behind a server: its connections, the encodings of what was sent, and what the server refused."""
+
+    def __init__(self, endpoint: Endpoint, fragments: Fragments[F], client: HttpClient | None, url: str = "") -> None:
+        self.name = endpoint.name
+        self._endpoint = endpoint
+        self._fragments = fragments
+        self._client = client or HttpClient(url or endpoint.url, endpoint.network)
+        self._refused = RefusedFields()
+
+    def _exchange(
+        self,
+        request: Request,
+        path: str,
+        build_headers: BuildHeaders,
+        body: Sequence[bytes],
+        translator: Translator,
+        **forms: bool,
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """Send a request; `forms` are `lines` and `whole` of `stream_exchange`."""
+        fields = self._refused.begin(request, self._endpoint)
+        return stream_exchange(
+            self._client, self._endpoint, path, build_headers, body, translator, fields=fields, **forms
+        )
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
 async def stream_exchange(
     client: HttpClient,
     endpoint: Endpoint,
     path: str,
-    build_headers: Callable[[Endpoint], Awaitable[Headers]],
+    build_headers: BuildHeaders,
     body: Sequence[bytes],
     translator: Translator,
     *,
@@ -100,7 +131,7 @@ async def _send_request(
     client: HttpClient,
     endpoint: Endpoint,
     path: str,
-    build_headers: Callable[[Endpoint], Awaitable[Headers]],
+    build_headers: BuildHeaders,
     body: Sequence[bytes],
     fields: Attempt | None,
 ) -> Response:

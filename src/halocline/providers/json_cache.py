@@ -9,7 +9,7 @@ import msgspec
 from halocline.ports.blobs import Blobs
 from halocline.protocol.messages import AssistantMessage, Image, Message, ToolResult, UserPart
 from halocline.protocol.state.persistent import count_common
-from halocline.protocol.values import JsonObject
+from halocline.protocol.values import JsonObject, Value
 from halocline.providers.reply import answered_calls
 
 F = TypeVar("F")
@@ -19,6 +19,16 @@ _RUN = 64
 """Fewest messages of a run."""
 
 encode_json = msgspec.json.Encoder().encode
+
+
+class Fragment(Value, frozen=True):
+    """One encoded message, or a tool result's text. `pictures` are a result's images, as parts joined by commas."""
+
+    message: bytes
+    pictures: bytes = b""
+
+    def __bool__(self) -> bool:
+        return bool(self.message)
 
 
 class Fragments(Generic[F]):

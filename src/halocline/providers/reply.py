@@ -100,6 +100,11 @@ def read_word(sent: object) -> str:
     return str(sent) if isinstance(sent, str | int) and not isinstance(sent, bool) else ""
 
 
+def read_json_text(sent: object) -> str:
+    """Read a call's arguments as JSON text; a few servers send the object itself."""
+    return msgspec.json.encode(sent).decode() if isinstance(sent, dict) else sent if isinstance(sent, str) else ""
+
+
 class CallIds:
     """Gives every call of a task its own id, whatever the server sends. `calls` are those in the request, if known."""
 

@@ -5,13 +5,45 @@ formats we speak repeat the event's type inside its data. The blank line behind 
 object is an event of its own.
 """
 
+import re
 from collections.abc import Iterable
 
 import msgspec
 
 from halocline.protocol import json_input
+from halocline.protocol.patterns import compile_later
 
 _BOM = b"\xef\xbb\xbf"
+
+
+_HALVES = compile_later(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(u[dD][89abAB][0-9a-fA-F]{2})|(u[dD][c-fC-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class SplitCharacters:
+    """Joins the halves in the payloads of one stream."""
+
+    def __init__(self) -> None:
+        self._first = b""
+
+    def join(self, payload: bytes) -> bytes:
+        """Return the payload without halves. Most have none and come back as they are."""
+        if b"\\ud" not in payload and b"\\uD" not in payload:
+            return payload
+        return _HALVES.sub(self._replace_half, payload)
+
+    def _replace_half(self, found: re.Match[bytes]) -> bytes:
+        first, second = found.groups()
+        if first:
+            self._first = b"\\" + first
+            return b""
+        if second:
+            whole, self._first = self._first + b"\\" + second if self._first else b"\\ufffd", b""
+            return whole
+        return found.group()
 
 
 class EventParser:

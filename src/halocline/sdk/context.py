@@ -94,7 +94,7 @@ class ToolContext:
             raise ToolFailure(WRITES_NOTHING.format(path=path, name=self._tool.name, effect=self._tool.effect))
         with naming_what_is_open(path):
             was = await changes.read_original(str(path), self._call)
-            done = await changes.commit_all([changes.Change(was, was.file.with_view(text), "")], self._call)
+            done = await changes.write_changes([changes.Change(was, was.file.with_view(text), "")], self._call)
         self._call.note_writes(done.events)
         self.events += done.events
         self.diffs += done.diffs

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         custom_tool as custom_tool,
         mcp_tool as mcp_tool,
         pages as pages,
-        pictures as pictures,
         use_subagents as use_subagents,
     )
 else:

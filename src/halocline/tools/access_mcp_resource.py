@@ -5,11 +5,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.pictures import fit_pictures
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
-from halocline.tools.mcp_tool import NOT_HERE, with_readable_images
+from halocline.tools.mcp_tool import NOT_HERE, show_content
 from halocline.tools.schema import define_tool
 
 
@@ -33,9 +32,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure(NOT_HERE)
     if input.uri and not input.server_name:
         raise ToolFailure("server_name is missing. Set it to the server that has this resource.")
-    content = await ctx.host.mcp.read(input.server_name, input.uri)
-    content = with_readable_images(content, takes_images=ctx.task.takes_images())
-    return ToolOutput(await fit_pictures(content, ctx.host.documents, ctx.host.blobs))
+    return await show_content(await ctx.host.mcp.read(input.server_name, input.uri), ctx)
 
 
 DESCRIPTION = "Read a resource of an MCP server, or list resources."

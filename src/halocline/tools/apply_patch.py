@@ -11,25 +11,22 @@ from msgspec.structs import replace
 from halocline import edits
 from halocline.edits.text import EditError, NotEncodable, count_lines
 from halocline.ports.host import LARGEST_EDIT
-from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
+from halocline.ports.tool import Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, Location, ToolKind
+from halocline.protocol.kinds import Location, ToolKind
 from halocline.protocol.values import JsonObject
 from halocline.tools.changes import (
     LARGEST_WHOLE,
     Change,
     Original,
-    commit_all,
+    define_edit,
     make_edits,
     read_original,
     require_as_known,
     require_encodable,
     restore_secrets,
-    show_changes,
-    write_change,
 )
 from halocline.tools.places import find_existing
-from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
     from halocline.edits.formats.patch import Section
@@ -88,7 +85,7 @@ def _path_below(path: str, input: Input) -> str:
 def _section_title(section: "Section") -> str:
     if section.move_to:
         return f"Move {section.path} to {section.move_to}"
-    return f"{ {'add': 'Add', 'update': 'Edit', 'delete': 'Delete'}[section.action] } {section.path}"
+    return f"{_VERBS[section.action]} {section.path}"
 
 
 def _gravest_kind(sections: Sequence["Section"]) -> ToolKind:
@@ -96,15 +93,6 @@ def _gravest_kind(sections: Sequence["Section"]) -> ToolKind:
     if any(section.action == "delete" for section in sections):
         return ToolKind.DELETE
     return ToolKind.MOVE if any(section.move_to for section in sections) else ToolKind.EDIT
-
-
-async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await show_changes(await _plan_changes(input, ctx), ctx)
-
-
-async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    changes = await _plan_changes(input, ctx)
-    return await (write_change(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
 
 
 def keep(input: Input, places: Collection[int]) -> JsonObject:
@@ -183,13 +171,4 @@ async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> C
     return Change(target, made.file, report, was, parts)
 
 
-TOOL: Tool[Input] = Tool(
-    spec=ToolSpec("apply_patch", _FORMAT, schema_of(Input, unsaid=("folder",))),
-    kind=ToolKind.EDIT,
-    input=Input,
-    summary=summary,
-    run=run,
-    edits=True,
-    preview=preview,
-    keep=keep,
-)
+TOOL = define_edit("apply_patch", _FORMAT, Input, summary, _plan_changes, unsaid=("folder",), keep=keep)

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
 
@@ -20,14 +20,10 @@ class Input(msgspec.Struct):
     options: Annotated[list[str], Meta(description="Up to 5 suggested answers.")] = []
 
 
-def summary(input: Input) -> Summary:
-    return Summary(title=input.question, kind=ToolKind.OTHER)
-
-
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     answer = await ctx.ask(input.question, input.options, ctx.call.id)
     return ToolOutput.of(NOBODY if answer is None else answer)
 
 
 DESCRIPTION = "Ask the user something that only they can decide. Find out everything else with other tools."
-TOOL = define_tool("ask_followup_question", DESCRIPTION, ToolKind.OTHER, Input, summary, run)
+TOOL = define_tool("ask_followup_question", DESCRIPTION, ToolKind.OTHER, Input, "{0.question}", run)

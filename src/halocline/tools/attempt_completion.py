@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import define_tool
@@ -16,10 +16,6 @@ class Input(msgspec.Struct):
 
     result: Annotated[str, Meta(description="What was done and how it was verified; Markdown.")]
     command: str = ""
-
-
-def summary(input: Input) -> Summary:
-    return Summary(title="Finish", kind=ToolKind.OTHER)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -33,4 +29,4 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 DESCRIPTION = (
     "Report that the task is finished. Call it alone, after you verified your changes; never end with a question."
 )
-TOOL = define_tool("attempt_completion", DESCRIPTION, ToolKind.OTHER, Input, summary, run, unsaid=("command",))
+TOOL = define_tool("attempt_completion", DESCRIPTION, ToolKind.OTHER, Input, "Finish", run, unsaid=("command",))

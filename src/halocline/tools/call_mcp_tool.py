@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import Summary, ToolContext, ToolOutput
-from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.values import JsonObject
+from halocline.tools.mcp_arguments import fit_value
 from halocline.tools.schema import define_tool
 
 
@@ -38,12 +38,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 def _parse_arguments(input: Input) -> JsonObject | None:
     """Return the arguments as an object; None if they are not one."""
-    given = input.arguments
-    if isinstance(given, str):
-        try:
-            given = json_input.decode(given or "{}")
-        except msgspec.DecodeError:
-            return None
+    given = fit_value(input.arguments or "{}", {"type": "object"})
     return given if isinstance(given, dict) else None
 
 

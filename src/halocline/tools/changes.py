@@ -1,8 +1,8 @@
 """File changes: read, planned as text, shown as a diff, written only over what was read, all or none."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from halocline import edits
 from halocline.edits.diff import make_diff
@@ -10,7 +10,7 @@ from halocline.edits.text import BinaryContent, NotEncodable, TextFile, decode_t
 from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import InputT, Summary, Tool, ToolContext, ToolOutput
 from halocline.protocol import secrets
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
@@ -18,6 +18,7 @@ from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import FILE, FOLDER, PASTED, Note, Text, UserMessage
 from halocline.protocol.values import Value
 from halocline.tools.places import absolute_path, explaining_errors, require_workspace, shown_path
+from halocline.tools.schema import define_tool
 
 if TYPE_CHECKING:
     from halocline.edits.edit import Edit
@@ -45,7 +46,8 @@ class Original(Value, frozen=True):
 class Change(Value, frozen=True):
     """A planned edit. `report` is what the model reads once it is written; `file` is None for a deletion.
 
-    `moved_from` is the file that moves here, `parts` what an edit saw of a large file before and after.
+    `moved_from` is the file that moves here, `parts` what an edit saw of a large file before and after. A change that
+    is not `is_tracked` is not in the log.
     """
 
     original: Original
@@ -53,6 +55,7 @@ class Change(Value, frozen=True):
     report: str
     moved_from: Original | None = None
     parts: tuple[TextFile, TextFile] | None = None
+    is_tracked: bool = True
 
     @property
     def diff(self) -> Diff:
@@ -81,8 +84,27 @@ class Change(Value, frozen=True):
             FileChanged(
                 path=names[w.path], before=_keep_blob(w.expected, ctx), after=_keep_blob(w.data, ctx), cause=ctx.call.id
             )
-            for w in self.writes
+            for w in (self.writes if self.is_tracked else ())
         )
+
+
+def define_edit(
+    name: str,
+    description: str,
+    input: type[InputT],
+    summary: Callable[[InputT], Summary],
+    plan: Callable[[InputT, ToolContext], Awaitable[Sequence[Change]]],
+    **more: Any,
+) -> Tool[InputT]:
+    """Define a tool that makes the changes of its `plan`, and shows them before; `more` are those of `define_tool`."""
+
+    async def preview(input: InputT, ctx: ToolContext) -> tuple[Diff, ...]:
+        return await _show_changes(await plan(input, ctx), ctx)
+
+    async def run(input: InputT, ctx: ToolContext) -> ToolOutput:
+        return await write_changes(await plan(input, ctx), ctx)
+
+    return define_tool(name, description, ToolKind.EDIT, input, summary, run, edits=True, preview=preview, **more)
 
 
 def summarize_edit(verb: str, path: str) -> Summary:
@@ -193,7 +215,7 @@ def _decode_text(name: str, data: bytes, declared: str) -> TextFile:
         ) from None
 
 
-async def show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
+async def _show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
     """Return the diffs for approval. Raises ToolFailure if writing them would be refused."""
     if ctx.task.syntax_errors is SyntaxRule.REFUSE:
         for change in changes:
@@ -227,16 +249,26 @@ def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
     return None if data is None else ctx.host.blobs.put(data)
 
 
-async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
-    """Write several changes, all or none, and report what happened.
+async def write_changes(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
+    """Write the changes, all or none, and report what happened.
 
     Raises:
-        ToolFailure: a file changed since it was read, or cannot be written; none is changed then.
+        ToolFailure: a file changed since it was read, or cannot be written, or an edit introduces syntax errors and the
+            settings refuse that; none is changed then.
     """
-    warnings = [await _describe_syntax(change, ctx) for change in changes]
+    writes = [write for change in changes for write in change.writes]
+    if len(writes) == 1 and writes[0].data == writes[0].expected:
+        return ToolOutput.of(f"{changes[0].original.name} already has exactly this content; nothing was written.")
+    report = "\n".join([change.report + await _describe_syntax(change, ctx) for change in changes])
     events = tuple(event for change in changes for event in change.events(ctx))
+    # Made before the write, which may have to wait for the disk.
+    output = ToolOutput((Text(report),), tuple(change.diff for change in changes), events)
     try:
-        await ctx.host.files.write_all([write for change in changes for write in change.writes])
+        match writes:
+            case [FileWrite(path=path, data=bytes(data), expected=expected)]:
+                await ctx.host.files.write(path, data, expected)
+            case _:
+                await ctx.host.files.write_all(writes)
     except FileChangedOutside as error:
         name = shown_path(Path(str(error)), ctx)
         raise ToolFailure(
@@ -245,30 +277,4 @@ async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
     except OSError as error:
         name = shown_path(Path(str(error.filename)), ctx) if error.filename else "A file"
         raise ToolFailure(f"{name} cannot be written: {error.strerror}. No file was changed.") from error
-    report = "\n".join(f"{change.report}{warning}" for change, warning in zip(changes, warnings, strict=True))
-    return ToolOutput(content=(Text(report),), diffs=tuple(change.diff for change in changes), events=events)
-
-
-async def write_change(change: Change, ctx: ToolContext) -> ToolOutput:
-    """Write the change and report what happened.
-
-    Raises:
-        ToolFailure: the file changed since it was read, cannot be written, or the edit introduces syntax errors and
-            the settings refuse that; the file is unchanged then.
-    """
-    was, data = change.original, change.data
-    if data is None or change.moved_from:
-        return await commit_all([change], ctx)
-    if data == was.data:
-        return ToolOutput.of(f"{was.name} already has exactly this content; nothing was written.")
-    text = Text(change.report + await _describe_syntax(change, ctx))
-    # Made before the write, which may have to wait for the disk.
-    output = ToolOutput(content=(text,), diffs=(change.diff,), events=change.events(ctx))
-    with explaining_errors(was.path, ctx):
-        try:
-            await ctx.host.files.write(was.path, data, was.data)
-        except FileChangedOutside:
-            raise ToolFailure(
-                f"{was.name} was changed by another program just now. Read it again, then edit."
-            ) from None
     return output

@@ -17,6 +17,7 @@ from halocline.protocol.kinds import Location, ToolKind
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.tools.mcp_arguments import fit_value
+from halocline.tools.mcp_tool import describe_call
 
 KINDS = {
     "": ToolKind.EXECUTE,
@@ -24,7 +25,6 @@ KINDS = {
     "edits": ToolKind.EDIT,
     "network": ToolKind.FETCH,
 }
-LONGEST_TITLE = 160
 ANYWHERE = "."
 """What a tool may read that names no files: the workspace."""
 NOT_HERE = "The program that brought the tool {name} does not run this task now. Nothing was run; continue without it."
@@ -65,17 +65,16 @@ def summary(tool: CustomTool, input: JsonObject) -> Summary:
     given = fit_value(input, tool.schema)
     _require_fitting(tool, given)
     named = list_named(tool, given)
-    shown = msgspec.json.encode(given).decode() if given else ""
-    title = f"{tool.name} {shown}".rstrip()
+    title, detail = describe_call(tool.name, given)
     return Summary(
-        title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
+        title=title,
         kind=KINDS[tool.effect],
         paths=named or ((ANYWHERE,) if tool.effect in ("", "reads") else ()),
         locations=tuple(map(Location, named)),
         url=next((text for name in tool.urls for text in _list_texts(given.get(name))), ""),
         custom=f"{tool.name} as it is defined now ({name_definition(tool)})",
         anywhere=tool.effect == "" or (tool.effect == "edits" and not named),
-        detail=f"{tool.name}\n{msgspec.json.format(shown, indent=2) if shown else '(no arguments)'}",
+        detail=detail,
     )
 
 

@@ -4,7 +4,7 @@ import os.path
 import re
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -25,7 +25,6 @@ from halocline.tools.time_limits import read_seconds
 TIME_LIMIT, LONGEST, LONGEST_JOB = 600.0, 3600.0, 86_400.0
 """Seconds for a command: the usual limit, and the longest that a call can set, also for one that becomes a job."""
 _SILENT = 5.0
-_UNSAID = ("folder",)
 _STOPPED = (
     r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
     r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
@@ -175,33 +174,19 @@ DESCRIPTION = (
     "the workspace; cd and export persist between calls. Without tty there is no input: use flags that avoid "
     f"prompts. Stopped after {TIME_LIMIT:g} s unless you set timeout, background or tty."
 )
-TOOL = define_tool(
-    "execute_command",
-    DESCRIPTION,
-    ToolKind.EXECUTE,
-    Input,
-    summary,
-    run,
-    unsaid=_UNSAID,
-    edits=True,
-    instead=read_otherwise,
-)
 
+
+def _define(input: type[Input], description: str) -> Tool[Any]:
+    more: Any = {"unsaid": ("folder",), "edits": True, "instead": read_otherwise}
+    return define_tool("execute_command", description, ToolKind.EXECUTE, input, summary, run, **more)
+
+
+TOOL = _define(Input, DESCRIPTION)
 _IN_SANDBOX = (
-    f"{TOOL.spec.description} It runs in a sandbox: it can write only to the workspace and /tmp, and processes it "
-    "leaves running without background end with it."
+    f"{DESCRIPTION} It runs in a sandbox: it can write only to the workspace and /tmp, and processes it leaves running "
+    "without background end with it."
 )
-SANDBOXED = define_tool(
-    TOOL.spec.name,
-    _IN_SANDBOX,
-    TOOL.kind,
-    SandboxedInput,
-    summary,
-    run,
-    unsaid=_UNSAID,
-    edits=True,
-    instead=read_otherwise,
-)
+SANDBOXED = _define(SandboxedInput, _IN_SANDBOX)
 """The tool when commands run in a sandbox: a call can ask to run outside it."""
-SANDBOXED_IN_AUTO: Tool[SandboxedInput] = replace(SANDBOXED)
+SANDBOXED_IN_AUTO = replace(SANDBOXED)
 """The tool when only approval mode auto uses the sandbox: other modes offer the plain one."""

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.kinds import ToolKind
@@ -18,10 +18,6 @@ MORE = " {count:,} more match; name what the tool should do more exactly to find
 
 class Input(msgspec.Struct):
     query: Annotated[str, Meta(description="Keywords for what the tool should do, or its name.")]
-
-
-def summary(input: Input) -> Summary:
-    return Summary(title=f"Find tools: {input.query}", kind=ToolKind.OTHER)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -42,4 +38,4 @@ def _describe_tool(tool: McpTool) -> str:
 
 
 DESCRIPTION = "Search for more tools, from MCP servers, by purpose. Returns their names and arguments."
-TOOL = define_tool("find_tools", DESCRIPTION, ToolKind.OTHER, Input, summary, run)
+TOOL = define_tool("find_tools", DESCRIPTION, ToolKind.OTHER, Input, "Find tools: {0.query}", run)

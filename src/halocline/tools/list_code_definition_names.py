@@ -48,7 +48,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
-    found = await _read_definitions(path, ctx)
+    with explaining_errors(path, ctx):
+        found = await _read_definitions(path, ctx)
     if found is None:
         raise ToolFailure(
             f"{shown_path(path, ctx)} cannot be parsed: unknown language, or larger than 1 MB. Use search_files."
@@ -106,14 +107,13 @@ def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
 
 
 async def _read_definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
-    with explaining_errors(path, ctx):
-        return await ctx.host.code.definitions(path.name, await read_source(ctx.host.files, path, _LARGEST + 1))
+    return await ctx.host.code.definitions(path.name, await read_source(ctx.host.files, path, _LARGEST + 1))
 
 
 async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition, ...]:
     """Return the definitions of a file found by a search; none if it is gone or cannot be read."""
     try:
-        return await ctx.host.code.definitions(path.name, await read_source(ctx.host.files, path, _LARGEST + 1)) or ()
+        return await _read_definitions(path, ctx) or ()
     except OSError:
         return ()
 

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import msgspec
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
 
@@ -13,13 +13,9 @@ class Input(msgspec.Struct):
     pass
 
 
-def summary(input: Input) -> Summary:
-    return Summary(title="Read how to build an MCP server", kind=ToolKind.OTHER)
-
-
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return ToolOutput.of(files("halocline.context").joinpath("prompts", "mcp_server.md").read_text(encoding="utf-8"))
 
 
 DESCRIPTION = "Read how to build an MCP server and configure it here. Do this before you start one."
-TOOL = define_tool("load_mcp_documentation", DESCRIPTION, ToolKind.OTHER, Input, summary, run)
+TOOL = define_tool("load_mcp_documentation", DESCRIPTION, ToolKind.OTHER, Input, "Read how to build an MCP server", run)

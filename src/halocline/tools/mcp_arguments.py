@@ -14,11 +14,13 @@ from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.values import JsonObject
 
 _INTEGER, _NUMBER = re.compile(r"-?\d{1,15}"), re.compile(r"-?\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?")
+_TYPES = dict[str, Any](null=type(None), boolean=bool, string=str, array=list, integer=int, number=(int, float))
+"""The values of a schema's types; all others are objects. In Python alone, a boolean is a number."""
 
 
 def fit_arguments(arguments: JsonObject, tool: McpTool) -> JsonObject:
     """Return the arguments as they are sent; the same object if there is nothing to do."""
-    fitted = fit_value(arguments, tool.schema)
+    fitted = _fit_fields(arguments, tool.schema)
     named = _rename_back(fitted, tool.renamed) if tool.renamed else fitted
     return arguments if named == arguments and repr(named) == repr(arguments) else named
 
@@ -65,20 +67,7 @@ def _takes_null(schema: Any) -> bool:
 
 
 def _is_of_kind(value: Any, kind: str) -> bool:
-    match kind:
-        case "null":
-            return value is None
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "string":
-            return isinstance(value, str)
-        case "array":
-            return isinstance(value, list)
-    return isinstance(value, dict)
+    return isinstance(value, _TYPES.get(str(kind), dict)) and isinstance(value, bool) <= (kind == "boolean")
 
 
 def _convert_value(value: Any, kind: str) -> Any:

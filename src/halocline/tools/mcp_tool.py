@@ -57,20 +57,26 @@ def build_tool(tool: McpTool) -> AnyTool:
 
 
 def summary(tool: McpTool, input: JsonObject) -> Summary:
-    sent = fit_arguments(input, tool)
-    given = msgspec.json.encode(sent).decode() if sent else ""
     # The names of arguments are the server's own again, with whatever is hidden in them.
-    title = make_printable(f"{tool.subject} {given}".rstrip())
-    detail = f"{tool.subject}\n{msgspec.json.format(given, indent=2) if given else '(no arguments)'}"
+    title, detail = describe_call(tool.subject, fit_arguments(input, tool))
     return Summary(
-        title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
+        title=title,
         kind=ToolKind.READ if tool.read_only else ToolKind.EXECUTE,
         mcp=tool_name(tool.server, tool.tool),
         read_only=tool.read_only,
         definition=tool.digest,
         changed=bool(tool.changed),
-        detail="\n".join(map(make_printable, detail.split("\n"))),
+        detail=detail,
     )
+
+
+def describe_call(name: str, given: JsonObject) -> tuple[str, str]:
+    """Return a title for a call with these arguments, and what a person decides on."""
+    shown = msgspec.json.encode(given).decode() if given else ""
+    title = make_printable(f"{name} {shown}".rstrip())
+    detail = f"{name}\n{msgspec.json.format(shown, indent=2) if shown else '(no arguments)'}"
+    title = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
+    return title, "\n".join(map(make_printable, detail.split("\n")))
 
 
 async def preview(tool: McpTool, input: JsonObject, ctx: ToolContext) -> tuple[Diff, ...]:
@@ -94,17 +100,12 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
 
     sent = fit_arguments(input, tool)
     content = await ctx.host.mcp.call(tool, sent, Caller(ctx.call.id, ctx.report, ask))
-    content = with_readable_images(content, takes_images=ctx.task.takes_images())
-    return ToolOutput(await fit_pictures(content, ctx.host.documents, ctx.host.blobs))
+    return await show_content(content, ctx)
 
 
-def with_readable_images(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:
-    """Replace images by a line of text for a model that cannot view them."""
-    if takes_images:
-        return content
-    return tuple(
-        Text(f"[an image, {part.media_type}, stored as {part.blob}; this model cannot view images]")
-        if isinstance(part, Image)
-        else part
-        for part in content
-    )
+async def show_content(content: tuple[ResultPart, ...], ctx: ToolContext) -> ToolOutput:
+    """Return what a server gave; its images become a line of text for a model that cannot view them."""
+    if ctx.task.takes_images():
+        return ToolOutput(await fit_pictures(content, ctx.host.documents, ctx.host.blobs))
+    unseen = "[an image, {0.media_type}, stored as {0.blob}; this model cannot view images]"
+    return ToolOutput(tuple(Text(unseen.format(part)) if isinstance(part, Image) else part for part in content))

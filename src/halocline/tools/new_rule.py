@@ -7,11 +7,9 @@ import msgspec
 from msgspec import Meta
 
 from halocline.edits.text import TextFile, count_lines, lines_of
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, ToolKind
-from halocline.tools.changes import Change, read_original, show_changes, summarize_edit, write_change
-from halocline.tools.schema import define_tool
+from halocline.tools.changes import Change, define_edit, read_original, summarize_edit
 
 FOLDER = ".clinerules"
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
@@ -28,15 +26,7 @@ def summary(input: Input) -> Summary:
     return summarize_edit("New rule", _rule_place(input.path))
 
 
-async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await show_changes([await _plan_change(input, ctx)], ctx)
-
-
-async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await write_change(await _plan_change(input, ctx), ctx)
-
-
-async def _plan_change(input: Input, ctx: ToolContext) -> Change:
+async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
     path = _rule_place(input.path)
     if (found := await ctx.host.files.info(ctx.path(FOLDER))) and found.is_file:
         raise ToolFailure(f"{FOLDER} is a single file in this project. Add the rule to it with an edit.")
@@ -44,7 +34,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
     if was.data is not None:
         raise ToolFailure(f"{path} already exists. Edit it, or give the rule another name.")
     content = input.content.rstrip() + "\n"
-    return Change(was, TextFile(content), f"Created the rule {was.name} ({count_lines(len(lines_of(content)))}).")
+    return [Change(was, TextFile(content), f"Created the rule {was.name} ({count_lines(len(lines_of(content)))}).")]
 
 
 def _rule_place(text: str) -> str:
@@ -59,4 +49,4 @@ def _rule_place(text: str) -> str:
 
 
 DESCRIPTION = f"Create a rule file in {FOLDER}/ that agents follow in this project. The user approves it."
-TOOL = define_tool("new_rule", DESCRIPTION, ToolKind.EDIT, Input, summary, run, edits=True, preview=preview)
+TOOL = define_edit("new_rule", DESCRIPTION, Input, summary, _plan_changes)

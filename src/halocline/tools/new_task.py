@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.events import HandedOver
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
@@ -26,10 +26,6 @@ class Input(msgspec.Struct):
     ]
 
 
-def summary(input: Input) -> Summary:
-    return Summary(title="Hand over to a new task", kind=ToolKind.OTHER)
-
-
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     answer = await ctx.ask(f"{input.context.rstrip()}\n\n**Continue this in a new task?**", (YES, NO), ctx.call.id)
     match answer:
@@ -45,4 +41,4 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 DESCRIPTION = "Propose to continue in a new task that sees only what you hand over. The user accepts or replies."
-TOOL = define_tool("new_task", DESCRIPTION, ToolKind.OTHER, Input, summary, run)
+TOOL = define_tool("new_task", DESCRIPTION, ToolKind.OTHER, Input, "Hand over to a new task", run)

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.plan_approval import APPROVED, CHOICES, TOOL as NAME
@@ -32,10 +32,6 @@ class Input(msgspec.Struct):
     ] = False
 
 
-def summary(input: Input) -> Summary:
-    return Summary(title="Plan", kind=ToolKind.THINK)
-
-
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if ctx.task.mode is not Mode.PLAN:
         return ToolOutput.of(IN_ACT_MODE)
@@ -52,4 +48,4 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 DESCRIPTION = "Plan mode: present your plan to the user and wait for the reply. Explore first, with other tools."
-TOOL = define_tool(NAME, DESCRIPTION, ToolKind.THINK, Input, summary, run)
+TOOL = define_tool(NAME, DESCRIPTION, ToolKind.THINK, Input, "Plan", run)

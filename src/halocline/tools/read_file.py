@@ -13,9 +13,11 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline import tools
 from halocline.context.budget import FILE, Budget, fit_lines
-from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, is_utf8, lines_of
+from halocline.context.images import picture_facts
+from halocline.context.pictures import describe_picture, load_picture
+from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
+from halocline.files.encodings import decode_exactly
 from halocline.ports.blobs import blob_reference
 from halocline.ports.documents import DocumentKind
 from halocline.ports.host import FileInfo
@@ -104,11 +106,22 @@ async def _show_file(name: str, path: Path, data: bytes, input: Input, ctx: Tool
     try:
         return _show_window(decode_text(data, ctx.host.files.declared_encoding(path)), input, ctx)
     except BinaryContent:
-        if data.count(b"\n") > data.count(b"\0") and is_utf8(data):
+        if data.count(b"\n") > data.count(b"\0") and decode_exactly(data, "utf-8") is not None:
             raise ToolFailure(
                 f"{name} has NUL bytes, so it is not read as text. To see its lines, use search_files with path={name}."
             ) from None
-        return await tools.pictures.show_picture(name, data, ctx)
+        return await _show_picture(name, data, ctx)
+
+
+async def _show_picture(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
+    facts = picture_facts(data)
+    if facts is None:
+        raise ToolFailure(f"{name} is a binary file ({len(data):,} bytes) without readable text.")
+    if not ctx.task.takes_images():
+        description = describe_picture(name, data, facts)
+        raise ToolFailure(f"{description}. This model cannot view images. Continue without seeing it.")
+    description, image = await load_picture(name, data, ctx.host.documents, ctx.host.blobs)
+    return ToolOutput((msg.Text(f"[{description}]"), image))
 
 
 def _require_readable(name: str, info: FileInfo) -> None:

@@ -9,14 +9,12 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
 
 from halocline.context.user_files import memory
-from halocline.ports.tool import AnyTool, Summary, ToolContext, ToolOutput
+from halocline.ports.tool import Summary, Tool, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, Location, ToolKind
-from halocline.tools.changes import Change, read_original, show_changes, write_change
-from halocline.tools.schema import define_tool
+from halocline.protocol.kinds import Location, ToolKind
+from halocline.tools.changes import Change, define_edit, read_original
 
 SECRET = (
     "The note looks as if it contains a secret, so nothing was written. Say where the secret is kept, not what it is, "
@@ -48,22 +46,13 @@ def summary(input: Input) -> Summary:
     )
 
 
-async def preview(input: Input, ctx: ToolContext, folder: Path | None = None) -> tuple[Diff, ...]:
-    return await show_changes([await _plan_change(input, ctx, folder)], ctx)
-
-
-async def run(input: Input, ctx: ToolContext, folder: Path | None = None) -> ToolOutput:
-    done = await write_change(await _plan_change(input, ctx, folder), ctx)
-    # A personal file is outside the workspace, so its changes are not tracked.
-    return done if input.scope == "project" else replace(done, events=())
-
-
-def kept_in(folder: Path) -> AnyTool:
+def kept_in(folder: Path | None) -> Tool[Input]:
     """Build the tool for a task with memory on; `folder` holds personal notes."""
-    return replace(TOOL, run=partial(run, folder=folder), preview=partial(preview, folder=folder), keeps_in=folder)
+    plan = partial(_plan_changes, folder=folder)
+    return define_edit("remember", DESCRIPTION, Input, summary, plan, keeps_in=folder)
 
 
-async def _plan_change(input: Input, ctx: ToolContext, folder: Path | None) -> Change:
+async def _plan_changes(input: Input, ctx: ToolContext, folder: Path | None) -> list[Change]:
     note = _check_note(input.note, ctx)
     was = await read_original(_file_place(input, ctx, folder), ctx)
     line = memory.line_of(note, _format_today(), ctx.task.folder.name)
@@ -71,7 +60,9 @@ async def _plan_change(input: Input, ctx: ToolContext, folder: Path | None) -> C
     text = memory.replace_memo(was.file.view, old, line) if old else memory.add_memo(was.file.view, line)
     if len(text) > memory.LONGEST and len(text) > len(was.file.view):
         raise ToolFailure(FULL)
-    return Change(was, was.file.with_view(text), "Saved. Later tasks in this folder start with it.")
+    report = "Saved. Later tasks in this folder start with it."
+    # A personal file is outside the workspace, so its changes are not tracked.
+    return [Change(was, was.file.with_view(text), report, is_tracked=input.scope == "project")]
 
 
 def _file_place(input: Input, ctx: ToolContext, folder: Path | None) -> str:
@@ -125,4 +116,4 @@ DESCRIPTION = (
     "Propose a note for all later tasks in this folder: a lasting preference of the user, or a fact that was hard "
     "to find out and is in no file. The user accepts or declines it. Use it rarely; not for this task's state."
 )
-TOOL = define_tool("remember", DESCRIPTION, ToolKind.EDIT, Input, summary, run, edits=True, preview=preview)
+TOOL = kept_in(None)

@@ -1,5 +1,7 @@
 """replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings allow partial edits."""
 
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -9,13 +11,11 @@ from msgspec.structs import replace
 from halocline import edits
 from halocline.edits.text import EditError, Offsets, lines_of, to_lf
 from halocline.ports.host import LARGEST_EDIT
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, ToolKind
+from halocline.protocol.messages import AssistantMessage, Message, ToolResult
 from halocline.tools import changes
-from halocline.tools.failed_edits import advise_after_failures
 from halocline.tools.places import find_existing
-from halocline.tools.schema import define_tool
 
 if TYPE_CHECKING:
     from halocline.edits.edit import Edit
@@ -33,6 +33,12 @@ order; an empty REPLACE deletes. Either all blocks apply or none."""
 _OLD_AND_NEW = """\
 Change part of a file: `old_text` becomes `new_text`. `old_text` must be copied exactly from the file, with its \
 indentation, and stand there once: use whole lines. An empty `new_text` deletes."""
+
+_MANY = 3
+"""Failed edits of a file in a row after which writing it whole is better."""
+_LONG = 500
+"""Lines of a file that is never to be written whole for one edit."""
+ADVICE = " That was edit {count} of this file in a row that did not fit: write the file whole, with write_to_file."
 
 _UNSAID = ("old_text", "new_text", "replace_all", "before_line", "line")
 
@@ -62,18 +68,10 @@ def summary(input: Input) -> Summary:
     return changes.summarize_edit("Edit", input.path)
 
 
-async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await changes.show_changes([await _plan_change(input, ctx)], ctx)
-
-
-async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await changes.write_change(await _plan_change(input, ctx), ctx)
-
-
-async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
+async def _plan_changes(input: Input, ctx: ToolContext) -> list[changes.Change]:
     was = await changes.read_original(input.path, ctx, LARGEST_EDIT)
     if input.before_line is not None:
-        return _insert_lines(input.before_line, changes.restore_secrets(input.new_text, was, ctx), was)
+        return [_insert_lines(input.before_line, changes.restore_secrets(input.new_text, was, ctx), was)]
     try:
         apply = edits.plan.what_fits if ctx.task.partial_edits else edits.plan.all_or_none
         made, parts = changes.make_edits(was, _parse_edits(input, was, ctx), apply)
@@ -81,13 +79,33 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
         if was.data is None:
             await find_existing(input.path, ctx)
         lines = was.file.view.count("\n")
-        advice = error.hint + advise_after_failures(ctx.call.id, input.path, lines, ctx.task.messages())
+        advice = error.hint + _advise_after_failures(ctx.call.id, input.path, lines, ctx.task.messages())
         raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {advice}") from None
     done = "Created" if was.data is None else "Edited"
     if made.failures:
         done = f"Some blocks do not match. Partly {done.lower()}"
     report = "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures])
-    return changes.Change(was, made.file, report, parts=None if was.data is None else parts)
+    return [changes.Change(was, made.file, report, parts=None if was.data is None else parts)]
+
+
+def _advise_after_failures(call: str, path: str, lines: int, messages: Sequence[Message]) -> str:
+    """Return advice for the call of this ID, a failed edit of a file with this many lines; usually empty."""
+    count = 1 + sum(takewhile(bool, _read_outcomes(call, path, messages)))
+    return ADVICE.format(count=count) if count >= _MANY and lines <= _LONG else ""
+
+
+def _read_outcomes(call: str, path: str, messages: Sequence[Message]) -> Iterator[bool]:
+    """Yield for each earlier edit of the file whether it failed, latest first."""
+    failed: dict[str, bool] = {}
+    is_earlier = False
+    for message in reversed(messages):
+        if isinstance(message, ToolResult):
+            failed[message.call] = message.is_error
+        elif isinstance(message, AssistantMessage):
+            for other in reversed(message.tool_calls):
+                if is_earlier and (other.name, other.arguments.get("path")) == ("replace_in_file", path):
+                    yield failed.get(other.id, False)
+                is_earlier |= other.id == call
 
 
 def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Change:
@@ -108,33 +126,16 @@ def _insert_lines(before: int, text: str, was: changes.Original) -> changes.Chan
 def _parse_edits(input: Input, was: changes.Original, ctx: ToolContext) -> "list[Edit]":
     if input.old_text is None:
         blocks = edits.formats.blocks.parse_blocks(changes.restore_secrets(input.diff or "", was, ctx), input.line)
-        return edits.formats.fences.without_stray_fences(blocks, was.file.view, input.path)
+        return edits.formats.blocks.without_stray_fences(blocks, was.file.view, input.path)
     old, new = changes.restore_secrets(input.old_text, was, ctx), changes.restore_secrets(input.new_text, was, ctx)
     return edits.formats.exact.parse_exact(old, new, everywhere=input.replace_all, near=input.line)
 
 
-TOOL = define_tool(
-    "replace_in_file",
-    _FORMAT,
-    ToolKind.EDIT,
-    Input,
-    summary,
-    run,
-    unsaid=_UNSAID,
-    required=("diff",),
-    edits=True,
-    preview=preview,
+TOOL = changes.define_edit(
+    "replace_in_file", _FORMAT, Input, summary, _plan_changes, unsaid=_UNSAID, required=("diff",)
 )
-OLD_AND_NEW = define_tool(
-    "replace_in_file",
-    _OLD_AND_NEW,
-    ToolKind.EDIT,
-    Input,
-    summary,
-    run,
-    unsaid=("diff", *_UNSAID[2:]),
-    required=("old_text", "new_text"),
-    edits=True,
-    preview=preview,
+_SPARED, _NEEDED = ("diff", *_UNSAID[2:]), ("old_text", "new_text")
+OLD_AND_NEW = changes.define_edit(
+    "replace_in_file", _OLD_AND_NEW, Input, summary, _plan_changes, unsaid=_SPARED, required=_NEEDED
 )
 """The same tool as small models are told of it: they fill in the words of a block's markers, too."""

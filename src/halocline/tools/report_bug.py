@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline._version import __version__
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
@@ -26,10 +26,6 @@ class Input(msgspec.Struct):
     steps_to_reproduce: Annotated[str, Meta(description="Numbered steps to reproduce it.")]
     api_request_output: Annotated[str, Meta(description="The API's response, if relevant.")] = ""
     additional_context: Annotated[str, Meta(description="Anything else that may help.")] = ""
-
-
-def summary(input: Input) -> Summary:
-    return Summary(title=f"Report a bug: {input.title}", kind=ToolKind.OTHER)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -70,4 +66,4 @@ DESCRIPTION = (
     "Prepare a report on a bug in Halocline itself. The user reviews it; nothing is sent. Version, system and "
     "model are filled in."
 )
-TOOL = define_tool("report_bug", DESCRIPTION, ToolKind.OTHER, Input, summary, run)
+TOOL = define_tool("report_bug", DESCRIPTION, ToolKind.OTHER, Input, "Report a bug: {0.title}", run)

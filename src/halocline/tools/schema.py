@@ -20,14 +20,20 @@ def define_tool(
     description: str,
     kind: ToolKind,
     input: type[InputT],
-    summary: Callable[[InputT], Summary],
+    summary: Callable[[InputT], Summary] | str,
     run: Callable[[InputT, ToolContext], Awaitable[ToolOutput]],
     *,
     unsaid: tuple[str, ...] = (),
     required: Sequence[str] = (),
     **more: Any,
 ) -> Tool[InputT]:
-    """Define the tool of a module. `unsaid` and `required` are those of `schema_of`, `more` other fields of `Tool`."""
+    """Define the tool of a module. `unsaid` and `required` are those of `schema_of`, `more` other fields of `Tool`.
+
+    A `summary` that says only what is done is its text, with the input as `{0}`.
+    """
+    if isinstance(summary, str):
+        title = summary
+        summary = lambda input: Summary(title.format(input), kind)
     spec = ToolSpec(name, description, schema_of(input, unsaid, required), unsaid, kind in READING)
     return Tool(spec=spec, kind=kind, input=input, summary=summary, run=run, **more)
 
@@ -50,7 +56,8 @@ def schema_of(kind: type[msgspec.Struct], unsaid: Collection[str] = (), required
 def _flatten(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        schema = _without_docstring(definitions[name]) | {k: v for k, v in schema.items() if k != "$ref"}
+        bare = {k: v for k, v in definitions[name].items() if k != "description"}  # its docstring
+        schema = bare | {k: v for k, v in schema.items() if k != "$ref"}
     if "anyOf" in schema:
         (kind,) = [one for one in schema["anyOf"] if one != {"type": "null"}]
         schema = kind | {k: v for k, v in schema.items() if k != "anyOf"}
@@ -64,7 +71,3 @@ def _flatten(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     if "items" in flat:
         flat["items"] = _flatten(flat["items"], definitions)
     return flat
-
-
-def _without_docstring(schema: JsonObject) -> JsonObject:
-    return {key: value for key, value in schema.items() if key != "description"}

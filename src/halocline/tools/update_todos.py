@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context import notes
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.events import TodosChanged
 from halocline.protocol.kinds import Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import Text
@@ -15,10 +15,6 @@ from halocline.tools.schema import define_tool
 
 class Input(msgspec.Struct):
     todos: Annotated[list[Todo], Meta(description="The whole list, in order.")]
-
-
-def summary(input: Input) -> Summary:
-    return Summary(title="Update the to-do list", kind=ToolKind.THINK)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -32,4 +28,4 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 DESCRIPTION = (
     "Keep a to-do list for work of three or more steps. Send the whole list each time, with one item in_progress."
 )
-TOOL = define_tool("update_todos", DESCRIPTION, ToolKind.THINK, Input, summary, run)
+TOOL = define_tool("update_todos", DESCRIPTION, ToolKind.THINK, Input, "Update the to-do list", run)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.user_files.skills import found_skills, skill_for_model
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
@@ -15,10 +15,6 @@ from halocline.tools.schema import define_tool
 
 class Input(msgspec.Struct):
     skill_name: Annotated[str, Meta(description="Skill name, as listed in the system prompt.")]
-
-
-def summary(input: Input) -> Summary:
-    return Summary(title=f"Use skill {input.skill_name}", kind=ToolKind.READ)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -35,4 +31,4 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 DESCRIPTION = "Load the instructions of a skill that fits the task, before you start on what it is for."
-TOOL = define_tool("use_skill", DESCRIPTION, ToolKind.READ, Input, summary, run)
+TOOL = define_tool("use_skill", DESCRIPTION, ToolKind.READ, Input, "Use skill {0.skill_name}", run)

@@ -8,10 +8,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from halocline.edits.text import count_lines, give_mark, lines_of, take_utf8, to_lf
-from halocline.ports.tool import Summary, ToolContext, ToolOutput
-from halocline.protocol.kinds import Diff, ToolKind
+from halocline.ports.tool import Summary, ToolContext
 from halocline.tools import changes
-from halocline.tools.schema import define_tool
 
 _MARKDOWN = frozenset({".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd"})
 
@@ -25,15 +23,7 @@ def summary(input: Input) -> Summary:
     return changes.summarize_edit("Write", input.path)
 
 
-async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await changes.show_changes([await _plan_change(input, ctx)], ctx)
-
-
-async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await changes.write_change(await _plan_change(input, ctx), ctx)
-
-
-async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
+async def _plan_changes(input: Input, ctx: ToolContext) -> list[changes.Change]:
     was = await changes.read_original(input.path, ctx)
     changes.require_as_known(was, ctx)
     changes.require_read(was, ctx)
@@ -42,7 +32,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> changes.Change:
     file = give_mark(take_utf8(file), ctx.host.files.declared_encoding(was.path))
     changes.require_encodable(was, file)
     converted = " It is now UTF-8; its encoding was uncertain." if file.encoding != was.file.encoding else ""
-    return changes.Change(was, file, _describe_write(was, content) + converted)
+    return [changes.Change(was, file, _describe_write(was, content) + converted)]
 
 
 def _describe_write(was: changes.Original, content: str) -> str:
@@ -65,4 +55,4 @@ DESCRIPTION = (
     "Create or overwrite a file with its complete content: omit nothing, no placeholders. "
     "To change part of a file, edit that part instead."
 )
-TOOL = define_tool("write_to_file", DESCRIPTION, ToolKind.EDIT, Input, summary, run, edits=True, preview=preview)
+TOOL = changes.define_edit("write_to_file", DESCRIPTION, Input, summary, _plan_changes)

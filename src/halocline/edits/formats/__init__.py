@@ -5,12 +5,6 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.edits.formats import (
-        blocks as blocks,
-        exact as exact,
-        fences as fences,
-        patch as patch,
-        shell_patch as shell_patch,
-    )
+    from halocline.edits.formats import blocks as blocks, exact as exact, patch as patch, shell_patch as shell_patch
 else:
     __getattr__ = load_modules_of(__name__)

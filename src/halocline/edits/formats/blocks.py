@@ -16,17 +16,20 @@ is done.
 from bisect import bisect_right
 from enum import Enum
 from operator import attrgetter
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
 from halocline.edits.edit import Edit
 from halocline.edits.text import EditError, to_lf
+from halocline.protocol.file_names import MARKUP
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
 _MARKER = compile_later(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
 _LINE = compile_later(r":start_line: ?(\d{1,9})[ \t]*(?:\n:end_line: ?\d+[ \t]*)?(?:\n-{3,})?(?:\n|$)")
 _BARE = compile_later(r"\A\s*SEARCH[ \t]*\n")
+_FENCE = compile_later(r"\s*```[\w.+#-]*\s*")
 _NO_DIVIDER = "Block {} has no line `=======` between its SEARCH and REPLACE parts."
 _MISCOUNT = 2
 """The number of symbols by which a REPLACE marker may differ from the block's first line.
@@ -48,7 +51,9 @@ class MalformedBlocks(EditError):
         super().__init__(text, _ADVICE)
 
 
-class _Kind(Enum):
+class Kind(Enum):
+    """The effect of a marker on its block."""
+
     START = 1
     DIVIDER = 2
     END = 3
@@ -57,21 +62,9 @@ class _Kind(Enum):
 class Marker(Value, frozen=True):
     """A marker line. `line` counts from 0; `size` is the number of symbols."""
 
-    kind: _Kind
+    kind: Kind
     line: int
     size: int
-
-    @property
-    def opens(self) -> bool:
-        return self.kind is _Kind.START
-
-    @property
-    def divides(self) -> bool:
-        return self.kind is _Kind.DIVIDER
-
-    @property
-    def closes(self) -> bool:
-        return self.kind is _Kind.END
 
 
 def parse_blocks(diff: str, near: int = 0) -> list[Edit]:
@@ -95,14 +88,14 @@ def parse_blocks(diff: str, near: int = 0) -> list[Edit]:
 def marker_in(line: str, i: int) -> Marker | None:
     """Return a line as a marker; None if it is not one."""
     found = _MARKER.fullmatch(line)
-    return Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
+    return Marker(Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
 
 
 def _next_start(lines: list[str], at: int) -> Marker | None:
     """Return the marker that opens the next block; only blank lines and code fences may come before it."""
     for i in range(at, len(lines)):
         marker = marker_in(lines[i], i)
-        if marker and marker.opens:
+        if marker and marker.kind is Kind.START:
             return marker
         if lines[i].strip() and not lines[i].startswith("```"):
             raise MalformedBlocks(f"Line {i + 1} of the diff is outside any block: {lines[i][:80]!r}.")
@@ -113,7 +106,7 @@ def _parse_block(lines: list[str], markers: list[Marker], start: Marker, number:
     """Return the block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
     end = _find_end(inside, start, number)
-    divider = _find_divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
+    divider = _find_divider([m for m in inside if m.kind is Kind.DIVIDER and m.line < end], start, number)
     search, near = _take_line(lines[start.line + 1 : divider])
     return Edit(number, tuple(search), tuple(lines[divider + 1 : end]), near=near), end + 1
 
@@ -129,19 +122,19 @@ def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
     first = bisect_right(markers, start.line, key=attrgetter("line"))
     for i in range(first, len(markers)):
         inside.append(markers[i])
-        if markers[i].kind is _Kind.START and markers[i].size == start.size:
+        if markers[i].kind is Kind.START and markers[i].size == start.size:
             break
     return inside
 
 
 def _find_end(inside: list[Marker], start: Marker, number: int) -> int:
     """Return the line of the REPLACE marker."""
-    ends = [m for m in inside if m.kind is _Kind.END and abs(m.size - start.size) <= _MISCOUNT]
+    ends = [m for m in inside if m.kind is Kind.END and abs(m.size - start.size) <= _MISCOUNT]
     if ends:
         return next((m.line for m in ends if m.size == start.size), ends[0].line)
-    if inside and inside[-1].kind is _Kind.START and inside[-1].size == start.size:
+    if inside and inside[-1].kind is Kind.START and inside[-1].size == start.size:
         raise MalformedBlocks(f"Block {number} has no REPLACE marker before the next SEARCH marker.")
-    if not any(m.kind is _Kind.DIVIDER for m in inside):
+    if not any(m.kind is Kind.DIVIDER for m in inside):
         raise MalformedBlocks(_NO_DIVIDER.format(number))
     raise MalformedBlocks(
         f"Block {number} is incomplete: it does not end with the line `{'+' * start.size} REPLACE`. "
@@ -159,3 +152,32 @@ def _find_divider(dividers: list[Marker], start: Marker, number: int) -> int:
         case _:
             where = ", ".join(str(m.line + 1) for m in same)
             raise MalformedBlocks(f"Block {number} has several dividers (lines {where} of the diff).")
+
+
+def without_stray_fences(edits: list[Edit], view: str, path: str) -> list[Edit]:
+    """Return the edits of a file, `view` before them, without code fences that a model wrote around their parts.
+
+    A fence is content in markup, and in a file that has one. Elsewhere it is dropped where it cannot be meant: at the
+    ends of SEARCH, then also at those of REPLACE, and where REPLACE has a fence without its other half.
+    """
+    if "```" in view or PurePath(path).suffix.lower() in MARKUP:
+        return edits
+    return [_clean_edit(edit) for edit in edits]
+
+
+def _clean_edit(edit: Edit) -> Edit:
+    search, new = edit.search, edit.replace
+    bare = _strip_ends(search)
+    is_wrapped = bare != search
+    odd = sum(map(_is_fence, new)) % 2 == 1
+    return replace(edit, search=bare, replace=_strip_ends(new) if is_wrapped or odd else new)
+
+
+def _strip_ends(lines: tuple[str, ...]) -> tuple[str, ...]:
+    first = 1 if lines and _is_fence(lines[0]) else 0
+    last = len(lines) - 1 if len(lines) > first and _is_fence(lines[-1]) else len(lines)
+    return lines[first:last]
+
+
+def _is_fence(line: str) -> bool:
+    return _FENCE.fullmatch(line) is not None

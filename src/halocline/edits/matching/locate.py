@@ -4,6 +4,7 @@ Of several places, the only one inside the block named by the edit's headers win
 the edit names, then, among exact ones, the only one after the previous edit. Otherwise the error lists them.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
@@ -14,7 +15,7 @@ from halocline.edits.matching.lines import MOST, Lines
 from halocline.edits.matching.scopes import find_scopes
 from halocline.edits.matching.similarity import as_is
 from halocline.edits.matching.strategies import STRATEGIES, Found, How, MatchStrategy, find_occurrences, indented
-from halocline.edits.text import common_length
+from halocline.edits.text import common_ends
 from halocline.protocol.values import Value
 
 _LISTED = 10
@@ -121,7 +122,7 @@ class Locator:
 
     def _everywhere(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
         if strategy.how is How.EXACT and edit.grain is Grain.CHARACTERS:
-            return list(_all_exact(self.lines.view, "\n".join(edit.search)))
+            return [Found(*one.span()) for one in re.finditer(re.escape("\n".join(edit.search)), self.lines.view)]
         return found if len(found) < MOST else []
 
     def _under_headers(self, edit: Edit, strategy: MatchStrategy) -> list[Found]:
@@ -142,13 +143,6 @@ class Locator:
         if len(found) >= MOST and found[0].lines:
             found = strategy.find(self.lines, edit, (self.lines.number(self._cursor) - 1, len(self.lines)))
         return [one for one in found if one.start >= self._cursor]
-
-
-def _all_exact(view: str, text: str) -> Iterator[Found]:
-    at = view.find(text)
-    while at >= 0:
-        yield Found(at, at + len(text))
-        at = view.find(text, at + len(text))
 
 
 def _place_blank(lines: Lines, edit: Edit) -> Place:
@@ -236,9 +230,7 @@ def _make_splice(view: str, starts: Sequence[int], first: int, end: int, new: Se
         start, stop, text = starts[first], starts[size] - 1, "\n".join(new)
     else:
         start, stop, text = starts[size] - 1, starts[size] - 1, "".join(f"\n{line}" for line in new)
-    old = view[start:stop]
-    before = common_length(old, text)
-    after = common_length(old[before:][::-1], text[before:][::-1])
+    before, after = common_ends(view[start:stop], text)
     return Splice(start + before, stop - after, text[before : len(text) - after])
 
 

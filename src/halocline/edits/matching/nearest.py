@@ -1,21 +1,47 @@
-"""Find what a failed edit was probably meant for, and how those lines differ from what was written."""
+"""Find what a failed edit was probably meant for, for the model that wrote it and for a person who looks."""
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from halocline.edits.edit import Edit
 from halocline.edits.matching.lines import Lines
-from halocline.edits.matching.locate import Miss
+from halocline.edits.matching.locate import Locator, Miss
 from halocline.edits.matching.similarity import as_is, describe_difference, folded_trimmed
 
 _SHOWN, _REPORTED = 12, 3
 _SEARCHED, _COMPARED = 20_000, 5_000
 _LINE = 200
+MOST = 20
+AROUND = 2
+"""Context lines shown around the nearest place."""
 
 
-def number_lines(lines: Sequence[str], first: int) -> str:
-    """Number lines as read_file does."""
-    return "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(lines, first))
+class Conflict(NamedTuple):
+    """One edit and `why` it has no place. `there` are the nearest lines, from `first` on; none if none are similar."""
+
+    name: str
+    why: str
+    search: tuple[str, ...]
+    replace: tuple[str, ...]
+    first: int = 0
+    there: tuple[str, ...] = ()
+
+
+def find_conflicts(view: str, edits: Sequence[Edit]) -> list[Conflict]:
+    """Return the edits that have no place in this text, at most `MOST`. Lines count from 1."""
+    locator = Locator(view)
+    places = [place for edit in edits for place in locator.places(edit)]
+    return [_describe_conflict(locator, place) for place in places if isinstance(place, Miss)][:MOST]
+
+
+def _describe_conflict(locator: Locator, miss: Miss) -> Conflict:
+    edit, lines = miss.edit, locator.lines
+    near = -1 if edit.is_blank else nearest_line(lines, miss)
+    if near < 0:
+        return Conflict(edit.title, miss.why, edit.search, edit.replace)
+    low, high = max(0, near - AROUND), min(lines.count, near + len(edit.search) + AROUND)
+    return Conflict(edit.title, miss.why, edit.search, edit.replace, low + 1, tuple(lines.texts[low:high]))
 
 
 def explain_miss(lines: Lines, miss: Miss) -> str:
@@ -28,7 +54,8 @@ def explain_miss(lines: Lines, miss: Miss) -> str:
     if (first := nearest_line(lines, miss)) < 0:
         return ""
     shown = lines.texts[first : min(first + min(len(edit.search), _SHOWN), lines.count)]
-    return f" The nearest lines are:\n{number_lines(shown, first + 1)}{_list_differences(lines, edit.search, first)}"
+    numbered = "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(shown, first + 1))
+    return f" The nearest lines are:\n{numbered}{_list_differences(lines, edit.search, first)}"
 
 
 def nearest_line(lines: Lines, miss: Miss) -> int:

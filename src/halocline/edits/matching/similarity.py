@@ -68,15 +68,10 @@ def _at_the_end(found: str, wanted: str) -> str:
 
 def _name_blanks(blanks: str) -> str:
     """Describe blanks as in `2 tabs and 4 spaces`."""
-    runs = [
-        f"{len(run[0])} {_blank_name(run[0][0])}{'' if len(run[0]) == 1 else 's'}"
-        for run in re.finditer(r"(.)\1*", blanks)
-    ]
-    return " and ".join(runs) or "nothing"
-
-
-def _blank_name(blank: str) -> str:
-    return {" ": "space", "\t": "tab"}.get(blank, f"U+{ord(blank):04X}")
+    runs = [run[0] for run in re.finditer(r"(.)\1*", blanks)]
+    names = [{" ": "space", "\t": "tab"}.get(run[0], f"U+{ord(run[0]):04X}") for run in runs]
+    counted = [f"{len(run)} {name}{'s' * (len(run) > 1)}" for run, name in zip(runs, names, strict=True)]
+    return " and ".join(counted) or "nothing"
 
 
 def _describe_lookalikes(found: str, wanted: str) -> str:

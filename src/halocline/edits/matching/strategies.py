@@ -50,15 +50,10 @@ class MatchStrategy(Value, frozen=True):
     moves: bool = False
 
 
-def whole_lines(lines: Lines, first: int, count: int) -> Found:
-    """Return the place of some whole lines."""
-    return Found(lines.starts[first], lines.end(first + count - 1), tuple(range(first, first + count)))
-
-
 def _by_form(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
     def find(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-        found = lines.in_form(form).places(edit.search, *scope)
-        return [whole_lines(lines, first, len(edit.search)) for first in found]
+        found = [(at, at + len(edit.search)) for at in lines.in_form(form).places(edit.search, *scope)]
+        return [Found(lines.starts[first], lines.end(end - 1), tuple(range(first, end))) for first, end in found]
 
     return find
 

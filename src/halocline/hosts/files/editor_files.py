@@ -15,7 +15,7 @@ from halocline.hosts.files.local import LocalFiles
 from halocline.hosts.files.unsaved_text import UnsavedText, read_text
 from halocline.policy.paths import is_within
 from halocline.ports.editor import Editor
-from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
+from halocline.ports.host import FileChangedOutside, FileWrite, Mark, Scope
 from halocline.protocol.values import Value
 
 LARGEST = 4_000_000
@@ -53,13 +53,12 @@ class EditorFiles:
         self._places = places
         self._may_write = may_write
         self._scope = scope
+        self.info, self.list, self.present, self.mend = disk.info, disk.list, disk.present, disk.mend
+        self.declared_encoding, self.read_lines = disk.declared_encoding, disk.read_lines
 
     def only(self, may_write: MayWrite, scope: Scope | None = None) -> "EditorFiles":
         disk = self._disk.only(may_write, scope)
         return EditorFiles(disk, self._editor, self._unsaved, self._places, may_write, scope)
-
-    async def info(self, path: Path) -> FileInfo | None:
-        return await self._disk.info(path)
 
     async def read(self, path: Path, limit: int) -> bytes:
         place = self._find_place(path)
@@ -70,12 +69,6 @@ class EditorFiles:
         found = await self._with_unsaved(place, mark, data)
         self._unsaved.note_read(place, found, data)
         return found
-
-    def declared_encoding(self, path: Path) -> str:
-        return self._disk.declared_encoding(path)
-
-    async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
-        return await self._disk.read_lines(path, first, last, limit)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
         place, text = self._find_place(path), read_text(data, self.declared_encoding(path))
@@ -96,18 +89,9 @@ class EditorFiles:
                 is_told = await self._editor.write(place, text)
                 await self._finish(write.path, place, write, is_told=is_told)
 
-    async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
-        return await self._disk.mend(cut_short)
-
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
         marks = await self._disk.marks(folder, names)
         return [self._unsaved.extend_mark(folder / name, mark) for name, mark in zip(names, marks, strict=True)]
-
-    async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
-        return await self._disk.present(folder, names)
-
-    async def list(self, path: Path) -> list[tuple[str, bool]]:
-        return await self._disk.list(path)
 
     def _find_place(self, path: Path) -> str:
         """Return the path without links if the editor may be asked for it; empty otherwise."""

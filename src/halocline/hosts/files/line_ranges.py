@@ -5,15 +5,10 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import BinaryIO
 
-from halocline.edits.text import BinaryContent, decode_text
+from halocline.edits.text import MARKS, BinaryContent, decode_text
+from halocline.files.encodings import WIDE
 from halocline.ports.host import LineRange
 
-_WIDE = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 PIECE = 1 << 20
 """Bytes scanned at a time."""
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
@@ -35,7 +30,8 @@ def _find_wide(file: BinaryIO) -> str:
     """Return the encoding that a mark says, if its characters have several bytes, and skip the mark; else nothing."""
     file.seek(0)
     beginning = file.read(4)
-    mark, encoding = next(((mark, name) for mark, name in _WIDE if beginning.startswith(mark)), (b"", ""))
+    wide = (row for row in MARKS if row[1] in WIDE and beginning.startswith(row[0]))
+    mark, encoding = next(wide, (b"", ""))
     file.seek(len(mark))
     return encoding
 

@@ -10,13 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from halocline.files.opening import (
-    leads_to_folder,
-    look_at,
-    open_folder_below,
-    open_resolved,
-    require_regular,
-)
+from halocline.files.opening import leads_to_folder, look_at, open_folder_below, open_resolved, require_regular
 from halocline.files.real_paths import find_real_path
 from halocline.files.regular import read_from
 from halocline.files.target import MayWrite, admit_path, hold_target
@@ -59,8 +53,10 @@ class LocalFiles:
         return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
 
     async def read(self, path: Path, limit: int) -> bytes:
-        small = _read_small(path, limit, self._scope)
-        return await asyncio.to_thread(_read_file, path, limit, self._scope) if small is None else small
+        found = _read_file(path, limit, self._scope, _SMALL)
+        if found is None:
+            found = await asyncio.to_thread(_read_file, path, limit, self._scope)
+        return found or b""
 
     def declared_encoding(self, path: Path) -> str:
         try:
@@ -165,17 +161,11 @@ def _folder_below(fd: int | None, name: str) -> int | None:
         return None
 
 
-def _read_small(path: Path, limit: int, scope: Scope | None) -> bytes | None:
-    """Read a small file; None for one that may take time."""
+def _read_file(path: Path, limit: int, scope: Scope | None, largest: int = 0) -> bytes | None:
+    """Read a file; None for one of more than `largest` bytes, or of no size, which may take time."""
     with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
-        return read_from(fd, limit) if 0 < found.st_size <= _SMALL else None
-
-
-def _read_file(path: Path, limit: int, scope: Scope | None) -> bytes:
-    with open_resolved(path, scope) as (fd, _, found):
-        require_regular(found, path)
-        return read_from(fd, limit)
+        return read_from(fd, limit) if not largest or 0 < found.st_size <= largest else None
 
 
 def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None, declared: str) -> LineRange:

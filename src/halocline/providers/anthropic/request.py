@@ -22,7 +22,7 @@ from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import stream_exchange
+from halocline.providers.http import ServedModel
 from halocline.providers.json_cache import (
     MISSING_PICTURE,
     Fragments,
@@ -31,7 +31,6 @@ from halocline.providers.json_cache import (
     join_parts,
     separate_parts,
 )
-from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
@@ -41,15 +40,11 @@ _BREAKPOINTS = 2
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 
 
-class Anthropic:
+class Anthropic(ServedModel[bytes]):
     """A model behind the Messages API. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._endpoint = endpoint
-        self.name = endpoint.name
-        self._client = client or HttpClient(endpoint.url.removesuffix("/v1"), endpoint.network)
-        self._fragments = encode_messages(endpoint, blobs)
-        self._refused = RefusedFields()
+        super().__init__(endpoint, encode_messages(endpoint, blobs), client, endpoint.url.removesuffix("/v1"))
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         return stream_to_the_end(self._ask, request)
@@ -58,13 +53,7 @@ class Anthropic:
         """Send one request. The reply is read by the translator."""
         body = to_wire(request, self._endpoint, self._fragments)
         reader = FromWire(request, self._endpoint, self._fragments.calls)
-        headers = partial(_build_headers, request)
-        fields = self._refused.begin(request, self._endpoint)
-        path = "/v1/messages"
-        return reader, stream_exchange(self._client, self._endpoint, path, headers, body, reader, fields=fields)
-
-    async def close(self) -> None:
-        await self._client.close()
+        return reader, self._exchange(request, "/v1/messages", partial(_build_headers, request), body, reader)
 
 
 async def _build_headers(request: Request, endpoint: Endpoint) -> dict[str, str]:

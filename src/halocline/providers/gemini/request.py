@@ -13,22 +13,22 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
-from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.gemini.schema import gemini_parameters
 from halocline.providers.gemini.stream import FromWire
-from halocline.providers.http import stream_exchange
+from halocline.providers.http import ServedModel
 from halocline.providers.json_cache import (
     MISSING_PICTURE,
+    Fragment,
     Fragments,
     encode_image,
     encode_json,
     join_parts,
     separate_parts,
 )
-from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_gemini
 
@@ -37,25 +37,17 @@ _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
 _UNSIGNED = "skip_thought_signature_validator"
 
 
-class Gemini:
+class Gemini(ServedModel[Fragment]):
     """A model behind the Gemini API. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._endpoint = endpoint
-        self.name = endpoint.name
-        self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._fragments = encode_messages(endpoint, blobs)
-        self._refused = RefusedFields()
+        super().__init__(endpoint, encode_messages(endpoint, blobs), client)
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
         path = model_address(self._endpoint.wire_model(request.model))
-        fields = self._refused.begin(request, self._endpoint)
-        return stream_exchange(self._client, self._endpoint, path, _build_headers, body, translator, fields=fields)
-
-    async def close(self) -> None:
-        await self._client.close()
+        return self._exchange(request, path, _build_headers, body, translator)
 
 
 async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
@@ -65,16 +57,6 @@ async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
 def model_address(model: str) -> str:
     """Return a model's path below the base URL. A name with a collection (`tunedModels/mine`) is used as it is."""
     return f"/{quote(model if '/' in model else f'models/{model}')}:streamGenerateContent?alt=sse"
-
-
-class Fragment(Value, frozen=True):
-    """One encoded message: a content, or a tool result's response. `pictures` are a result's images, as parts."""
-
-    message: bytes
-    pictures: bytes = b""
-
-    def __bool__(self) -> bool:
-        return bool(self.message)
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:

@@ -4,13 +4,18 @@ What must stay true: the encoded messages of one request are a prefix of the nex
 request that is longer than the context is refused, and a reply that fills it ends there.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from typing import Any
+
+import msgspec
 
 from halocline import providers
-from halocline.net.http import HttpClient
+from halocline.net.http import HttpClient, fetch_json
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -26,7 +31,7 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import bearer_headers, stream_exchange
+from halocline.providers.http import ServedModel, bearer_headers
 from halocline.providers.json_cache import (
     MISSING_PICTURE,
     Fragments,
@@ -36,25 +41,40 @@ from halocline.providers.json_cache import (
     separate_parts,
 )
 from halocline.providers.ollama.stream import FromWire
-from halocline.providers.ollama.window import choose_window
 from halocline.providers.openai_chat.request import encode_tools
-from halocline.providers.refused_fields import RefusedFields
+from halocline.providers.server_probe import LOCAL_SECONDS, read_ollama_loaded, read_ollama_show
+
+USUAL = 32_768
+"""Tokens to ask for if the person set none: enough for an agent, and what most machines can hold."""
 
 
-class Ollama:
+async def choose_window(at: Endpoint, root: str) -> int | None:
+    """Return the context size for a model of the server at `root`; None leaves it to the server."""
+    if at.info.window:
+        return at.info.window
+    name = msgspec.json.encode({"model": at.model})
+    running, described = await asyncio.gather(_ask(at, f"{root}/api/ps"), _ask(at, f"{root}/api/show", name))
+    shown = read_ollama_show(described)
+    if shown and (shown.own_window or shown.remote_host):
+        return None
+    wanted = max(read_ollama_loaded(running, at.model) or 0, USUAL)
+    return min(wanted, shown.trained_window) if shown and shown.trained_window else wanted
+
+
+async def _ask(at: Endpoint, url: str, body: bytes = b"") -> Any:
+    try:
+        return await fetch_json(url, LOCAL_SECONDS, at.network, await bearer_headers(at), body)
+    except ModelError:
+        return None
+
+
+class Ollama(ServedModel[bytes]):
     """A model of an Ollama server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._endpoint = endpoint
         self._root = endpoint.url.removesuffix("/v1")
-        self._client = client or HttpClient(self._root, endpoint.network)
-        self._fragments = Fragments(Encoder(endpoint, blobs).encode)
         self._options: JsonObject | None = None
-        self._refused = RefusedFields()
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
+        super().__init__(endpoint, Fragments(Encoder(endpoint, blobs).encode), client, self._root)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         if self._options is None:
@@ -62,16 +82,10 @@ class Ollama:
             self._options = {"num_ctx": window} if window else {}
         body = to_wire(request, self._endpoint, self._fragments, self._options)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        fields = self._refused.begin(request, self._endpoint)
-        reply = stream_exchange(
-            self._client, self._endpoint, "/api/chat", _build_headers, body, translator, lines=True, fields=fields
-        )
+        reply = self._exchange(request, "/api/chat", _build_headers, body, translator, lines=True)
         async with aclosing(reply) as events:
             async for event in events:
                 yield event
-
-    async def close(self) -> None:
-        await self._client.close()
 
 
 async def _build_headers(endpoint: Endpoint) -> dict[str, str]:

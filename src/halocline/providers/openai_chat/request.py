@@ -15,15 +15,15 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
 from halocline.providers.accepted import fit_description, fit_id, fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import bearer_headers, stream_exchange
+from halocline.providers.http import ServedModel, bearer_headers
+from halocline.providers.json_cache import Fragment, Fragments
 from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, FIELD, REASONING_FIELDS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
-from halocline.providers.refused_fields import RefusedFields
 
 _MISTRAL = ("mistral", "ministral", "mixtral", "devstral", "codestral", "magistral", "pixtral")
 _NINE = compile_later(r"[a-zA-Z0-9]{9}"), 9
@@ -31,42 +31,23 @@ _FORTY = compile_later(r"[a-zA-Z0-9_-]{1,40}"), 40
 """Forms of ids, and the length of those that replace others: Mistral's; and what both OpenAI and Anthropic take."""
 
 
-class OpenAIChat:
+class OpenAIChat(ServedModel[Fragment]):
     """A model behind a Chat Completions server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._endpoint = endpoint
-        self.name = endpoint.name
-        self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._fragments = encode_messages(endpoint, blobs)
-        self._refused = RefusedFields()
+        super().__init__(endpoint, encode_messages(endpoint, blobs), client)
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        at, path = self._endpoint, "/chat/completions"
-        fields = self._refused.begin(request, at)
-        return stream_exchange(self._client, at, path, bearer_headers, body, translator, whole=True, fields=fields)
-
-    async def close(self) -> None:
-        await self._client.close()
+        return self._exchange(request, "/chat/completions", bearer_headers, body, translator, whole=True)
 
 
-class Fragment(Value, frozen=True):
-    """One encoded message. `pictures` are a tool result's images, as content parts joined by commas."""
-
-    message: bytes
-    pictures: bytes = b""
-
-    def __bool__(self) -> bool:
-        return bool(self.message)
+def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
+    return Fragments(_Encoder(endpoint, blobs).encode)
 
 
-def encode_messages(endpoint: Endpoint, blobs: Blobs) -> json_cache.Fragments[Fragment]:
-    return json_cache.Fragments(_Encoder(endpoint, blobs).encode)
-
-
-def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragments[Fragment]) -> list[bytes]:
+def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
     """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
     The reply's length is limited only when the request says so: servers know their own limits better.
@@ -96,7 +77,7 @@ def encode_tools(request: Request) -> list[JsonObject]:
     return [_encode_tool(spec) for spec in request.tools]
 
 
-def list_messages(request: Request, endpoint: Endpoint, fragments: json_cache.Fragments[Fragment]) -> list[bytes]:
+def list_messages(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
     """Encode the messages of a request, the system prompt first."""
     return [*_encode_system(request), *_list_messages(endpoint, request.messages, fragments.of(request.messages))]
 

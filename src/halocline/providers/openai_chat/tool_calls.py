@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 
 from halocline.ports.model import ModelEvent
-from halocline.providers.json_cache import encode_json
 from halocline.providers.openai_chat.opaque import CALL_FIELDS
-from halocline.providers.reply import CallDraft, CallIds, read_number, read_word
+from halocline.providers.reply import CallDraft, CallIds, read_json_text, read_number, read_word
 
 
 class FunctionFragment(msgspec.Struct):
@@ -41,7 +40,7 @@ class Calls:
         """Add a fragment to its call and return what can now be shown."""
         function = fragment.function or FunctionFragment()
         index, id, name = read_number(fragment.index), read_word(fragment.id), function.name or ""
-        text = _arguments_text(function.arguments)
+        text = read_json_text(function.arguments)
         draft = self._find(index, id, name, text)
         if draft is None:
             if not (id or name or text):
@@ -83,7 +82,3 @@ def _begins_anew(draft: CallDraft, id: str, name: str, text: str) -> bool:
     if id and draft.sent_id and id != draft.sent_id:
         return not (text and not name and draft.name and not draft.is_whole)
     return bool(name and draft.name and draft.is_whole)
-
-
-def _arguments_text(arguments: str | dict[str, Any] | None) -> str:
-    return encode_json(arguments).decode() if isinstance(arguments, dict) else arguments or ""

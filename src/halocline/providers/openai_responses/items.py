@@ -13,8 +13,7 @@ import msgspec
 from halocline.ports.model import ModelEvent
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking
-from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, parse_arguments, read_word
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, parse_arguments, read_json_text, read_word
 
 _PASSAGES = {"output_text": "text", "refusal": "refusal", "summary_text": "summary", "reasoning_text": "reasoning"}
 _THOUGHTS = frozenset({"summary", "reasoning"})
@@ -92,7 +91,7 @@ class Output:
         if item is None or item.differs(sent) or (item.done and not repeated):
             item = self._new(index)
         self._describe(item, sent)
-        item.announced = item.announced or _arguments_text(sent.arguments)
+        item.announced = item.announced or read_json_text(sent.arguments)
         return item.call.preview() if item.call is not None else ()
 
     def end(self, index: int | None, sent: WireItem, raw: str) -> tuple[ModelEvent, ...]:
@@ -106,7 +105,7 @@ class Output:
         if sent.type == "reasoning" and (sent.encrypted_content or sent.content):
             self._thoughts(item).raw = raw
         if item.call is not None:
-            events += self._whole_call(item.call, _arguments_text(sent.arguments))
+            events += self._whole_call(item.call, read_json_text(sent.arguments))
         return tuple(events)
 
     def close(self, items: Iterable[tuple[WireItem, str]]) -> tuple[ModelEvent, ...]:
@@ -249,10 +248,3 @@ def _new_passages(received: str, passages: Iterable[tuple[int, str]]) -> Iterato
             received = ""
         else:
             return
-
-
-def _arguments_text(sent: Any) -> str:
-    """Return arguments as JSON text; a few servers send the object itself."""
-    if isinstance(sent, dict):
-        return encode_json(sent).decode()
-    return sent if isinstance(sent, str) else ""

@@ -6,46 +6,38 @@ results follow their calls; and the encoded items of one request are a prefix of
 
 from collections.abc import AsyncGenerator, Iterator
 from functools import partial
-from hashlib import sha256
 
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_description, fit_name
+from halocline.providers.accepted import fit_description, fit_id, fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import bearer_headers, stream_exchange
+from halocline.providers.http import ServedModel, bearer_headers
 from halocline.providers.openai_responses.stream import FromWire
-from halocline.providers.refused_fields import RefusedFields
 from halocline.providers.response_format import for_openai
 from halocline.providers.thinking import for_responses
 
 _LEAST_TOKENS = 16
-_LONGEST_ID = 64
+_IDS = compile_later(r"(?s).{0,64}"), 64
+"""Ids of other providers may be longer."""
 
 
-class OpenAIResponses:
+class OpenAIResponses(ServedModel[bytes]):
     """A model behind a Responses server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._endpoint = endpoint
-        self.name = endpoint.name
-        self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._fragments = encode_messages(endpoint.vendor.name, blobs)
-        self._refused = RefusedFields()
+        super().__init__(endpoint, encode_messages(endpoint.vendor.name, blobs), client)
 
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        fields, path = self._refused.begin(request, self._endpoint), "/responses"
-        return stream_exchange(self._client, self._endpoint, path, bearer_headers, body, translator, fields=fields)
-
-    async def close(self) -> None:
-        await self._client.close()
+        return self._exchange(request, "/responses", bearer_headers, body, translator)
 
 
 def encode_messages(maker: str, blobs: Blobs) -> json_cache.Fragments[bytes]:
@@ -114,7 +106,7 @@ def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
     output = (
         [_encode_part(msg.Text(text), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else text
     )
-    return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
+    return {"type": "function_call_output", "call_id": fit_id(result.call, *_IDS), "output": output}
 
 
 def _encode_reply(message: msg.AssistantMessage, maker: str) -> Iterator[bytes]:
@@ -135,10 +127,5 @@ def _encode_reply(message: msg.AssistantMessage, maker: str) -> Iterator[bytes]:
 
 
 def _encode_call(call: msg.ToolCall) -> JsonObject:
-    arguments = json_cache.encode_json(call.arguments).decode()
-    return {"type": "function_call", "call_id": _wire_id(call.id), "name": fit_name(call.name), "arguments": arguments}
-
-
-def _wire_id(id: str) -> str:
-    """Shorten ids: those of other providers may be longer than this one allows."""
-    return id if len(id) <= _LONGEST_ID else sha256(id.encode()).hexdigest()
+    named = {"call_id": fit_id(call.id, *_IDS), "name": fit_name(call.name)}
+    return {"type": "function_call", **named, "arguments": json_cache.encode_json(call.arguments).decode()}

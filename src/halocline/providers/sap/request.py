@@ -14,17 +14,55 @@ from halocline import providers
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import bearer_headers, stream_exchange
-from halocline.providers.json_cache import Fragments, separate_parts
-from halocline.providers.openai_chat.request import Fragment, encode_messages, encode_tools, list_messages
+from halocline.providers.http import bearer_headers, decode_payload, stream_exchange
+from halocline.providers.json_cache import Fragment, Fragments, encode_json, separate_parts
+from halocline.providers.openai_chat.request import encode_messages, encode_tools, list_messages
+from halocline.providers.openai_chat.stream import FromWire as ChatFromWire
 from halocline.providers.sap.access import Access
-from halocline.providers.sap.stream import FromWire
 
 _OPENAI = re.compile(r"(gpt|o\d)")
 _MARK = "{{?"
+
+
+DONE = b"[DONE]"
+
+
+class _WireEvent(msgspec.Struct):
+    """One payload. An `error` is an object, or a list with one for each try of the service."""
+
+    final_result: JsonObject | None = None
+    error: Any = None
+
+
+_decoder = json_input.Decoder(_WireEvent)
+
+
+class FromWire(ChatFromWire):
+    """Translates the payloads of one stream, in order."""
+
+    def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
+        if payload == DONE:
+            return super()._read(payload)
+        event = decode_payload(_decoder, payload, self._endpoint)
+        if event.error:
+            first = event.error[0] if isinstance(event.error, list) else event.error
+            raise providers.errors.classify_in_stream(first, self._endpoint)
+        return super()._read(encode_json(_join_reasoning(event.final_result))) if event.final_result else ()
+
+
+def _join_reasoning(chunk: JsonObject) -> JsonObject:
+    """Make text of reasoning, which comes in blocks. Their signatures are dropped: nothing asks for such thinking."""
+    choices = chunk.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        delta = choice.get("delta") if isinstance(choice, dict) else None
+        if isinstance(delta, dict) and isinstance(blocks := delta.get("reasoning_content"), list):
+            texts = (block.get("content") for block in blocks if isinstance(block, dict))
+            delta["reasoning_content"] = "".join(text for text in texts if isinstance(text, str))
+    return chunk
 
 
 class SapAiCore:

@@ -3,7 +3,7 @@
 Importing this takes a second or more, so `model` does it in a thread on the first request.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import httpx2
@@ -11,6 +11,8 @@ from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.settings import ModelSettings, ThinkingLevel, merge_model_settings
 
+from halocline.net.http import HttpClient, Response
+from halocline.net.network import Network
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.messages import Effort
@@ -18,7 +20,6 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.sdk.errors import not_made, translate_error
 from halocline.providers.sdk.messages import request_parameters, to_library
 from halocline.providers.sdk.stream import FromLibrary
-from halocline.providers.sdk.transport import NetworkTransport
 from halocline.providers.sdk.vendors import MAKERS, Made
 from halocline.providers.thinking import fit_thinking
 from halocline.providers.thinking_table import Takes
@@ -32,6 +33,51 @@ _LEVELS: dict[Effort, ThinkingLevel] = {
     Effort.XHIGH: "xhigh",
     Effort.MAX: "max",
 }
+
+
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
+
+
+class NetworkTransport(httpx2.AsyncBaseTransport):
+    """Sends requests to any server over `network`."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._clients: dict[str, HttpClient] = {}
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        client = self._client(f"{request.url.scheme}://{request.url.netloc.decode('ascii')}")
+        headers = {name: value for name, value in request.headers.items() if name not in _OURS}
+        path = request.url.raw_path.decode("ascii")
+        if request.method == "GET":
+            response = await client.get(path, headers)
+        else:
+            response = await client.post(path, headers, (await request.aread(),))
+        return httpx2.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    async def aclose(self) -> None:
+        for client in self._clients.values():
+            await client.close()
+
+    def _client(self, origin: str) -> HttpClient:
+        if origin not in self._clients:
+            self._clients[origin] = HttpClient(origin, self._network)
+        return self._clients[origin]
+
+
+class _Body(httpx2.AsyncByteStream):
+    """A response body. Leaving it early closes the connection, so that the server stops."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(self._response.body()) as body:
+            async for chunk in body:
+                yield chunk
+
+    async def aclose(self) -> None:
+        self._response.close()
 
 
 class LibraryExchange:

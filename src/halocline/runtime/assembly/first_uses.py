@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from halocline.context.instructions.touched_files import find_relative_path, named_in
-from halocline.edits.formats.blocks import parse_blocks
-from halocline.edits.formats.fences import without_stray_fences
+from halocline.edits.formats.blocks import parse_blocks, without_stray_fences
 from halocline.edits.plan import all_or_none
 from halocline.edits.text import decode_text
 from halocline.hosts.files.declared_encodings import find_declared

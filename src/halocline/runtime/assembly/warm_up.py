@@ -45,7 +45,6 @@ MODULES = {
     "halocline.runtime.assembly": "checkpoints",
     "halocline.edits": """
         edit matching.indentation matching.anchors matching.strategies matching.locate plan formats.blocks
-        formats.fences
     """,
     "halocline.task.calls": "post_edit_checks",
     "halocline.tools": """

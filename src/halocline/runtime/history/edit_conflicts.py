@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.edits.conflicts import find_conflicts
 from halocline.edits.formats import blocks, exact, patch
+from halocline.edits.matching.nearest import find_conflicts
 from halocline.edits.swapping import swap_hunks
 from halocline.edits.text import EditError, read_text
 from halocline.ports.host import Files

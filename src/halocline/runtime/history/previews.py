@@ -62,9 +62,9 @@ async def _grow_preview(
 ) -> ev.EditPreviewed | None:
     """Return the preview after one more delta of a call; None if no line was finished."""
     if delta.call not in growing:
-        from halocline.edits.preview.growing_edit import GrowingEdit  # not loaded in a conversation without edits
+        from halocline.edits.preview.growing_edit import start_edit  # not loaded in a conversation without edits
 
-        growing[delta.call] = GrowingEdit(delta.name, ALIASES)
+        growing[delta.call] = start_edit(delta.name, ALIASES)
     edit = growing[delta.call]
     before = edit.growth
     edit.feed(delta.arguments)
