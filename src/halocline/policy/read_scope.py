@@ -49,7 +49,8 @@ class ReadScope:
         if place in self._judged:
             return self._refusal_of_judged(place, found) if found else ""
         if not self._covers(place):
-            return "" if self._leads_to_judged(place) else ELSEWHERE
+            # The names of a folder above a judged place help to find what was meant.
+            return "" if any(is_within(judged, place) for judged in self._judged) else ELSEWHERE
         if found is None:
             return ""
         kind = self._kinds.guarded_kind(place, found)
@@ -82,7 +83,3 @@ class ReadScope:
 
     def _covers(self, place: str) -> bool:
         return any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
-
-    def _leads_to_judged(self, place: str) -> bool:
-        """Return True for a folder above a judged place; its names help to find what was meant."""
-        return any(is_within(judged, place) for judged in self._judged)

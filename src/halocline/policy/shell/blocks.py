@@ -221,7 +221,8 @@ class Blocks(SimpleCommands):
 
 def _unroll(block: Block, rendered: list[str]) -> str:
     """Return the rounds of a loop in sequence; as a numbered loop if a round may end early."""
-    if not _has_jump(block):
+    named = {node.words[0].text for node in every_node(block) if isinstance(node, Simple) and node.words}
+    if not named & {"break", "continue", "return", "exit"}:
         return f"{{ {'; '.join(rendered)}; }}"
     numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(rendered))
     return f"for ROUND in {' '.join(map(str, range(len(rendered))))}; do case $ROUND in {numbered} esac; done"
@@ -252,12 +253,6 @@ def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
 
 def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
     return finding.part.text, finding.rule, finding.part.targets
-
-
-def _has_jump(block: Block) -> bool:
-    """Return True if a loop, or a round of it, may end early."""
-    jumps = ("break", "continue", "return", "exit")
-    return any(isinstance(node, Simple) and node.words and node.words[0].text in jumps for node in every_node(block))
 
 
 def _calls_itself(function: Block) -> bool:

@@ -5,6 +5,7 @@ the folders for such tools, may have the names of tools.
 """
 
 import os
+from functools import partial
 
 from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import is_within
@@ -76,7 +77,8 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
                 continue
             place = find_real_path(os.path.dirname(path))
             ours = relative or _is_in_project(place, ground)
-            if ours and _keeps_tools(place, ground):
+            in_venv = partial(ground.facts.is_file, os.path.join(os.path.dirname(place), "pyvenv.cfg"))
+            if ours and (place.endswith("/node_modules/.bin") or in_venv()):  # where a project keeps its tools
                 ours = there and name in _JUDGED
             elif not ours and there:
                 ours = _is_in_project(find_real_path(path), ground)
@@ -85,12 +87,6 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
             if there:
                 break
     return ""
-
-
-def _keeps_tools(folder: str, ground: Ground) -> bool:
-    """Return True if a project keeps the tools that it installed for itself in this folder."""
-    marks_environment = os.path.join(os.path.dirname(folder), "pyvenv.cfg")
-    return folder.endswith("/node_modules/.bin") or ground.facts.is_file(marks_environment)
 
 
 def _is_in_project(path: str, ground: Ground) -> bool:
