@@ -1,5 +1,6 @@
 """What `halo policy explain` says of a command is what a task decides about it, by the same rule."""
 
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -46,8 +47,8 @@ def list_commands():
 
 
 @pytest.fixture
-def project(journey):
-    """A project in which nothing that runs finds a program, so that all commands meet it as it is."""
+def project(journey, monkeypatch):
+    """A project in which nothing that runs finds a program, so that all commands meet it as it is, and end."""
     for name in FILES:
         journey.write(name, "x\n")
     journey.write(".clineignore", "private/\n")
@@ -58,6 +59,9 @@ def project(journey):
     (journey.home.root / "policy.toml").write_text(rules)
     nothing = journey.workspace.parent / "nothing"
     nothing.mkdir()
+    if sandbox := shutil.which("bwrap"):
+        (nothing / "bwrap").symlink_to(sandbox)
+    monkeypatch.setenv("PATH", str(nothing))
     journey.env = {"PATH": str(nothing), "HOME": str(journey.workspace.parent), "LANG": "C.UTF-8"}
     return journey
 
