@@ -280,7 +280,7 @@ STEPS: dict[str, Callable[[Person], Awaitable[None]]] = {
 
 
 async def play(steps: list[str]) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a thread may still write an index of the home
         person = Person(Path(folder))
         await person.begin()
         try:
