@@ -104,6 +104,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.
     for item in items:
         if config.option.reruns and item.nodeid.startswith("tests/surfaces/"):
             item.add_marker(SECOND_TRY)
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(3600))
         if item.nodeid.startswith(FULL) and not item.nodeid.startswith(SAMPLES):
             item.add_marker(pytest.mark.full)
 

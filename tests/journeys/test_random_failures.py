@@ -218,7 +218,6 @@ async def test_a_plain_prompt_goes_on_after_failures_of_every_kind(tmp_path, see
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
 async def test_two_thousand_turns_leave_no_task_that_cannot_go_on(tmp_path):
     kinds: set[str] = set()
     for seed in range(40):
