@@ -218,7 +218,7 @@ async def test_resources_are_listed_and_read(journey, servers):
 async def test_servers_that_hang_cost_the_first_request_the_set_wait_and_no_more(journey, servers):
     servers(test="", **{f"good_{n}": "" for n in range(6)}, one="never", two="never", three="never")
     began = asyncio.get_running_loop().time()
-    await journey.run(echo(), DONE, mcp=McpSettings(wait=4.0))
+    await journey.run(echo(), DONE, mcp=McpSettings(wait=0.8))
     assert journey.results == ["hi"]
     started = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
     assert started < 6
