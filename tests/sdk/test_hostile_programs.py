@@ -7,6 +7,7 @@ import pytest
 
 import halocline
 from halocline.protocol.kinds import CallStatus
+from halocline.protocol.messages import AssistantMessage, Text, Usage
 from halocline.testing import Call, Turn, calls_of, replay
 
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "x"}),))
@@ -138,6 +139,13 @@ MODELS = [
     (Model(halocline.events.AssistantMessageCompleted(message=7)), "Expected `object`, got `int`"),
     (NoGenerator(), "stream of NoGenerator is no generator"),
 ]
+
+
+async def test_a_model_may_say_what_it_used_after_its_reply(workspace):
+    reply = halocline.events.AssistantMessageCompleted(message=AssistantMessage((Text("Hello."),)))
+    used = halocline.events.UsageReported(usage=Usage(input=3, output=2), cost=0.5)
+    done = await halocline.run("go", folder=workspace, model=Model(reply, used))
+    assert (done.text, done.cost) == ("Hello.", 0.5)
 
 
 @pytest.mark.parametrize(("model", "said"), MODELS)

@@ -164,6 +164,8 @@ async def test_a_search_in_more_files_than_are_copied_at_once_finds_all_and_ends
     assert [(one.path, one.line) for one in found.matches] == [(f"{workspace}/{at}.txt", 1) for at in range(9)]
     few = await searcher.search(SearchQuery(str(workspace), "needle", context=0, limit=4))
     assert (len(few.matches), few.cut) == (4, True)
+    one = await OwnSearch(OwnFiles(kept), at_once=3).search(SearchQuery(str(workspace), "needle", context=0, limit=1))
+    assert (len(one.matches), one.cut) == (1, True)
 
 
 class Talker:

@@ -253,9 +253,13 @@ async def test_what_is_no_wheel_of_a_plugin_is_refused(service, home, tmp_path, 
     index.mkdir()
     with tarfile.open(index / "sourced-1.0.tar.gz", "w:gz") as sources:
         sources.add(put(tmp_path / "sources", **{"setup.py": "raise SystemExit('this ran')"}), "sourced-1.0")
+    (linked := tmp_path / "tidy-1.0-py3-none-any.whl").symlink_to(index / "sourced-1.0.tar.gz")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     for source, why in {
+        str(linked): "There is no wheel",
+        "https://index.example/x.whl#egg=x": "does not end with .whl",
+        "https://index.example/x.whl?a": "does not end with .whl",
         "pypi:sourced": "No wheel of sourced could be unpacked: ERROR",
         "pypi:absent": "No wheel of absent could be unpacked: ERROR",
         "pypi:../x": "is no name of a package",

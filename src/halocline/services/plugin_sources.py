@@ -5,12 +5,15 @@ run them, so these are refused.
 """
 
 import os
+import re
 import sys
+import zipfile
 from collections.abc import Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -30,7 +33,7 @@ MARKET = ("marketplace.json", ".claude-plugin/marketplace.json")
 INDEX, WHEEL = "pypi:", ".whl"
 _PACKAGE = compile_later(r"[A-Za-z0-9][\w.-]*(?:\[\w+(?:,\w+)*\])?(?:[=<>!~]=?[\w.*+!,=<>~-]+)?")
 _TO_UNPACK = ("--no-deps", "--only-binary", ":all:", "--quiet", "--target")
-_QUIETLY = ("--no-input", "--no-compile", "--disable-pip-version-check")
+_QUIETLY = ("--no-input", "--no-compile", "--no-user", "--disable-pip-version-check")
 _MOST, _SECONDS = 100_000, 300.0
 
 
@@ -46,7 +49,7 @@ async def fetch_source(source: str, staged: Path, registry: str) -> Fetched:
     """Fetch a plug-in, which may then be below `staged`. Raises UsageError."""
     if folder := _find_folder(source, FILE, CLAUDE_FILE):
         return Fetched(folder)
-    if source.startswith(INDEX) or source.endswith(WHEEL):
+    if source.startswith(INDEX) or _is_wheel(source):
         return await _fetch_package(source, staged / "packages")
     if is_address(source) or _find_folder(source, "HEAD", ".git/HEAD"):
         return Fetched(await _clone(source, staged / "clone"))
@@ -56,7 +59,9 @@ async def fetch_source(source: str, staged: Path, registry: str) -> Fetched:
 def name_source(source: str) -> str:
     """Return a source as it is found again from any folder."""
     place = os.path.realpath(os.path.expanduser(source))
-    is_here = _find_folder(source, FILE, CLAUDE_FILE, "HEAD", ".git/HEAD") or os.path.isfile(place)
+    is_here = _find_folder(source, FILE, CLAUDE_FILE, "HEAD", ".git/HEAD") or (
+        _is_wheel(source) and os.path.isfile(place)
+    )
     return place if is_here else source
 
 
@@ -95,17 +100,27 @@ async def _fetch_package(source: str, place: Path) -> Fetched:
     return _find_in_package(place, wanted)
 
 
+def _is_wheel(source: str) -> bool:
+    """Return True if the path of a source, its address left out, is that of a wheel: of any other, code would run."""
+    return urlsplit(source).path.endswith(WHEEL)
+
+
 def _name_package(source: str) -> str:
     """Return a package, or the wheel of one, as installers take it. Raises UsageError."""
-    if not source.endswith(WHEEL):
+    if not _is_wheel(source):
         wanted = source.removeprefix(INDEX)
         if not _PACKAGE.fullmatch(wanted):
             hint = f"Write it as {INDEX}NAME or {INDEX}NAME==1.0."
             raise UsageError(f"{wanted[:80]!r} is no name of a package.", hint)
         return wanted
     wheel = os.path.realpath(os.path.expanduser(source))
-    if source.startswith("https://") or os.path.isfile(wheel):
-        return source if source.startswith("https://") else wheel
+    if source.startswith("https://"):
+        address = urlsplit(source)
+        if address.query or not re.fullmatch(r"(sha256=[0-9a-f]{64})?", address.fragment):
+            raise UsageError(f"{source[:200]!r} does not end with {WHEEL}.", "Give the address of the wheel alone.")
+        return source
+    if wheel.endswith(WHEEL) and zipfile.is_zipfile(wheel):
+        return wheel
     raise UsageError(f"There is no wheel {source}.", "Give the path of a file, or an https:// address.")
 
 
@@ -114,7 +129,7 @@ def _find_installer() -> Sequence[str]:
     if find_spec("pip"):  # isolated: nothing in the folder or the environment is imported in its place
         return (sys.executable, "-I", "-m", "pip", "install", *_QUIETLY)
     if uv := find_program("uv"):
-        return (uv, "pip", "install", "--python", sys.executable)
+        return (uv, "--no-config", "pip", "install", "--python", sys.executable)  # or it reads what others put in /tmp
     raise UsageError("Neither pip nor uv is there to unpack a wheel.", "Install uv, or unpack it and give the folder.")
 
 
@@ -126,7 +141,7 @@ def _find_in_package(place: Path, wanted: str) -> Fetched:
         count = "no plug-in" if not plugins else f"{len(plugins)} plug-ins"
         raise UsageError(f"{wanted} has {count}.", f"Such a package has one entry point in the group {GROUP}.")
     ((distribution, point),) = plugins
-    return Fetched(_find_below(place, point.value.strip()), point.name, distribution.version)
+    return Fetched(_find_below(place, point.value.partition(":")[0].strip()), point.name, distribution.version)
 
 
 def _find_folder(text: str, *files: str) -> Path | None:

@@ -21,15 +21,15 @@ class PlayedCall(Value, frozen=True):
 
 
 def calls_of(source: "Result[Any] | Iterable[ev.Event]", tool: str = "") -> list[PlayedCall]:
-    """Return the calls of a result, or of events, in the order in which they ended; only those of `tool`, if named."""
+    """Return the calls of a result, or of events, in the order in which the model made them; of `tool`, if named."""
     events: Sequence[ev.Event] = source.events if isinstance(source, Result) else tuple(source)
     replies = (event.message for event in events if isinstance(event, ev.AssistantMessageCompleted))
-    given = {call.id: call.arguments for reply in replies for call in reply.tool_calls}
-    return [
-        PlayedCall(end.name, given.get(end.call, {}), end.status, end.result.text)
-        for end in events
-        if isinstance(end, ev.ToolCallEnded) and tool in ("", end.name)
-    ]
+    ends: dict[str, list[ev.ToolCallEnded]] = {}
+    for event in events:
+        if isinstance(event, ev.ToolCallEnded) and tool in ("", event.name):
+            ends.setdefault(event.call, []).append(event)
+    made = [(ends[call.id].pop(0), call) for reply in replies for call in reply.tool_calls if ends.get(call.id)]
+    return [PlayedCall(end.name, call.arguments, end.status, end.result.text) for end, call in made]
 
 
 def assert_called(source: "Result[Any] | Iterable[ev.Event]", tool: str, **arguments: Any) -> PlayedCall:

@@ -274,7 +274,9 @@ async def write_changes(changes: Sequence[Change], ctx: ToolContext) -> ToolOutp
         raise ToolFailure(
             f"{name} was changed by another program just now. No file was changed. Read it again, then edit."
         ) from None
-    except OSError as error:
-        name = shown_path(Path(str(error.filename)), ctx) if error.filename else "A file"
-        raise ToolFailure(f"{name} cannot be written: {error.strerror}. No file was changed.") from error
+    except (OSError, ValueError) as error:
+        filename, why = getattr(error, "filename", None), getattr(error, "strerror", None) or error
+        only = changes[0].original.name if len(changes) == 1 else "A file"
+        name = shown_path(Path(str(filename)), ctx) if filename else only
+        raise ToolFailure(f"{name} cannot be written: {why}. No file was changed.") from error
     return output

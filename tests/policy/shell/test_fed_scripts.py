@@ -159,6 +159,11 @@ base64 -d < x | parallel
 base64 -d < x | xargs sh -c
 base64 -d < x | xargs -0 bash -c
 base64 -d < x | xargs -I% sh -c %
+base64 -d < x | bash -euo pipefail
+base64 -d < x | bash --rcfile y -o pipefail
+base64 -d < x | bash -xs a
+base64 -d < x | bash /dev//stdin
+base64 -d < x | xargs echo ls | bash
 eval "$(base64 -d < x)"
 sh -c "$(base64 -d < x)"
 sh -c "$X"
@@ -176,7 +181,15 @@ def test_a_denied_place_asks_before_a_shell_runs_what_nobody_read(posture, comma
     assert verdict(command, replace(posture, book=RuleBook())) is Verdict.ALLOW or "sudo" in command
 
 
-@for_each("command", ["echo x | nice echo 'cat sub/c.txt' | sh", "true | printf 'cat sub/c.txt' | env bash"])
+@for_each(
+    "command",
+    [
+        "bash --rcfile /dev/null -c 'cat sub/c.txt'",
+        "echo 'cat sub/c.txt' | bash -euo pipefail",
+        "echo x | nice echo 'cat sub/c.txt' | sh",
+        "true | printf 'cat sub/c.txt' | env bash",
+    ],
+)
 def test_the_last_command_of_a_pipe_that_reads_nothing_says_what_is_fed(posture, command):
     assert verdict(command, posture) is not Verdict.ALLOW
 

@@ -35,7 +35,10 @@ class OwnSearch:
     async def search(self, query: SearchQuery) -> SearchResult:
         found = SearchResult(())
         async for texts, left_out in self._read_texts(Path(query.path), query.glob):
-            more = await _search_copies(texts, replace(query, limit=query.limit - _count_matches(found.matches)))
+            room = query.limit - _count_matches(found.matches)
+            more = await _search_copies(texts, replace(query, limit=max(1, room)))
+            if not room and more.matches:
+                return replace(found, cut=True)
             found = SearchResult(found.matches + more.matches, more.cut, found.left_out + more.left_out + left_out)
             if found.cut:
                 return found

@@ -147,7 +147,10 @@ class Blocks(SimpleCommands):
             form, after = self.node(block.items[0], here)
             here = after.with_folders((*here.starts, *after.starts))
             rendered.append(form or "")
-            self._drop_repeated(before)
+            seen = {_core_of(one) for one in self.analysis.findings[:before]}
+            self.analysis.findings[before:] = [
+                one for one in self.analysis.findings[before:] if _core_of(one) not in seen
+            ]
         form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merge(here)
 
@@ -178,11 +181,6 @@ class Blocks(SimpleCommands):
             for item in block.items:
                 form, after = self.node(item, after)
         return form, after.with_folders((*here.starts, *after.starts, UNKNOWN))
-
-    def _drop_repeated(self, begin: int) -> None:
-        """Remove findings of a round that repeat earlier ones."""
-        seen = {_core_of(one) for one in self.analysis.findings[:begin]}
-        self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core_of(one) not in seen]
 
     def _test(self, block: Block, ground: Ground, forms: Forms) -> str | None:
         expanded = [expand_word(word, ground) for word in block.words]

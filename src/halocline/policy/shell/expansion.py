@@ -137,14 +137,9 @@ def _list_alternatives(
         else:
             choices.append([(part,)])
     if prod(max(1, len(some)) for some in choices) > MOST_VALUES:
-        choices = [some if len(some) == 1 else _limit_choices(some) for some in choices]
+        unknown: tuple[Piece, ...] = (Piece(UNKNOWN),)
+        choices = [some if len(some) == 1 else [*islice(filter(_is_unknown, some), 1), unknown] for some in choices]
     return [tuple(piece for some in one for piece in some) for one in product(*choices)]
-
-
-def _limit_choices(choices: list[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
-    """Return one partly known choice, if there is one, and an unknown one."""
-    partly = filter(_is_unknown, choices)
-    return [*islice(partly, 1), (Piece(UNKNOWN),)]
 
 
 def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:

@@ -301,7 +301,7 @@ def _begin_of_pipeline(chain: Chain, number: int) -> int:
 def _find_echoed(node: Node, ground: Ground) -> str:
     """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
     simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
-    while simple.words and (wrapped := unwrap_command(simple)) and wrapped.script is None:
+    while simple.words and (wrapped := unwrap_command(simple)) and wrapped.script is None and not wrapped.feeds:
         simple = Simple(wrapped.source, wrapped.words)
     words = simple.words
     if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):

@@ -36,7 +36,7 @@ class TaskInfo(Value, frozen=True):
     @property
     def known_cost(self) -> float | None:
         """The cost to show: unknown, too, where requests were made and none was counted."""
-        return self.cost if self.tokens or not self.steps else None
+        return self.cost if self.cost or self.tokens or not self.steps else None
 
 
 MARKS = ("\x02", "\x03")

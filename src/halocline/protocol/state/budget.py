@@ -35,7 +35,7 @@ class BudgetState(Value, frozen=True):
     @property
     def known_cost(self) -> float | None:
         """The cost to show: unknown, too, where requests were made and none was counted, as after an interrupt."""
-        return self.cost if self.usage.total or not self.steps else None
+        return self.cost if self.cost or self.usage.total or not self.steps else None
 
     def after_prompt(self) -> "BudgetState":
         return replace(self, failures_in_row=0, same_call_in_row=0, last_outcome=("", ""), forgiven_steps=self.steps)

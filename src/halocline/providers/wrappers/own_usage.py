@@ -22,24 +22,27 @@ class OwnUsage:
         self.name = name or model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        is_reported = is_complete = False
+        is_reported, last = False, None
         try:
             async with aclosing(self.model.stream(request)) as events:
                 async for event in events:
                     _require_valid(event)
                     is_reported = is_reported or isinstance(event, UsageReported)
-                    is_complete = isinstance(event, AssistantMessageCompleted)
-                    if is_complete and not is_reported:
-                        yield UsageReported(usage=Usage(), cost=None)
-                    yield event
+                    if isinstance(event, AssistantMessageCompleted):
+                        last = event
+                    else:
+                        yield event
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
             text = f"The model {self.name} failed: {type(error).__name__}: {error}"
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, HINT) from error
-        if not is_complete:
+        if last is None:
             text = f"The model {self.name} ended without an AssistantMessageCompleted."
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, HINT)
+        if not is_reported:
+            yield UsageReported(usage=Usage(), cost=None)
+        yield last
 
     async def close(self) -> None:
         await self.model.close()

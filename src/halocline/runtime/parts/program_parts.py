@@ -99,7 +99,7 @@ class ProgramHooks:
         try:
             async with asyncio.timeout(timeout) as limit:
                 answer = await function(json_input.decode(given))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if limit.expired():
                 return HookEnd(timed_out=True, trouble=f"it took longer than {timeout:g} s")
             return HookEnd(trouble=f"it raised {type(error).__name__}: {error}")

@@ -32,6 +32,7 @@ _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{(/|//|\.|/\.)?\}")
+_VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
 _RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel"})
 FED = "its arguments are known only when it runs"
 
@@ -112,13 +113,19 @@ def _value_at(simple: Simple, at: int) -> str:
     return (simple.words[at].value or "") if at < len(simple.words) else ""
 
 
-def _unwrap_shell(simple: Simple) -> Wrapped | None:
-    """Unwrap `sh -c TEXT`, and a shell that reads its script from a heredoc."""
+def _split_flags(simple: Simple) -> tuple[list[str], list[Word]]:
+    """Return the flags of a shell without their values, and the words behind them."""
     flags, rest = [], list(simple.words[1:])
     while rest and (rest[0].value or "").startswith(("-", "+")):
         flags.append(rest.pop(0).value or "")
-        if re.fullmatch(r"[-+][a-z]*[oO]", flags[-1]) and rest:
-            rest.pop(0)
+        if flags[-1] in _VALUED or (re.fullmatch(r"[-+][a-z]*[oO]", flags[-1]) and rest):
+            del rest[:1]
+    return flags, rest
+
+
+def _unwrap_shell(simple: Simple) -> Wrapped | None:
+    """Unwrap `sh -c TEXT`, and a shell that reads its script from a heredoc."""
+    flags, rest = _split_flags(simple)
     runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
     if runs and rest:
         if rest[0].value is None:
@@ -161,10 +168,10 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
 
 def _reads_input(simple: Simple) -> bool:
     """Return True if a shell reads its script from its standard input."""
-    name, *rest = (word.text for word in simple.words)
-    first = next((text for text in rest if not text.startswith(("-", "+")) or text in ("-s", "-")), "-")
-    reads = first in ("-", "-s") or first.startswith(("/dev/stdin", "/dev/fd/", "/proc/self/fd/"))
-    return reads and name.rpartition("/")[2] in _RUN_TEXT
+    flags, rest = _split_flags(simple)
+    is_asked = not rest or any(re.fullmatch(r"-[a-z]*s[a-z]*|-", flag) for flag in flags)
+    reads = is_asked or re.match(r"/+dev/+(stdin|fd/)|/+proc/+[^/]+/+fd/", rest[0].text)
+    return bool(reads) and simple.words[0].text.rpartition("/")[2] in _RUN_TEXT
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:

@@ -15,7 +15,7 @@ export function money(dollars) {
 }
 
 /** A cost to show: unknown, too, where requests were made and none was counted, as after an interrupt. */
-export const knownCost = ({ cost = 0, tokens, steps }) => (tokens || !steps ? cost : null)
+export const knownCost = ({ cost = 0, tokens, steps }) => (cost || tokens || !steps ? cost : null)
 
 export function seconds(number) {
   if (number == null) return ''
