@@ -266,10 +266,12 @@ class OpenTasks:
     async def close(self) -> None:
         await self.sign_ins.close()
         await self.works.close()
-        running = [self._tidying, *self._along, *self._following.values(), *self._opening.values()]
-        for one in running:
-            one.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        every = [self._tidying, *self._along, *self._following.values(), *self._opening.values()]
+        while running := [one for one in every if not one.done()]:
+            for one in running:  # again: what it waits for may have kept the first one, as the end of a task does
+                one.cancel()
+            await asyncio.wait(running, timeout=LOOK_EVERY)
+        await asyncio.gather(*every, return_exceptions=True)
 
 
 def explain_error(error: Exception | None) -> HaloclineError | None:
