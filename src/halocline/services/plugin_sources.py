@@ -1,4 +1,4 @@
-"""Where plug-ins come from: folders, git repositories, a registry of them, and wheels, also of a package index.
+"""Sources of plug-ins: folders, git repositories, a registry of them, and wheels, also of a package index.
 
 What must stay true: nothing of a plug-in runs while it is fetched. A wheel is unpacked; to build one from sources would
 run them, so these are refused.

@@ -40,7 +40,7 @@ def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
     """Return the provider of a name. Raises UsageError with suggestions if it is unknown."""
     own = settings.providers.get(name)
     brought = _find_brought(name, catalogue) if own is None else None  # what a person configured stays theirs
-    row = VENDORS.get(name) or _find_row(name) or _find_listed(name, catalogue) or brought
+    row = VENDORS.get(name) or _find_row(name) or brought or _find_listed(name, catalogue)
     if own is not None:
         return _own_vendor(name, row, own)
     if row is None:
