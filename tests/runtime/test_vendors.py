@@ -171,3 +171,19 @@ def test_all_that_can_be_named_is_listed_once(catalogue):
     names = list(list_vendors(Settings(providers={"mine": Provider(base_url="http://h/v1")}), catalogue))
     elsewhere = [name for name in VENDORS if name != "vscode"]  # which is listed in VS Code alone
     assert names == [*elsewhere, "mine", "cloud", "far"]
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "family"),
+    [
+        ("far", {}, "plugin"),
+        ("openai", {}, "openai_responses"),
+        ("far", {"far": Provider(base_url="https://mine.example/v1")}, "openai_chat"),
+    ],
+)
+def test_a_provider_is_the_person_s_then_built_in_then_a_plug_in_s_then_the_catalogue_s(
+    catalogue, tmp_path, name, own, family
+):
+    brings = Catalogue(tmp_path / "catalogue.gz", brought=lambda: {"far": object, "openai": object})
+    assert find_vendor(name, Settings(providers=own), brings).family == family
+    assert find_vendor("far", Settings(), catalogue).family == "openai_chat"
