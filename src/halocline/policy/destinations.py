@@ -55,12 +55,12 @@ def parse_destination(url: str) -> Destination:
     host = f"[{hostname}]" if ":" in hostname else hostname
     netloc = host if port == PORTS[parts.scheme] else f"{host}:{port}"
     path, query = quote(parts.path or "/", safe=_KEPT), quote(parts.query, safe=_KEPT)
-    net = net_of_address(hostname)
+    net, name = net_of_address(hostname), hostname.rstrip(".")
     return Destination(
         url=urlunsplit((parts.scheme, netloc, path, query, "")),
         hostname=hostname,
         port=port,
-        net=net or _net_of_name(hostname),
+        net=net or (Net.PRIVATE if "." not in name or name.endswith(PRIVATE_ENDINGS) else Net.PUBLIC),
         by_address=net is not None,
     )
 
@@ -87,12 +87,6 @@ def net_of_address(text: str) -> Net | None:
     if ip.is_link_local or str(ip) in METADATA:
         return Net.LINK_LOCAL
     return Net.PUBLIC if ip.is_global and not ip.is_multicast else Net.PRIVATE
-
-
-def _net_of_name(hostname: str) -> Net:
-    name = hostname.rstrip(".")
-    private = "." not in name or name.endswith(PRIVATE_ENDINGS)
-    return Net.PRIVATE if private else Net.PUBLIC
 
 
 def _ascii_name(hostname: str) -> str:

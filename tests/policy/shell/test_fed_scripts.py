@@ -1,5 +1,6 @@
 """A script or names that come through a program's input are judged, whatever stands between the text and the reader."""
 
+import re
 from itertools import product
 from pathlib import Path
 
@@ -134,7 +135,7 @@ def test_what_a_shell_is_given_is_judged_as_what_its_script_makes_of_it(
     assert verdict(around % shell.replace("RUNS", runs).replace("GIVEN", given), posture) is Verdict.DENY
 
 
-UNREAD = """
+UNREAD = r"""
 { echo ls; echo 'cat sub/c.txt'; } | sh
 echo 'cat sub/c.txt' | cat | sh
 echo 'cat sub/c.txt' | tee /dev/null | bash -e
@@ -167,6 +168,40 @@ base64 -d < x | xargs echo ls | bash
 eval "$(base64 -d < x)"
 sh -c "$(base64 -d < x)"
 sh -c "$X"
+cat x > >(bash)
+cat x | tee >(sh) >/dev/null
+{ cat x; } > >(bash)
+cat x > >(env A=b bash -s)
+cat x | xargs -I% sh -c '% a'
+cat x | xargs -I% sh -c 'echo a; %'
+cat x | xargs -I% bash -c 'eval %'
+cat x | xargs -I{} bash -c '{} a'
+xargs -a x -I% sh -c %
+xargs < x sh -c
+find src -exec sh -c '{}' \;
+find src -exec sh -c '{} a' \;
+find src -execdir bash -ec {} ';'
+fd . src -x sh -c
+fd . src -x bash -c '{} a'
+parallel < x
+parallel -a x
+parallel :::: x
+parallel {} :::: x
+parallel sh -c :::: x
+base64 -d < x | parallel '{} a'
+base64 -d < x | parallel sh -c
+base64 -d < x | bash /proc/$$/fd/0
+base64 -d < x | . /proc/self/fd/0
+env -S "$(base64 -d < x)"
+env --split-string="$(base64 -d < x)"
+env -S "$X"
+watch "$(base64 -d < x)"
+watch -n1 "ls $X"
+script -qc "$(base64 -d < x)" /dev/null
+script -c "$X" /dev/null
+flock x --command="$X"
+base64 -d < x | while read l; do sh -c "wc -l $l"; done
+read -r a < x; bash -c "ls $a"
 """.strip().splitlines()
 
 
@@ -178,7 +213,7 @@ def test_a_denied_place_asks_before_a_shell_runs_what_nobody_read(posture, comma
     ]
     for rule in rules:
         assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is not Verdict.ALLOW
-    assert verdict(command, replace(posture, book=RuleBook())) is Verdict.ALLOW or "sudo" in command
+    assert verdict(command, replace(posture, book=RuleBook())) is Verdict.ALLOW or re.search("sudo|execdir", command)
 
 
 @for_each(
@@ -194,6 +229,27 @@ def test_the_last_command_of_a_pipe_that_reads_nothing_says_what_is_fed(posture,
     assert verdict(command, posture) is not Verdict.ALLOW
 
 
+PARALLEL = """
+parallel ::: 'git push' pwd
+parallel git ::: push
+parallel git {} ::: push
+parallel 'git {}' ::: push
+parallel -j2 git {1} {2} ::: push ::: origin
+parallel sh -c ::: 'git push'
+echo push | parallel git
+echo 'git push' | parallel
+parallel cat ::: sub/c.txt
+parallel 'cat {.}.txt' ::: s*/c.txt
+echo sub/c.txt | parallel cat {}
+"""
+
+
+@for_each("command", PARALLEL.strip().splitlines())
+def test_parallel_runs_its_words_with_what_stands_behind_its_colons(posture, command):
+    rules = Rule(Verdict.DENY, name="guarded", paths=("sub/**",)), Rule(Verdict.DENY, name="push", argv=("git", "push"))
+    assert verdict(command, replace(posture, book=RuleBook(rules=rules))) is Verdict.DENY
+
+
 READ = """
 bash x.sh
 cat a.txt | grep x
@@ -201,8 +257,19 @@ echo 'ls src' | sh
 echo hi | tee a.txt
 ls | xargs -n1 sh -c 'wc -l "$0"'
 ls | xargs -I{} sh -c 'wc -l {}'
+ls | xargs -I% sh -c 'wc -l %'
 source venv/bin/activate
 git log | sh -c cat
+parallel 'wc -l {}' ::: a b
+ls src | parallel wc -l
+parallel ::: 'ls src' pwd
+watch -n1 ls
+env -S 'FOO=1 ls'
+script -c 'ls src' /dev/null
+cat x > >(grep a)
+cat x | tee >(wc -l)
+timeout 5 bash -c 'ls "$X"'
+bash -c "cd $PWD && ls src"
 """.strip().splitlines()
 
 

@@ -14,7 +14,7 @@ from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, inner
+from halocline.policy.shell.syntax.tree import Block, Expansion, Kind, Simple, Word, every_node
 from halocline.policy.shell.texts import render_text, with_target
 from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
@@ -36,7 +36,7 @@ class Blocks(SimpleCommands):
 
     def block(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         """Return the form of a block if it only reads, and the state of the shell after it."""
-        forms = {id(script): self.node(script, ground)[0] for script in inner(block)}
+        forms = self.forms_within(block, ground)
         if why := hazard_of_words(block.words):
             self.analysis.findings.append(unknown_finding(block.source, why, Rule.LEADS_ANYWHERE))
         redirects = [expand_redirect(one, ground) for one in block.redirects]
@@ -147,10 +147,9 @@ class Blocks(SimpleCommands):
             form, after = self.node(block.items[0], here)
             here = after.with_folders((*here.starts, *after.starts))
             rendered.append(form or "")
-            seen = {_core_of(one) for one in self.analysis.findings[:before]}
-            self.analysis.findings[before:] = [
-                one for one in self.analysis.findings[before:] if _core_of(one) not in seen
-            ]
+            found = self.analysis.findings
+            seen = {_core_of(one) for one in found[:before]}
+            found[before:] = [one for one in found[before:] if _core_of(one) not in seen]
         form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merge(here)
 
@@ -255,12 +254,5 @@ def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
 
 def _calls_itself(function: Block) -> bool:
     name = function.words[0].text if function.words else ""
-    waiting: list[Node] = list(function.items)
-    calls = 0
-    while waiting:
-        match waiting.pop():
-            case Simple(words=words):
-                calls += bool(words) and words[0].text == name
-            case Chain(items=items) | Block(items=items):
-                waiting += items
-    return calls > 1
+    simple = (node for node in every_node(function) if isinstance(node, Simple) and node.words)
+    return sum(node.words[0].text == name for node in simple) > 1

@@ -39,7 +39,8 @@ def names_printed(
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
-        moves = not isinstance(node, Simple) and _changes_folder(node)
+        within = () if isinstance(node, Simple) else _simple_commands(node, {})
+        moves = any(_program_name(simple) in ("cd", "pushd", "popd") for simple in within)
         here = ground.with_folders((*ground.starts, UNKNOWN)) if moves else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
         for simple in _simple_commands(node, functions or {}):
@@ -118,10 +119,6 @@ def _is_filter(node: Node) -> bool:
 def _is_recursive_search(simple: Simple) -> bool:
     texts = [word.text for word in simple.words[1:]]
     return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
-
-
-def _changes_folder(node: Node) -> bool:
-    return any(_program_name(simple) in ("cd", "pushd", "popd") for simple in _simple_commands(node, {}))
 
 
 def _program_name(simple: Simple) -> str:

@@ -1,6 +1,7 @@
 """Judge one simple command with the contents of its words, its redirections and the variables set for it."""
 
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
@@ -34,12 +35,12 @@ from halocline.policy.shell.programs.scripts import entries, files_named, reads_
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.spellings import FED, UNREAD
-from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
+from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
-from halocline.policy.shell.values.possible_texts import NAME, fill_slot
+from halocline.policy.shell.values.possible_texts import NAME, fill_names, fill_slot
 from halocline.policy.shell.values.printed_texts import split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, is_fully_known, values_of
 from halocline.protocol.permission_rules import Effect
@@ -72,7 +73,7 @@ class SimpleCommands(ABC):
         if not (simple.words or simple.assignments or simple.redirects):
             return "", ground
         noted = len(ground.touches)
-        forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
+        forms = self.forms_within(simple, ground)
         expanded = expand_simple(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
@@ -124,6 +125,11 @@ class SimpleCommands(ABC):
         if splits_oddly(simple):
             after = replace(after, splits_oddly=True)
         return replace(after, matches_hidden=True) if matches_hidden(simple) else after
+
+    def forms_within(self, node: Simple | Block, ground: Ground) -> dict[int, str | None]:
+        """Return the forms of the commands in words and redirections. What `>( )` reads is not known."""
+        unread = replace(ground, fed=(UNKNOWN,))
+        return {id(one): self.node(one, unread if reads else ground)[0] for one, reads in inner(node)}
 
     def names_behind(self, redirects: Iterable[Redirect], ground: Ground) -> Values:
         """Return the names that come from redirections of command output or text."""
@@ -213,8 +219,12 @@ class SimpleCommands(ABC):
         fed = None if names is None else _word_for(wrapped, names)
         if names is not None:
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
-            wrapped = replace(wrapped, words=_with_slots_filled(wrapped.words))
+            wrapped = replace(wrapped, words=_with_slots_filled(wrapped))
+        if names is not None and wrapped.script is not None:
+            wrapped = replace(wrapped, script=fill_names(wrapped.script, wrapped.slot, map(shlex.quote, names)))
         if wrapped.script is not None:
+            if NAME in wrapped.script and NAME not in ground.variables.known:
+                self.analysis.words.append(UNREAD)
             if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
                 found += find_extended(wrapped.script)
                 ground = replace(ground, matches_oddly=True)
@@ -225,7 +235,10 @@ class SimpleCommands(ABC):
             finding, after = self._judge_expanded(within, ground, {})
             rules = finding.as_written, rule_as_written(finding.canonical, within.words)
             found = [replace(finding, as_written=_find_strictest(rules))]
-            canonical = _unless_handed_on(finding.canonical, simple)
+            hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
+            canonical = (
+                None if hands_on else finding.canonical
+            )  # a program cannot run our functions; `time` is a keyword
             noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
             self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
@@ -250,12 +263,11 @@ class SimpleCommands(ABC):
         """Return the names that a wrapper passes to what it runs; None if it passes none."""
         if not wrapped.feeds:
             return None
-        if simple.words[0].text in _FINDS:
-            return names_found(simple, ground)
-        names = ground.fed or (UNKNOWN,)
-        if _runs_given(wrapped) and not all(map(is_fully_known, names)):
+        finds = simple.words[0].text in _FINDS
+        names = names_found(simple, ground) if finds else ground.fed or (UNKNOWN,)
+        if _runs_given(wrapped) and (finds or not all(map(is_fully_known, names))):
             self.analysis.words.append(UNREAD)
-        if not wrapped.parts_by:
+        if finds or not wrapped.parts_by:
             return names
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
 
@@ -279,11 +291,6 @@ def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:
     return max((one for one in rules if one), key=STRICTNESS.__getitem__, default=None)
 
 
-def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
-    """Return a form unless it calls our shell functions, which a wrapping program cannot run; `time` is a keyword."""
-    return None if form and form.startswith(HANDS_ON) and simple.words[0].text != "time" else form
-
-
 def _runs_given(wrapped: wrappers.Wrapped) -> bool:
     """Return True if a shell runs as its script what it is given, as in `xargs sh -c`."""
     texts = [word.text for word in wrapped.words]
@@ -291,7 +298,9 @@ def _runs_given(wrapped: wrappers.Wrapped) -> bool:
     return at > 0 and texts[0].rpartition("/")[2] in SHELLS and texts[at + 1 : at + 2] in ([], [wrapped.slot])
 
 
-def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the words of a shell with names filled in for `{}` in its script."""
-    is_shell = bool(words) and words[0].text.rpartition("/")[2] in SHELLS
-    return tuple(fill_slot(word, "{}") if word.text != "{}" else word for word in words) if is_shell else words
+def _with_slots_filled(wrapped: wrappers.Wrapped) -> tuple[Word, ...]:
+    """Return the words of a shell with names filled in for the placeholder in its script."""
+    words, slots = wrapped.words, ("{}", wrapped.slot or "{}")
+    if not words or words[0].text.rpartition("/")[2] not in SHELLS:
+        return words
+    return tuple(word if word.text in slots else fill_slot(fill_slot(word, "{}"), slots[1]) for word in words)

@@ -6,7 +6,6 @@ no flag in the tables overrides them.
 
 import re
 from fnmatch import fnmatchcase
-from functools import cache
 from itertools import product
 from shlex import quote
 from string import ascii_lowercase
@@ -91,7 +90,8 @@ def _is_example(pattern: str) -> bool:
     if any(is_secret(plain.replace("?", "_").replace("*", filling)) for filling in ("", "x")):
         return True
     name = pattern.rstrip("/").rpartition("/")[2]
-    return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in _list_examples())
+    examples = (one.replace("?", "_").replace("*", filling) for one in SECRET_FILES for filling in ("", "x"))
+    return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in examples)
 
 
 def _expand_choices(pattern: str) -> list[str]:
@@ -100,9 +100,3 @@ def _expand_choices(pattern: str) -> list[str]:
     choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
     found = ["".join(one) for one, _ in zip(product(*choices), range(_MOST_CHOICES), strict=False)]
     return found if len(parts) > 1 else [pattern]
-
-
-@cache
-def _list_examples() -> tuple[str, ...]:
-    names = (name.replace("?", "_") for name in SECRET_FILES)
-    return tuple(dict.fromkeys(name.replace("*", filling) for name in names for filling in ("", "x")))

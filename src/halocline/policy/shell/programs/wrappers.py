@@ -4,13 +4,15 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.possible_texts import possible_text
+from halocline.policy.shell.values.possible_texts import fill_names, possible_text
 from halocline.policy.shell.values.printed_texts import print_text
-from halocline.policy.shell.values.variables import Values, is_fully_known
+from halocline.policy.shell.values.variables import UNKNOWN, Values, is_fully_known
 from halocline.policy.word_tables import read_lines, read_pairs, read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
@@ -28,10 +30,9 @@ RUNNERS = frozenset(_LINES["runners"])
 """Wrappers that run a program of the project's environment."""
 _HARMLESS = _WORDS["harmless"] | _WORDS["transparent"] | RUNNERS
 _WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
-_RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
-_PLACEHOLDER = compile_later(r"\{(/|//|\.|/\.)?\}")
+_PLACEHOLDER = compile_later(r"\{\d*(/|//|\.|/\.)?\}")
 _VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
 _RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel"})
 FED = "its arguments are known only when it runs"
@@ -93,19 +94,20 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         name = f"{name} {_value_at(simple, 1)}"
     if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
         return None
-    if name == "env" and any(_SPLITS.match(word.text) for word in simple.words[1:]):
-        text = " ".join(_SPLITS.sub("", word.text) for word in simple.words[1:])
+    texts = [possible_text([word]) for word in simple.words[1:]] if name == "env" else []
+    if any(map(_SPLITS.match, texts)):
+        text = " ".join(_SPLITS.sub("", one) for one in texts)
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
     return _unwrap_wrapper(name, simple)
 
 
 def _text_behind(simple: Simple) -> str:
-    """Return the script after `-c`; empty if there is none or it is known only when it runs."""
+    """Return the script after `-c`; empty if there is none."""
     for at, word in enumerate(simple.words[1:], 1):
         if re.fullmatch(r"-[a-z]*c|--command|--session-command", word.text):
-            return _value_at(simple, at + 1)
-        if word.text.startswith(("--command=", "--session-command=")):
-            return word.text.partition("=")[2]
+            return possible_text(simple.words[at + 1 : at + 2])
+        if (word.text or word.source).startswith(("--command=", "--session-command=")):
+            return possible_text([word]).partition("=")[2]
     return ""
 
 
@@ -162,22 +164,22 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
     if simple.words[0].text.rpartition("/")[2] not in _RUN_TEXT:
         return False
     given = (*simple.words[1:], *(one.target for one in simple.redirects if one.target))
-    is_fed = bool(fed) and _reads_input(simple)
-    return any(word.scripts for word in given) or (is_fed and not all(map(is_fully_known, fed)))
+    reads = _reads_input(simple)
+    if not fed and simple.words[0].text.endswith("parallel") and not unwrap_command(simple):
+        return True  # whatever its input is
+    return any(word.scripts for word in given) or (bool(fed) and reads and not all(map(is_fully_known, fed)))
 
 
 def _reads_input(simple: Simple) -> bool:
     """Return True if a shell reads its script from its standard input."""
     flags, rest = _split_flags(simple)
     is_asked = not rest or any(re.fullmatch(r"-[a-z]*s[a-z]*|-", flag) for flag in flags)
-    reads = is_asked or re.match(r"/+dev/+(stdin|fd/)|/+proc/+[^/]+/+fd/", rest[0].text)
+    reads = is_asked or re.match(r"/+dev/+(stdin|fd/)|/+proc/.*/fd/", rest[0].text)
     return bool(reads) and simple.words[0].text.rpartition("/")[2] in _RUN_TEXT
 
 
 def _unwrap_eval(simple: Simple) -> Wrapped:
-    known = all(word.value is not None for word in simple.words)
-    text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
-    script = text if known else possible_text(simple.words[1:])
+    script = possible_text([word for word in simple.words[1:] if word.text != "--" or word.dynamic])
     return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command", stays=True)
 
 
@@ -229,17 +231,27 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         rest.insert(0, word_of("python"))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
-    if name in _RUNS_ITS_WORDS:
-        text, reason = " ".join(word.text for word in inner), f"{name} runs its words as a command"
-        return Wrapped(source, inner, text, Rule.DYNAMIC, reason, feeds=name == "parallel", slot="{}")
+    if name in ("watch", "parallel"):
+        reason = f"{name} runs its words as a command"
+        wrapped = Wrapped(source, script=possible_text(inner), rule=Rule.DYNAMIC, reason=reason)
+        return wrapped if name == "watch" else _unwrap_parallel(wrapped, inner)
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
-    stays, feeds = name in ("command", "builtin", "time"), name in _FEEDS
-    slot = _replaced_slot(own) if feeds else ""
-    parts_by = _find_delimiter(own) if feeds else ""
-    return Wrapped(
-        source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot, parts_by=parts_by
-    )
+    stays = name in ("command", "builtin", "time")
+    wrapped = Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays)
+    fed = {"feeds": True, "slot": _replaced_slot(own), "parts_by": _find_delimiter(own)} if name in _FEEDS else {}
+    return replace(wrapped, **fed)
+
+
+def _unwrap_parallel(wrapped: Wrapped, inner: tuple[Word, ...]) -> Wrapped:
+    """Return what `parallel` runs: its words with those behind `:::` filled in, or these alone."""
+    at = next((at for at, word in enumerate(inner) if word.text.startswith(":::")), len(inner))
+    script = _PLACEHOLDER.sub("{}", possible_text(inner[:at]))
+    if at == len(inner):
+        return replace(wrapped, script=script, feeds=True, slot="{}")
+    given = [word for word in inner[at:] if word.text != ":::"]
+    names = (UNKNOWN if word.dynamic or word.text == "::::" else word.source if script else word.text for word in given)
+    return replace(wrapped, script=fill_names(script, "{}", names))
 
 
 def _replaced_slot(own: list[Word]) -> str:

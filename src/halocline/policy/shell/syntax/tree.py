@@ -153,12 +153,13 @@ def known_words(simple: Simple) -> tuple[str, ...] | None:
     return tuple(word.text for word in simple.words) if known and simple.words else None
 
 
-def inner(node: Simple | Block) -> Iterator[Node]:
-    """Yield the commands inside the words and heredocs of a node."""
+def inner(node: Simple | Block) -> Iterator[tuple[Node, bool]]:
+    """Yield the commands inside the words and heredocs of a node, each with whether it reads what the node prints."""
     for word in words_of(node):
-        yield from word.scripts
+        reading = [part.scripts for part in word.parts if isinstance(part, Expansion) and part.source[:2] == ">("]
+        yield from ((script, (script,) in reading) for script in word.scripts)
     for redirect in node.redirects:
-        yield from redirect.scripts
+        yield from ((script, False) for script in redirect.scripts)
 
 
 def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:
@@ -167,9 +168,8 @@ def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:
     while waiting:
         here = waiting.pop()
         yield here
-        below = (
-            here.items if isinstance(here, Chain) else (*inner(here), *(here.items if isinstance(here, Block) else ()))
-        )
+        within = () if isinstance(here, Chain) else (one for one, _ in inner(here))
+        below = (*within, *(() if isinstance(here, Simple) else here.items))
         waiting += reversed(below) if ordered else below
 
 

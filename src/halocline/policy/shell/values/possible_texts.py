@@ -1,7 +1,7 @@
 """Build scripts that are known only in part: unknown parts become a variable with an unknown value."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 
 from halocline.policy.shell.syntax.tree import Piece, Word
@@ -21,6 +21,12 @@ def fill_slot(word: Word, slot: str) -> Word:
     """Return a script with a variable in place of `slot`, where a name is filled in."""
     text = _name_of(word.text.replace(slot, UNKNOWN))
     return Word(shlex.quote(text), (Piece(text),)) if slot in word.text and not word.dynamic else word
+
+
+def fill_names(script: str, slot: str, names: Iterable[str]) -> str:
+    """Return a script once for each name, in place of `slot` or behind all words; or the names, if it is empty."""
+    lines = (script.replace(slot, one) if slot in script else f"{script} {one}" for one in names)
+    return "\n".join(map(_name_of, lines))
 
 
 def _name_of(text: str) -> str:

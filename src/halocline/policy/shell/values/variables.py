@@ -111,7 +111,8 @@ class Variables(Value, frozen=True):
         found = self.unsure_of(names_set(block))
         if any(isinstance(one, Simple) and _forgets(one) for one in every_node(block)):
             found = found.forgotten()
-        if self.arguments is None or not _moves_arguments(block):
+        simple = (node for node in every_node(block) if isinstance(node, Simple) and node.words)
+        if self.arguments is None or not any(node.words[0].text in ("set", "shift") for node in simple):
             return found
         return replace(found, arguments=None).perhaps(["@"], self.arguments)
 
@@ -214,11 +215,6 @@ def names_in_expansions(node: Simple | Block) -> Iterator[str]:
                 yield from [part.name] if part.operator.endswith("=") else []
                 yield from _NAME.findall(part.source) if part.kind is Kind.ARITHMETIC else []
                 waiting += [part.argument] if part.argument else []
-
-
-def _moves_arguments(block: Block) -> bool:
-    nodes = (node for node in every_node(block) if isinstance(node, Simple) and node.words)
-    return any(node.words[0].text in ("set", "shift") for node in nodes)
 
 
 def names_set(node: Node) -> list[str]:
