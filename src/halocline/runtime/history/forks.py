@@ -6,6 +6,7 @@ closed as after a crash, so the log can be resumed and replayed like any other.
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.protocol.values import Value
 from halocline.store.paths import Home
+from halocline.task.log import LogUnwritable
 
 ELSEWHERE = "it stayed with the task this one was forked from"
 """Reason for the end of a job or sub-agent that was running at the fork."""
@@ -56,17 +58,27 @@ def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iter
 
 
 def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, home: Home) -> None:
-    """Write the log of a fork, whole or not at all, once the disk has what it refers to. Blocks. Raises UsageError."""
+    """Write the log of a fork, whole or not at all, once the disk has what it refers to. Blocks.
+
+    Raises:
+        UsageError: the task cannot be forked, or the name is taken.
+        LogUnwritable: the disk is full, broken or read-only.
+    """
     folder = home.task(fork.name)
     lines = b"".join(codec.encode(event) + b"\n" for event in fork_events(past, fork, time.time()))
-    if home.blobs.exists():  # the source may not have synced its newest contents yet
-        sync_below(home.blobs)
     try:
+        if home.blobs.exists():  # the source may not have synced its newest contents yet
+            sync_below(home.blobs)
         folder.mkdir(mode=0o700)
+        write_whole(folder / codec.LOG_NAME, lines)
+        sync_path(folder.parent)
     except FileExistsError:
         raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
-    write_whole(folder / codec.LOG_NAME, lines)
-    sync_path(folder.parent)
+    except OSError as error:
+        with suppress(OSError):  # it stays if the log is whole: then only the sync failed
+            folder.rmdir()
+        hint = "The task is as it was. Free space or repair the disk, then fork it again."
+        raise LogUnwritable(f"Cannot write the task's log {folder / codec.LOG_NAME}: {error}.", hint) from error
 
 
 def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
