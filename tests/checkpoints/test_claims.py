@@ -1,10 +1,14 @@
+import os
 import random
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.samples import choose
 
-from halocline.checkpoints.changes.claims import NAME, Claims, trim_file
+from halocline.checkpoints.changes.claims import FOR_EVER, NAME, Claims, trim_file
 
 ROOT = Path("/project")
 NAMES = (["a.py"], ["b.py"], ["a.py", "b.py"], None)
@@ -76,3 +80,36 @@ def test_what_the_disk_refuses_is_written_with_the_next_line(tmp_path: Path) -> 
     claims.end(["a.py"])
     (claim,) = Claims(tmp_path, ROOT, "t2").since(0.0)
     assert claim.wrote == ((b"/project/a.py", "old", "new"),)
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from halocline.checkpoints.changes.claims import Claims
+claims = Claims(Path(sys.argv[1]), Path("/project"), "t1")
+claims.kept(b"a.py", None, 1000.0)
+claims.begin(["a.py"], 1000.0)
+"""
+
+
+@pytest.fixture
+def reused(tmp_path: Path) -> Path:
+    """The folder of claims of a process that died, and whose number another one has got."""
+    subprocess.run([sys.executable, "-c", DIES, str(tmp_path)], check=True)
+    lines = (tmp_path / NAME).read_text()
+    (tmp_path / NAME).write_text(re.sub(r'"pid":\d+', f'"pid":{os.getppid()}', lines))
+    return tmp_path
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process started")
+def test_what_a_dead_process_kept_is_found_though_another_one_has_its_number(reused: Path) -> None:
+    assert Claims(reused, ROOT, "t1").read_unsaved() == {b"a.py": None}
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process started")
+def test_a_claim_ends_with_its_process_though_another_one_has_its_number(reused: Path) -> None:
+    (claim,) = Claims(reused, ROOT, "t2").since(0.0)
+    assert claim.is_cut
+    assert claim.until < FOR_EVER

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from halocline.protocol.errors import TaskBusy, TaskNotFound
 from halocline.protocol.file_locks import try_lock
+from halocline.protocol.processes import read_start
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
@@ -27,7 +28,7 @@ def take_lock(folder: Path, task: str) -> int:
     deadline = time.monotonic() + PATIENCE
     while not try_lock(file):
         pid, token = _read_holder(file)
-        if _start_token(pid) == token or time.monotonic() > deadline:
+        if read_start(pid) == token or time.monotonic() > deadline:
             os.close(file)
             raise TaskBusy(
                 f"Task {task} is open in another process (pid {pid}).",
@@ -38,7 +39,7 @@ def take_lock(folder: Path, task: str) -> int:
         os.close(file)
         raise describe_deleted(task)
     os.ftruncate(file, 0)
-    os.pwrite(file, f"{os.getpid()} {_start_token(str(os.getpid()))}\n".encode(), 0)
+    os.pwrite(file, f"{os.getpid()} {read_start(os.getpid())}\n".encode(), 0)
     return file
 
 
@@ -80,13 +81,3 @@ def _read_holder(file: int) -> tuple[str, str]:
     """Read pid and start token from the file; unknown while they are being written."""
     pid, _, token = os.pread(file, 100, 0).decode().strip().partition(" ")
     return pid or "unknown", token
-
-
-def _start_token(pid: str) -> str:
-    """Return the start time of a process, in clock ticks since boot, to detect a reused pid; `0` if unknown."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "0"
-    state, *fields = stat.rpartition(")")[2].split()
-    return "0" if state in "ZX" else fields[18]

@@ -21,7 +21,8 @@ class Line(Value, frozen=True):
     `what` is begun, wrote, ended, kept, looked (the task's claims up to then are saved), or told (the task knows the
     checkpoint in `after`). `at` is in Unix seconds. `before` and `after` are git's hashes of a written file's old and
     new content, empty for no file. `ran`: a command does the writing, so that it is unknown what it wrote. For a kept
-    file, `before` and `mode` are its state when the checkpoint that should show it was requested.
+    file, `before` and `mode` are its state when the checkpoint that should show it was requested. `started` is the
+    start of the process, so that another one that gets its number later is not taken for it.
     """
 
     what: str
@@ -34,6 +35,7 @@ class Line(Value, frozen=True):
     after: str = ""
     ran: bool = False
     mode: str = ""
+    started: str = ""
 
 
 class LineReader:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.changes.claim_lines import Line, LineReader
 from halocline.checkpoints.store.entries import Entry
+from halocline.protocol.processes import is_running, read_start
 from halocline.protocol.values import Value
 
 NAME = "claims"
@@ -112,7 +114,7 @@ class Claims:
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
         found: dict[bytes, Entry | None] = {}
         for line in (line for line in mine if line.what == "kept" and line.at > saved):
-            if line.pid != os.getpid() and _is_alive(line.pid):
+            if line.pid != os.getpid() and _is_held(line):
                 continue  # that process still runs and saves it
             entry = Entry(line.mode.encode(), line.before) if line.before else None
             for place in line.paths or ():
@@ -147,8 +149,8 @@ class Claims:
         """Unix times at which other open tasks scanned this folder, one above it or one below it."""
         found = [line for line in self._reader.read(since) if line.what == "looked" and line.at >= since]
         near = [line for line in found if line.task != self.task and _do_overlap(_place_as_bytes(line.root), self.root)]
-        alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
-        return [line.at for line in near if line.pid in alive]
+        running = {one for one in set(map(_writer_of, near)) if is_running(*one)}
+        return [line.at for line in near if _writer_of(line) in running]
 
     def _is_look(self, line: Line) -> bool:
         return line.what == "looked" and self._is_mine(line)
@@ -171,7 +173,7 @@ class Claims:
 
         Without a line, a change counts as somebody else's, which a restore leaves alone.
         """
-        line = replace(line, pid=os.getpid())
+        line = replace(line, pid=os.getpid(), started=_read_own_start(os.getpid()))
         with self._writing:
             self._unwritten.append(b"\n" + msgspec.json.encode(line))  # a torn line damages no other
             del self._unwritten[:-MOST_UNWRITTEN]
@@ -219,12 +221,12 @@ def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
                 found += [_make_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
                 mine[:] = [both for both in mine if both[0].paths != line.paths]
             case "looked":
-                lost = [both for both in mine if both[0].pid != line.pid and not _is_alive(both[0].pid)]
+                lost = [both for both in mine if _writer_of(both[0]) != _writer_of(line) and not _is_held(both[0])]
                 found += [_cut_claim(one, wrote, line.at) for one, wrote in lost]
                 mine[:] = [both for both in mine if both not in lost]
     left = (both for few in begun.values() for both in few)
     for one, wrote in sorted(left, key=lambda both: both[0].at):
-        found.append(_make_claim(one, wrote, FOR_EVER) if _is_alive(one.pid) else _cut_claim(one, wrote, FOR_EVER))
+        found.append(_make_claim(one, wrote, FOR_EVER) if _is_held(one) else _cut_claim(one, wrote, FOR_EVER))
     return found
 
 
@@ -242,14 +244,17 @@ def _do_overlap(one: bytes, other: bytes) -> bool:
     return (one + b"/").startswith(other + b"/") or (other + b"/").startswith(one + b"/")
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def _writer_of(line: Line) -> tuple[int, str]:
+    return line.pid, line.started
+
+
+def _is_held(line: Line) -> bool:
+    return is_running(*_writer_of(line))
+
+
+@cache
+def _read_own_start(pid: int) -> str:
+    return read_start(pid)
 
 
 def _place_as_text(place: bytes) -> str:
