@@ -61,6 +61,7 @@ OPENING = {
     **named("store/tasks", "history recording index", OWN),
     **named("store/plugins", "folder", WRITES),
     "protocol/file_locks.py": "lock files and folders, and the table of locks: nothing is read but who holds one",
+    "protocol/processes.py": "what the kernel says of a process",
     "store/secrets/store.py": "the file of keys, which is opened as strictly: no link, no pipe, nobody else's",
     **named("surfaces/cli", "main", OWN),
     **named("surfaces/cli/commands", "docs", OWN),

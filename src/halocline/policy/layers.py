@@ -121,11 +121,13 @@ def _by_unread(act: Act, context: PolicyContext, sources: Sequence[Source]) -> D
     """Ask about a command that cannot be read in full if a rule denies something: it may run that."""
     within = act.judged.within if act.judged else ()
     part = act.judged and next((one for one in act.judged.simple if one.rule is Reason.NOT_ANALYSED), None)
-    untold = "what a shell runs" if UNREAD in within else "a program's name"
+    untold = (
+        "not all of what it runs can be read" if UNREAD in within else "a program's name is known only when it runs"
+    )
     for rule in context.book.rules if part or any(map(names_no_program, within)) else ():
         about = (rule.argv or rule.paths) and rule.decision is Verdict.DENY and rule.source in sources
         if about and rule_covers(replace(rule, argv=(), paths=()), act, context.workspace, context.mode):
-            why = part.reason if part else f"{untold} is known only when it runs"
+            why = part.reason if part else untold
             return Decision(Verdict.ASK, rule.name, f"{why}, so the rule {rule.name} cannot be checked")
     return None
 

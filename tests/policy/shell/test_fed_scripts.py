@@ -229,6 +229,96 @@ def test_the_last_command_of_a_pipe_that_reads_nothing_says_what_is_fed(posture,
     assert verdict(command, posture) is not Verdict.ALLOW
 
 
+RUNS_TEXT = r"""
+git -c alias.p=push p
+git config alias.p push
+git -c core.fsmonitor='git push; true' status
+git bisect run git push
+git ls-remote --upload-pack='git push;' .
+git rebase -x 'cat sub/c.txt' HEAD~1
+git difftool -y -x 'cat sub/c.txt'
+git grep -O'cat sub/c.txt' x
+GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p
+make -f - <<< 'a:; git push'
+make --eval='$(shell git push)'
+sed '1e git push' a.txt
+sed 's/.*/git push/e' a.txt
+awk 'BEGIN{system("git push")}'
+awk 'BEGIN{print "x" | "sh"}'
+split --filter='git push' a.txt
+tar cf x.tar --checkpoint-action=exec='git push' src
+tar -I 'git push; cat' -cf x src
+zip x.zip -T -TT 'git push;'
+npm exec -c 'git push'
+ssh -oProxyCommand='git push' x
+ed <<< '!git push'
+vim -c ':!git push'
+gdb -batch -ex 'shell git push'
+sqlite3 :memory: '.shell git push'
+tmux new -d 'git push'
+/usr/bin/g[i]t push
+"""
+
+
+@for_each("command", RUNS_TEXT.strip().splitlines())
+def test_a_deny_rule_asks_before_a_program_runs_text_that_is_not_followed(posture, command):
+    rule = Rule(Verdict.DENY, name="push", argv=("git", "push"))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.ASK
+
+
+OPENED = """
+linux64 git push
+setarch x86_64 -R git push
+chrt -i 0 git push
+choom -n 1 -- git push
+ssh-agent git push
+dbus-run-session git push
+script -q -c'git push' /dev/null
+sg root 'git push'
+su <<< 'git push'
+newgrp <<< 'git push'
+unshare -r <<< 'git push'
+script -q /dev/null <<< 'git push'
+git pu${x}sh
+git push$x
+git push"$@"
+git p$()ush
+git pu$(true)sh
+git push$IFS
+"""
+
+
+@for_each("command", OPENED.strip().splitlines())
+def test_a_deny_rule_holds_behind_every_wrapper_and_for_words_with_parts_that_may_be_nothing(posture, command):
+    rule = Rule(Verdict.DENY, name="push", argv=("git", "push"))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
+
+
+NAMED_IF_EMPTY = """
+cat su${x}b/c.txt
+cat < su${x}b/c.txt
+cd su$(true)b && cat c.txt
+grep -r . su${x}b
+echo x > su${x}b/c.txt
+rm -r su${x}b
+mv su${x}b z
+set --; cat su$1b/c.txt
+cat sub/$x
+"""
+
+
+@for_each("command", NAMED_IF_EMPTY.strip().splitlines())
+def test_a_name_with_unknown_parts_is_judged_as_if_they_were_nothing(posture, command):
+    rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
+    assert verdict(command, replace(posture, book=RuleBook(ignored=("sub/",)))) is not Verdict.ALLOW
+
+
+@for_each("wrapper", ["nice", "sudo", "command", "nohup", "timeout 5", "env", "xargs", "exec"])
+def test_wrappers_without_end_ask_and_end_no_judgement(posture, wrapper):
+    assert verdict(f"{wrapper} " * 400 + "git push", posture) is Verdict.ASK
+
+
 PARALLEL = """
 parallel ::: 'git push' pwd
 parallel git ::: push
@@ -258,6 +348,22 @@ echo hi | tee a.txt
 ls | xargs -n1 sh -c 'wc -l "$0"'
 ls | xargs -I{} sh -c 'wc -l {}'
 ls | xargs -I% sh -c 'wc -l %'
+git log $x
+git commit -m "$msg"
+git branch -d "$x-old"
+git -c core.pager=cat log -1
+git -c user.name=x commit -m y
+git rebase main
+make -j4 test
+sed 's/a/be/g' a.txt
+sed -e 's/the/e/' a.txt
+awk -F'|' '{print $1 "|" $2}' a.txt
+tar -czf x.tgz src
+sqlite3 db 'select 1'
+tmux ls
+cat src/$x
+[ -f a.txt ] && echo y
+rsync -a src/ dst/
 source venv/bin/activate
 git log | sh -c cat
 parallel 'wc -l {}' ::: a b

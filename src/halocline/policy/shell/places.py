@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
+from msgspec.structs import replace
+
 from halocline.policy.commands import NEVER, Use
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
@@ -10,6 +12,7 @@ from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.policy.shell.values.kept_places import has_unknown
+from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
@@ -49,6 +52,17 @@ def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
     finding = judge_reading(source, found, None, ground, names_only=True)
     return None if finding.rule is Rule.READS else finding
+
+
+def judge_if_empty(simple: Simple, finding: Finding, ground: Ground) -> Finding | None:
+    """Return the finding for what words name if their unknown parts are empty; None if nothing keeps it from that."""
+    words = (*simple.words[1:], *(one.target for one in simple.redirects if one.target and one.operator[:2] != "<<"))
+    texts = (one.text for word in words if word.dynamic for one in word.could if UNKNOWN in one.text)
+    found = [place for text in texts for place in ground.places(text.replace(UNKNOWN, "")) if text != UNKNOWN]
+    for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
+        ground.note(found, use)
+    judged = judge_reading(simple.source, found, None, ground)
+    return replace(judged, rule=Rule.LEADS_ANYWHERE) if judged.rule in (Rule.OWN_STATE, Rule.IGNORED) else None
 
 
 def folder_of(pattern: Word) -> Word:

@@ -25,7 +25,7 @@ from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.listed_names import names_found, names_printed
-from halocline.policy.shell.places import judge_listing, judge_touching
+from halocline.policy.shell.places import judge_if_empty, judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
@@ -49,6 +49,8 @@ _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
 _FINDS = frozenset({"find", "fd", "fdfind"})
+MOST_WRAPPERS = 16
+"""Programs that run each other in one command."""
 
 
 class SimpleCommands(ABC):
@@ -56,7 +58,7 @@ class SimpleCommands(ABC):
 
     def __init__(self, analysis: Analysis, depth: int) -> None:
         self.analysis = analysis
-        self._depth = depth
+        self._depth, self._wrappers = depth, 0
         self.calls: list[str] = []
 
     @abstractmethod
@@ -90,7 +92,8 @@ class SimpleCommands(ABC):
         written = tuple(one for one in ground.touches[before:] if one.use is Use.CHANGE)
         values = (value for one in simple.assignments for value in one.values or ())
         elements = (made for value in values for made in expand_word(value, ground))
-        found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
+        listing = judge_listing(simple.source, (*expanded.words, *elements), ground)
+        found += [one for one in (listing, judge_if_empty(expanded, finding, ground)) if one]
         if finding.rule is Rule.NETWORK:
             found += [as_sent(one) for one in found if one.rule is Rule.SECRET]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
@@ -98,9 +101,8 @@ class SimpleCommands(ABC):
         forms_found = [one.canonical for one in found]
         form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
         shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
-        words = (*rendered.words, *words_of(expanded))
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
-        rules = (rule_as_written(one, words) for one in (form, *forms_found))
+        rules = (rule_as_written(one, (*rendered.words, *words_of(expanded))) for one in (form, *forms_found))
         as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
         rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
         reason = floor.part.reason if floor else ""
@@ -213,37 +215,20 @@ class SimpleCommands(ABC):
 
     def _judge_wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """Judge a command within a command; the wrapper adds its own rule."""
-        found: list[Finding] = []
-        after = ground
+        if self._wrappers >= MOST_WRAPPERS:
+            return unknown_finding(simple.source, "it is nested too deeply", Rule.LEADS_ANYWHERE), ground
         names = self._names_fed_to(wrapped, simple, ground)
-        fed = None if names is None else _word_for(wrapped, names)
         if names is not None:
             ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped))
-        if names is not None and wrapped.script is not None:
-            wrapped = replace(wrapped, script=fill_names(wrapped.script, wrapped.slot, map(shlex.quote, names)))
-        if wrapped.script is not None:
-            if NAME in wrapped.script and NAME not in ground.variables.known:
-                self.analysis.words.append(UNREAD)
-            if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
-                found += find_extended(wrapped.script)
-                ground = replace(ground, matches_oddly=True)
-            canonical, after = self.script(wrapped.script, ground, found)
-            canonical = None if canonical is None else with_guards(canonical, ground)
+        if wrapped.script is None:
+            fed = None if names is None else _word_for(wrapped, names)
+            found, canonical, after = self._judge_words(wrapped, simple, fed, ground)
         else:
-            within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
-            finding, after = self._judge_expanded(within, ground, {})
-            rules = finding.as_written, rule_as_written(finding.canonical, within.words)
-            found = [replace(finding, as_written=_find_strictest(rules))]
-            hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
-            canonical = (
-                None if hands_on else finding.canonical
-            )  # a program cannot run our functions; `time` is a keyword
-            noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
-            self.note_segment(noted, noted, ground)
-        if fed is not None and wrapped.words:
-            floor = fed_floor(Simple(wrapped.source, wrapped.with_fed(fed)), fed, ground, found[0])
-            found += [floor] if floor else []
+            filled = (
+                wrapped.script if names is None else fill_names(wrapped.script, wrapped.slot, map(shlex.quote, names))
+            )
+            found, canonical, after = self._judge_text(filled, simple, ground)
         found = found if wrapped.form and canonical else as_written_findings(found)
         as_written = _find_strictest(one.as_written for one in found)
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
@@ -258,6 +243,36 @@ class SimpleCommands(ABC):
             opened = found[0].opened or known_words(Simple("", wrapped.words)) or () if wrapped.script is None else ()
             judged = replace(judged, opened=opened, is_opened=wrapped.script is not None or found[0].is_opened)
         return judged, after if wrapped.stays else ground
+
+    def _judge_text(self, text: str, simple: Simple, ground: Ground) -> tuple[list[Finding], str | None, Ground]:
+        """Judge a script that a wrapper runs; return its findings, its form and the ground after it."""
+        found: list[Finding] = []
+        if NAME in text and NAME not in ground.variables.known:
+            self.analysis.words.append(UNREAD)
+        if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
+            found += find_extended(text)
+            ground = replace(ground, matches_oddly=True)
+        form, after = self.script(text, ground, found)
+        return found, None if form is None else with_guards(form, ground), after
+
+    def _judge_words(
+        self, wrapped: wrappers.Wrapped, simple: Simple, fed: Word | None, ground: Ground
+    ) -> tuple[list[Finding], str | None, Ground]:
+        """Judge a command that a wrapper runs, perhaps with words that it is fed; return the same."""
+        within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
+        self._wrappers += 1
+        finding, after = self._judge_expanded(within, ground, {})
+        self._wrappers -= 1
+        rules = finding.as_written, rule_as_written(finding.canonical, within.words)
+        found = [replace(finding, as_written=_find_strictest(rules))]
+        noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
+        self.note_segment(noted, noted, ground)
+        if fed is not None and wrapped.words:
+            floor = fed_floor(Simple(wrapped.source, noted.words), fed, ground, found[0])
+            found += [floor] if floor else []
+        # A program cannot run our functions; `time` is a keyword.
+        hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
+        return found, None if hands_on else finding.canonical, after
 
     def _names_fed_to(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Values | None:
         """Return the names that a wrapper passes to what it runs; None if it passes none."""

@@ -5,9 +5,11 @@ may have a value, and an allow skips only options that are known to change nothi
 """
 
 import os
+import re
 from collections.abc import Sequence
 
 from halocline.policy.word_tables import read_lines, read_pairs
+from halocline.protocol.patterns import compile_later
 
 FED = "a name it is given"
 """Stands for the names that a program gets while it runs."""
@@ -17,6 +19,7 @@ SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew
 """Folders whose programs are what their names say."""
 HARMLESS = read_pairs(read_lines(__file__)["harmless"])
 """Programs whose first operand is a verb, with the options before it that change nothing."""
+_UNKNOWN_PART = compile_later(r"\$\{[^}]*\}|\$\(.*\)|`[^`]*`|\$(?:\w+|[@*#?$!-])")
 
 
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
@@ -29,7 +32,13 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
 
 def is_unknown(word: str) -> bool:
     """Return True for the text of a word that is known only when it runs."""
-    return word == FED or word.lstrip('"').startswith(("$", "`"))
+    return word == FED or "$" in word or "`" in word
+
+
+def _may_be(word: str, wanted: str | tuple[str, ...]) -> bool:
+    """Return True if a word may be a wanted one, whatever stands for its unknown parts, nothing too."""
+    known = [re.escape(one) for one in _UNKNOWN_PART.split(word.replace('"', ""))] if word != FED else ["", ""]
+    return any(re.fullmatch(".*".join(known), one) for one in ((wanted,) if isinstance(wanted, str) else wanted))
 
 
 def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
@@ -45,8 +54,9 @@ def _is_reached(words: Sequence[str], wanted: Wanted, known: str | None) -> bool
     """
     reached, after_option, anywhere, before = {0}, False, known is None, ""
     for word in words:
-        if is_unknown(word) and f"{before}=" not in (known or "").split():
-            return bool(reached)
+        may_be = is_unknown(word) and f"{before}=" not in (known or "").split()
+        if may_be and any(_may_be(word, wanted[at]) for at in reached):
+            return True
         option = word.startswith(("-", "+"))
         stays = anywhere or option or after_option
         reached = {
@@ -85,10 +95,11 @@ def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
 
 
 UNREAD = ("$(script)",)
-"""Stands for the words of what a shell runs, where that is known only when it runs."""
+"""Stands for the words of a text that a program runs as commands, where not all of it can be read."""
 
 
 def names_no_program(words: Sequence[str]) -> bool:
     """Return True if the words of a command tell only when it runs which program that is."""
     name = words[0].rpartition("/")[2] if words else ""
-    return "$" in name or "`" in name or (name == "eval" and any("$" in word for word in words))
+    unknown = not {*"$`*?["}.isdisjoint(name) and name not in ("[", "[[")
+    return unknown or (name == "eval" and any("$" in word for word in words))

@@ -34,7 +34,8 @@ _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{\d*(/|//|\.|/\.)?\}")
 _VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
-_RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel"})
+_RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel", *_WORDS["shell without a command"]})
+_RUNS_TEXT = read_pairs(_LINES["runs text"])
 FED = "its arguments are known only when it runs"
 
 
@@ -108,6 +109,8 @@ def _text_behind(simple: Simple) -> str:
             return possible_text(simple.words[at + 1 : at + 2])
         if (word.text or word.source).startswith(("--command=", "--session-command=")):
             return possible_text([word]).partition("=")[2]
+        if glued := re.match(r"-[a-z]*c(?=.)", word.text or word.source):
+            return possible_text([word])[glued.end() :]
     return ""
 
 
@@ -160,8 +163,11 @@ def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
 
 
 def runs_unread(simple: Simple, fed: Values) -> bool:
-    """Return True if a shell runs a text that is known only when it runs: it is piped, or a command prints it."""
-    if simple.words[0].text.rpartition("/")[2] not in _RUN_TEXT:
+    """Return True if a program runs a text that is not read: it is piped, a command prints it, or an option has it."""
+    name = simple.words[0].text.rpartition("/")[2]
+    if name in _RUNS_TEXT and re.search(_RUNS_TEXT[name], _list_words(simple), re.MULTILINE):
+        return True
+    if name not in _RUN_TEXT:
         return False
     given = (*simple.words[1:], *(one.target for one in simple.redirects if one.target))
     reads = _reads_input(simple)
@@ -170,8 +176,15 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
     return any(word.scripts for word in given) or (bool(fed) and reads and not all(map(is_fully_known, fed)))
 
 
+def _list_words(simple: Simple) -> str:
+    """Return the names of the variables that are set and the words behind the program, a line each."""
+    return "\n".join((*(f"{one.name}=" for one in simple.assignments), *(word.text for word in simple.words[1:])))
+
+
 def _reads_input(simple: Simple) -> bool:
     """Return True if a shell reads its script from its standard input."""
+    if simple.words[0].text.rpartition("/")[2] in _WORDS["shell without a command"]:
+        return unwrap_command(simple) is None
     flags, rest = _split_flags(simple)
     is_asked = not rest or any(re.fullmatch(r"-[a-z]*s[a-z]*|-", flag) for flag in flags)
     reads = is_asked or re.match(r"/+dev/+(stdin|fd/)|/+proc/.*/fd/", rest[0].text)
@@ -210,14 +223,10 @@ def found_in(start: Word) -> Word:
 def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     values, rest = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:])
     own = [simple.words[0], *(rest.pop(0) for _ in name.split()[1:])]
-    while rest and (rest[0].value or rest[0].source).startswith("-"):
-        own.append(rest.pop(0))
-        if own[-1].text == "--":
-            break
-        if own[-1].text in values and rest:
-            own.append(rest.pop(0))
+    _move_flags(rest, own, values)
     if name in _WORDS["first is own"] and rest:
         own.append(rest.pop(0))
+        _move_flags(rest, own, values)
     while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].text):
         own.append(rest.pop(0))
     if not rest:
@@ -231,16 +240,26 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         rest.insert(0, word_of("python"))
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
-    if name in ("watch", "parallel"):
-        reason = f"{name} runs its words as a command"
-        wrapped = Wrapped(source, script=possible_text(inner), rule=Rule.DYNAMIC, reason=reason)
-        return wrapped if name == "watch" else _unwrap_parallel(wrapped, inner)
+    if name in ("watch", "parallel", "sg"):
+        rule, reason = rule if name == "sg" else Rule.DYNAMIC, f"{name} runs its words as a command"
+        wrapped = Wrapped(source, script=possible_text(inner), rule=rule, reason=reason)
+        return _unwrap_parallel(wrapped, inner) if name == "parallel" else wrapped
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
     stays = name in ("command", "builtin", "time")
     wrapped = Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays)
     fed = {"feeds": True, "slot": _replaced_slot(own), "parts_by": _find_delimiter(own)} if name in _FEEDS else {}
     return replace(wrapped, **fed)
+
+
+def _move_flags(rest: list[Word], own: list[Word], values: Sequence[str]) -> None:
+    """Move the options at the begin of `rest`, with their values, to a wrapper's own words."""
+    while rest and (rest[0].value or rest[0].source).startswith("-"):
+        own.append(rest.pop(0))
+        if own[-1].text == "--":
+            break
+        if own[-1].text in values and rest:
+            own.append(rest.pop(0))
 
 
 def _unwrap_parallel(wrapped: Wrapped, inner: tuple[Word, ...]) -> Wrapped:
