@@ -58,3 +58,27 @@ def test_a_failure_that_nobody_waits_for_is_on_no_screen():
     plain = FORGOTTEN.replace("event_loop.run_loop(", "asyncio.run(")
     done = subprocess.run([sys.executable, "-c", plain], capture_output=True, text=True, timeout=30, check=False)
     assert "never retrieved" in done.stderr
+
+
+ENDLESS = """
+import asyncio
+from contextlib import suppress
+from halocline.surfaces import event_loop
+
+async def go_on():
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(60)
+    await asyncio.sleep(60)
+
+async def main():
+    left = asyncio.create_task(go_on())
+    await asyncio.sleep(0)
+    return 7
+
+print(event_loop.run_loop(main()))
+"""
+
+
+def test_a_task_that_is_left_and_loses_a_cancellation_does_not_keep_the_process():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")

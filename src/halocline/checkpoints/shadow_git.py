@@ -7,7 +7,6 @@ becomes one `Noticed`, and the task continues without checkpoints.
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from halocline.checkpoints.announcements import Announcements
@@ -22,6 +21,7 @@ from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.contents import name_of
 from halocline.files.real_paths import find_real_path
 from halocline.ports.checkpoints import Emit
+from halocline.protocol.waiting import wait_at_most
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
@@ -131,8 +131,7 @@ class ShadowGit(Queries):
     async def _go_on_without(self, late: Request) -> None:
         """Let files change without a checkpoint; waits a while for one that is already being saved."""
         if late is self._queue.running or late in self._queue.waiting:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(late.is_saved.wait(), self._repository.limits.seconds)
+            await wait_at_most(self._repository.limits.seconds, late.is_saved.wait())
             late.changed_meanwhile = late.changed_meanwhile or not late.is_saved.is_set()
         else:
             late.changed_meanwhile = True

@@ -8,7 +8,6 @@ import asyncio
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
@@ -28,6 +27,7 @@ from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.messages import Note, ResultPart, Text, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks, wait_at_most
 
 POLL = 1.0
 """Seconds between checks of the settings and of watched files."""
@@ -171,8 +171,7 @@ class Hub:
         """Wait until a server's offer is known or it has failed."""
         each = self._supervisors[server]
         if each.is_used and each.offer is None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(each.settled.wait(), each.server.entry.start_timeout)
+            await wait_at_most(each.server.entry.start_timeout, each.settled.wait())
 
     def prompts(self) -> list[McpPrompt]:
         """The prompts of all servers whose offer is known."""
@@ -190,9 +189,7 @@ class Hub:
 
     async def close(self) -> None:
         """Release the servers; one that no other task uses ends a little later, or with the process."""
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait([self._watching])
+        await end_tasks(self._watching)
         before, self._supervisors = self._supervisors, {}
         for each in before.values():
             self._pool.release(each, self._setup)

@@ -1,10 +1,28 @@
 """Waits for what nothing announces: asked again and again, and over when the clock says so. And for the end of several.
 
-What must stay true: a slow answer makes no wait longer, and no wait is counted in its turns.
+What must stay true: a slow answer makes no wait longer, and no wait is counted in its turns. A task that is cancelled
+here has ended afterwards, whatever it made of the cancellation. `asyncio.wait_for` is not used: until Python 3.12 it
+loses a cancellation that comes together with the result.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
+
+AGAIN = 6.0
+"""Seconds until a task is cancelled again; longer than the graces of what tasks clean up."""
+
+
+async def wait_at_most(seconds: float, work: Awaitable[object]) -> bool:
+    """Wait for this, which is cancelled when the time is over. False if it was."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    return not limit.expired()
 
 
 async def wait_until(is_so: Callable[[], Awaitable[bool]], seconds: float, pause: float) -> bool:
@@ -12,17 +30,14 @@ async def wait_until(is_so: Callable[[], Awaitable[bool]], seconds: float, pause
 
     An answer that is still awaited then is cancelled.
     """
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            while True:
-                if await is_so():
-                    return True
-                await asyncio.sleep(pause)
-    except TimeoutError:
-        if limit.expired():
-            return False
-        raise
+
+    async def ask_again() -> None:
+        while True:
+            if await is_so():
+                return
+            await asyncio.sleep(pause)
+
+    return await wait_at_most(seconds, ask_again())
 
 
 async def end_all(*works: Awaitable[None]) -> None:
@@ -30,3 +45,25 @@ async def end_all(*works: Awaitable[None]) -> None:
     for outcome in await asyncio.gather(*works, return_exceptions=True):
         if outcome is not None:
             raise outcome
+
+
+async def end_tasks(*tasks: "asyncio.Future[Any] | None", again: float = AGAIN) -> list[Any]:
+    """Cancel these until all have ended; return what each returned or raised, and raise none of it.
+
+    Once is not enough: a task may lose a cancellation and continue, by a library's fault or with an error of its
+    cleanup. Meanwhile it may clean up, for `again` seconds undisturbed. If the caller is cancelled, the tasks are
+    cancelled again at once, and CancelledError is raised when all have ended.
+    """
+    given = [task for task in tasks if task is not None]
+    assert asyncio.current_task() not in given, "a task cannot wait for its own end"
+    cancelled: asyncio.CancelledError | None = None
+    while running := [task for task in given if not task.done()]:
+        for task in running:
+            task.cancel()
+        try:
+            await asyncio.wait(running, timeout=again)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return await asyncio.gather(*given, return_exceptions=True)

@@ -11,6 +11,7 @@ import msgspec
 from halocline.context import user_files
 from halocline.protocol import events as ev
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.task.task import Task
 
@@ -50,8 +51,7 @@ class OpenTask(msgspec.Struct):
 
     async def close(self) -> None:
         """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
-        self.socket.cancel()
-        await asyncio.wait([self.socket])
+        await end_tasks(self.socket)
         async with AsyncExitStack() as parts:
             parts.push_async_callback(self.task.close)
             if self.own:

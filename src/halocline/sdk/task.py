@@ -17,6 +17,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.parts.hook_functions import settle
 from halocline.runtime.parts.program_parts import OWN_HOST
 from halocline.sdk.decisions import decide
@@ -204,9 +205,7 @@ class Task:
 
     async def close(self) -> None:
         """Close the task once its turn has ended. Raises the error that broke it, if one did."""
-        if self._answering:
-            self._answering.cancel()
-            await asyncio.wait([self._answering])
+        await end_tasks(self._answering)
         for fork in self._forks:
             await fork.close()
         if self._client.is_open(self.id):

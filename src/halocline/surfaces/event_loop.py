@@ -15,10 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from halocline.protocol.waiting import end_tasks
+
 T = TypeVar("T")
 _log = logging.getLogger("halocline")
 PATIENCE = 3.0
 """Seconds that threads get to finish."""
+AGAIN = 0.5
+"""Seconds until what is left is cancelled again."""
 _NAME = "halo-thread"
 
 
@@ -38,7 +42,18 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads(thread_name_prefix=_NAME))
         loop.set_exception_handler(_log_unretrieved)
-        return runner.run(main)
+        return runner.run(_run_to_end(main))
+
+
+async def _run_to_end(main: Coroutine[Any, Any, T]) -> T:
+    """Run it, then end surely what it left: the runner would cancel that once."""
+    try:
+        return await main
+    finally:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for end in await end_tasks(*left, again=AGAIN):
+            if isinstance(end, Exception):
+                _log.error("left at the end: %s", end, exc_info=end)
 
 
 def _log_unretrieved(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

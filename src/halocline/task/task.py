@@ -5,13 +5,14 @@ What must stay true: state changes only in `emit`; every call has one end; every
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import cached_property
 
 from halocline.protocol.events import Durable, Event, TurnEnded, TurnStarted
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import loose_ends
+from halocline.protocol.waiting import wait_at_most
 from halocline.task import calls
 from halocline.task.compactor import Compactor
 from halocline.task.context_updates import collect_updates
@@ -134,8 +135,7 @@ class Task:
             parts.callback(self.log.close)
             for part in (self.model, self.host, self.checkpoints):
                 parts.push_async_callback(part.close)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
+            await wait_at_most(CLOSING_GRACE, self.checkpoints.settle())
 
     def deadline(self) -> float | None:
         """Return the seconds until the turn is cut off; None if the user can be asked instead, between steps."""

@@ -15,7 +15,7 @@ from playwright.async_api import BrowserContext, CDPSession, Error, Page, Respon
 
 from halocline.hosts.browser.page_events import PageEvents
 from halocline.hosts.browser.page_reader import ANSWER, PageReader
-from halocline.protocol.waiting import wait_until
+from halocline.protocol.waiting import wait_at_most, wait_until
 
 NAVIGATION = 7.0
 SETTLING, QUIETING = 5.0, 3.0
@@ -167,9 +167,7 @@ class BrowsedPage:
 
     async def _settle(self) -> None:
         """Wait until the network is idle and the document kept its size three times, at most SETTLING seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLING):
-                await asyncio.gather(self._idle(), self._stable())
+        await wait_at_most(SETTLING, asyncio.gather(self._idle(), self._stable()))
 
     async def _idle(self) -> None:
         with suppress(Error):

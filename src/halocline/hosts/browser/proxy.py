@@ -21,6 +21,7 @@ from halocline.net.connection import ConnectionLost
 from halocline.net.dialing import Dialer
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.waiting import end_tasks
 
 Judge = Callable[[str], Awaitable[tuple[str, ...]]]
 
@@ -70,12 +71,9 @@ class BrowserGate:
         if server is None:
             return
         server.close()
-        serving = list(self._open)
         for writer in self._open.values():
             writer.transport.abort()
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
+        await end_tasks(*self._open)
 
     def refusals(self) -> dict[str, str]:
         """Take the servers that were not reached since the last call, by host and port, with the reasons."""

@@ -8,6 +8,7 @@ import h11
 
 from halocline.net.connection import ConnectionLost
 from halocline.net.network import Network
+from halocline.protocol.waiting import end_tasks
 
 SILENCE = 300.0
 LARGEST_BODY = 64_000_000
@@ -126,9 +127,7 @@ async def relay_both(client: BrowserConnection, reader: asyncio.StreamReader, wr
             asyncio.ensure_future(_pump_bytes(reader, client.writer)),
         ]
         await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        for pump in pumps:
-            pump.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
+        await end_tasks(*pumps)
     finally:
         writer.transport.abort()
 

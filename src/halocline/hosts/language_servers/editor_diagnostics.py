@@ -10,6 +10,7 @@ from pathlib import Path
 from halocline.hosts.language_servers.diagnostics import new_errors
 from halocline.ports.diagnostics import Diagnostics, EditedText, Problem
 from halocline.ports.editor import ProblemSource
+from halocline.protocol.waiting import end_tasks
 
 FIRST_WAIT = 10.0
 """Seconds that the first check of a file may take, in the background."""
@@ -52,9 +53,7 @@ class EditorDiagnostics:
         return None if more is None and not found.paths else (*found.problems, *(more or ()))
 
     async def close(self) -> None:
-        for looking in (running := [*self._looking.values()]):
-            looking.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await end_tasks(*self._looking.values())
         await self._servers.close()
 
     async def _look(self, path: Path) -> None:

@@ -24,6 +24,7 @@ from halocline.hosts.shell.subprocesses import start_on_pipes
 from halocline.protocol import json_input
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks
 
 START_LIMIT = 60.0
 """Seconds for a server to start, and again to read the project."""
@@ -68,8 +69,7 @@ class Server:
 
     async def give_up(self) -> None:
         """Kill it at once: its state is unknown."""
-        self._life.cancel()
-        await asyncio.wait([self._life])
+        await end_tasks(self._life)
 
     async def when_ready(self) -> None:
         """Wait until it has read the project. Raises ServerGone."""

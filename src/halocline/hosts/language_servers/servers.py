@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from halocline.hosts.language_servers.document import LARGEST
 from halocline.ports.diagnostics import EditedText, Problem
+from halocline.protocol.waiting import end_tasks
 
 if TYPE_CHECKING:
     from halocline.hosts.language_servers.finding import Finder, Found
@@ -123,9 +124,7 @@ class LanguageServers:
 
     async def close(self) -> None:
         self._closed = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)
         if self._running is not None:
             await self._running.close()
 

@@ -11,7 +11,7 @@ from typing import Any
 from halocline.hosts.shell import readiness
 from halocline.hosts.shell.output import Capture
 from halocline.hosts.shell.processes import KEEPER_KILLED, KILLED, Process
-from halocline.protocol.waiting import wait_until
+from halocline.protocol.waiting import wait_at_most, wait_until
 
 _DRAIN_QUIET = 0.1
 _LONGEST_DRAIN = 1.0
@@ -110,8 +110,7 @@ class Job:
         deadline = self._loop.time() + longest
         while self._read() and self._loop.time() < deadline:
             self._activity.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._activity.wait(), quiet)
+            await wait_at_most(quiet, self._activity.wait())
             if not self._activity.is_set():
                 return
 

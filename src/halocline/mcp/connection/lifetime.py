@@ -1,7 +1,8 @@
 """The end of one connection: every part that notices it marks it here, with the reason if it knows one."""
 
 import asyncio
-from contextlib import suppress
+
+from halocline.protocol.waiting import wait_at_most
 
 _EXPLANATION_PATIENCE = 0.5
 
@@ -24,7 +25,5 @@ class Lifetime:
 
     async def wait_for_reason(self, otherwise: str) -> str:
         """Return why it ended; the program's exit may be seen a moment after the end of its output."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_EXPLANATION_PATIENCE):
-                await self._explained.wait()
+        await wait_at_most(_EXPLANATION_PATIENCE, self._explained.wait())
         return self.fault or otherwise

@@ -33,6 +33,7 @@ from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events.mcp import McpTool
+from halocline.protocol.waiting import end_tasks, wait_at_most
 
 if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
@@ -162,10 +163,7 @@ class Supervisor:
 
     async def close(self) -> None:
         """End it and wait until it is gone."""
-        if self._life is not None:
-            self._life.cancel()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([self._life])
+        await end_tasks(self._life)
 
     def look(self) -> None:
         """Restart it if a file that its settings list in `watch` changed."""
@@ -235,9 +233,7 @@ class Supervisor:
             finally:
                 self._session = None
             tries = 0 if time.monotonic() - began > LIVED else tries + 1
-            with suppress(TimeoutError):
-                async with asyncio.timeout(FIRST_WAIT * 2 ** (tries - 1) if tries else 0.0):
-                    await self._again.wait()
+            await wait_at_most(FIRST_WAIT * 2 ** (tries - 1) if tries else 0.0, self._again.wait())
 
     async def _once(self) -> None:
         """Run it from start to end. Raises Broken and Refused, which say why it ended."""

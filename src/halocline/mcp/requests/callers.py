@@ -10,6 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from halocline.ports.mcp import Caller
+from halocline.protocol.waiting import end_tasks
 
 Answer = TypeVar("Answer")
 
@@ -49,18 +50,13 @@ class Serving:
             with self.pause_timeout():
                 await asyncio.wait([asking])
         finally:  # the server may have withdrawn the question
-            asking.cancel()
             self._asking.discard(asking)
-            if not asking.done():
-                await asyncio.wait([asking])
+            await end_tasks(asking)
         return None if asking.cancelled() else asking.result()
 
     async def over(self) -> None:
         """Cancel the open questions: the call has ended."""
-        if asking := [*self._asking]:
-            for each in asking:
-                each.cancel()
-            await asyncio.wait(asking)
+        await end_tasks(*self._asking)
 
 
 class Callers:

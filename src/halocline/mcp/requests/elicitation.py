@@ -15,6 +15,7 @@ import mcp_types as types
 from halocline.mcp.requests.forms import Field, Unfit, fields_of
 from halocline.mcp.tool_names import plain_text
 from halocline.ports.mcp import Ask
+from halocline.protocol.waiting import end_tasks
 
 SKIP, DECLINE, SEND, DONE = "Skip", "Decline", "Send", "Done"
 TRIES = 3
@@ -84,8 +85,7 @@ async def open_page(message: str, url: str, ask: Ask, done: asyncio.Event) -> ty
         await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
         given = await asking if asking.done() else DONE
     finally:
-        asking.cancel(), ending.cancel()
-        await asyncio.wait([asking, ending])
+        await end_tasks(asking, ending)
     return types.ElicitResult(action="accept") if given == DONE else _end_result(given)
 
 

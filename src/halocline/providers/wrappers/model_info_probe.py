@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import UsageReported
+from halocline.protocol.waiting import end_tasks
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, cost_of
 from halocline.providers.endpoint import Endpoint
 
@@ -53,9 +54,7 @@ class Informed:
                 yield await self._complete_usage(event) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.wait({self._asking})
+        await end_tasks(self._asking)
         await self.model.close()
 
     async def _complete_usage(self, event: UsageReported) -> UsageReported:

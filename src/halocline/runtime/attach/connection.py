@@ -8,6 +8,7 @@ import msgspec
 
 from halocline.protocol import commands as cmd, ipc, json_input
 from halocline.protocol.errors import TaskBusy
+from halocline.protocol.waiting import wait_at_most
 from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
 from halocline.task import lock
 
@@ -41,10 +42,7 @@ async def close_connection(writer: asyncio.StreamWriter) -> None:
     """Close a connection and wait for it; pending data is sent first, unless the other end does not read."""
     writer.close()
     with suppress(OSError):
-        try:
-            async with asyncio.timeout(FAREWELL):
-                await writer.wait_closed()
-        except TimeoutError:
+        if not await wait_at_most(FAREWELL, writer.wait_closed()):
             writer.transport.abort()
 
 

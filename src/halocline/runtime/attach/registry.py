@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime import attach
 from halocline.store.paths import Home
 from halocline.task.log import Log
@@ -65,9 +66,7 @@ class Attachments:
 
 async def _collect_outcomes(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
     """Stop following the tasks and close their connections; return how each ended."""
-    for _, following in joined:
-        following.cancel()
-    ends = await asyncio.gather(*(following for _, following in joined), return_exceptions=True)
+    ends = await end_tasks(*(following for _, following in joined))
     for task, _ in joined:
         await task.hang_up()
     return ends

@@ -19,6 +19,7 @@ from halocline.protocol.events import Durable, DurableEvent, Event, Noticed, Tur
 from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import wait_at_most
 from halocline.runtime.attach import connection
 from halocline.runtime.attach.sent import LOST, SentCommand, SentCommands
 from halocline.runtime.attach.server import TOO_LATE
@@ -105,8 +106,7 @@ class Attached:
         """Wait until it is known what became of a command. Raises TaskBusy if the writer does nothing about it."""
         while not sent.answered.is_set():
             writer = self._writer
-            with suppress(TimeoutError):
-                await asyncio.wait_for(sent.answered.wait(), ANSWER_LIMIT)
+            await wait_at_most(ANSWER_LIMIT, sent.answered.wait())
             if not sent.answered.is_set() and writer is not None and writer is self._writer:
                 raise self._describe_silence("does not answer")
         reached = -1

@@ -20,6 +20,7 @@ from halocline.hosts.shell.ancestry import Unknown, find_peer, find_task_above
 from halocline.protocol import commands as cmd, ipc, json_input, json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable, Event, Noticed
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.loosening import Loosening, find_loosening
 from halocline.task.stream import EventQueue, Stream
 
@@ -86,9 +87,7 @@ class TaskSocket:
             self._server.close()
         if self._peers:
             await asyncio.wait(self._peers, timeout=FAREWELL)
-        for peer in self._peers:
-            peer.cancel()
-        await asyncio.gather(*self._peers, return_exceptions=True)
+        await end_tasks(*self._peers)
 
     async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving = asyncio.current_task()
@@ -131,9 +130,7 @@ class TaskSocket:
         try:
             await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            sending.cancel()
-            receiving.cancel()
-            await asyncio.gather(sending, receiving, return_exceptions=True)
+            await end_tasks(sending, receiving)
             task.log.detach(peer)
             if peer.asks:
                 task.inbox.dismiss()

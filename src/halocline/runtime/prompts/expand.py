@@ -11,6 +11,7 @@ from halocline.protocol.commands import SubmitPrompt
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note, Text
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.open_task import offer_tools
 from halocline.task.inbox import Content
 from halocline.task.task import Task
@@ -70,9 +71,7 @@ class AnswerNotes:
 
     async def close(self) -> None:
         """Drop what is still being read."""
-        for reading in self._reading:
-            reading.cancel()
-        await asyncio.gather(*self._reading, return_exceptions=True)
+        await end_tasks(*self._reading)
 
 
 async def _expand_answer(task: Task, content: Content, words: Callable[[], "SlashEntries"]) -> Content:

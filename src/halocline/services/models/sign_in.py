@@ -12,6 +12,7 @@ from halocline.hosts.web.oauth_callback import Loopback
 from halocline.net.address import address_of
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.waiting import end_tasks
 from halocline.providers.endpoint import Endpoint
 
 LIMIT = 300.0
@@ -72,9 +73,7 @@ class SignIn:
             done, _ = await asyncio.wait({visit, typing}, return_when=asyncio.FIRST_COMPLETED)
             return self._code_of(await visit) if visit in done else await typing
         finally:
-            visit.cancel()
-            typing.cancel()
-            await asyncio.gather(visit, typing, return_exceptions=True)
+            await end_tasks(visit, typing)
 
     async def _read_pasted(self, pasted: Pasted) -> str:
         while (line := await pasted()) is not None:

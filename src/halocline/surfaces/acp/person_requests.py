@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Choice
 from halocline.protocol.state.pending import PendingState
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.acp import permissions
 from halocline.surfaces.acp.content import make_message, make_text
 from halocline.surfaces.sanitize import reveal
@@ -70,9 +71,7 @@ class PersonRequests:
 
     async def close(self) -> None:
         """Stop asking."""
-        for asking in self._asking.values():
-            asking.cancel()
-        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        await end_tasks(*self._asking.values())
 
     def _ask(self, request: str, asking: Coroutine[None, None, None]) -> None:
         self._asking[request] = asyncio.create_task(asking)

@@ -17,6 +17,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.acp import slash
 from halocline.surfaces.acp.failures import INVALID_REQUEST, explain_failure, make_error
 from halocline.surfaces.acp.options import SessionOptions
@@ -200,10 +201,8 @@ class Session:
         With `keep_empty`, it is not deleted. With `leave_questions`, a turn that waits for an answer does not end: the
         task asks again when it is opened again. A task that another process runs continues there.
         """
-        running = [job for job in (self._pump, self._announcing, self._answering, *self._cancelling) if job]
-        for job in running:
-            job.cancel()
-        await asyncio.gather(*running, self._requests.close(), return_exceptions=True)
+        await end_tasks(self._pump, self._announcing, self._answering, *self._cancelling)
+        await self._requests.close()
         if not self._client.is_open(self.task):
             return
         is_ours = not self._client.is_attached(self.task)

@@ -14,6 +14,7 @@ import msgspec
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.json_lines import INTERNAL_ERROR, JsonMessage, LineTransport
 
 METHOD_NOT_FOUND, INVALID_PARAMS, REFUSED = -32601, -32602, -32000
@@ -41,9 +42,7 @@ class Peer:
             while (message := await self._transport.receive()) is not None:
                 await self._take(message)
         finally:
-            for one in self._answering:
-                one.cancel()
-            await asyncio.gather(*self._answering, return_exceptions=True)
+            await end_tasks(*self._answering)
             for waiting in self._waiting.values():
                 if not waiting.done():
                     waiting.set_exception(EditorError("The editor is gone."))

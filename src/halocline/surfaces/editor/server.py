@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.commands import EditorState
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.waiting import wait_at_most
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.editor_models import Offered, VsCodeModels
 from halocline.surfaces.editor.editor_problems import EditorProblems
@@ -143,9 +143,7 @@ async def serve_extension(folders: tuple[Path, ...]) -> None:
     finally:
         await server.close()
         await tasks.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSING_TIME):
-                await client.close(leave_questions=True)
+        await wait_at_most(CLOSING_TIME, client.close(leave_questions=True))
 
 
 class EditorServer:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
@@ -17,10 +18,7 @@ class TaskFollowers:
         self._looking = asyncio.create_task(self._look_for_tasks(), name="open tasks of the editor")
 
     async def close(self) -> None:
-        running = [self._looking, *self._following.values()]
-        for one in running:
-            one.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await end_tasks(self._looking, *self._following.values())
 
     async def _look_for_tasks(self) -> None:
         changed = asyncio.Event()

@@ -11,6 +11,7 @@ from typing import Any
 
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_tasks
 
 
 class Progress(Value, frozen=True, omit_defaults=False):
@@ -87,6 +88,7 @@ class BackgroundJobs:
     async def close(self) -> None:
         for kind in self._running:
             self.stop(kind)
+        await end_tasks(*(self._running[kind] for kind in self._texts))
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _run(self, kind: str, work: Callable[[], Awaitable[Any]]) -> None:

@@ -20,6 +20,7 @@ from halocline.client.options import Choices
 from halocline.client.storage import Browsers
 from halocline.client.tasks import open_client
 from halocline.protocol.errors import UsageError
+from halocline.protocol.waiting import wait_at_most
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
 from halocline.surfaces.sanitize import reveal
@@ -111,10 +112,7 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
         finally:
             await bundling
             await tasks.close()
-            try:
-                async with asyncio.timeout(CLOSING_TIME):
-                    await client.close()
-            except TimeoutError:
+            if not await wait_at_most(CLOSING_TIME, client.close()):
                 print("Some turns did not end in time. Continue them with: halo --resume", file=sys.stderr)
     return 0
 

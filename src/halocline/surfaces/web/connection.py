@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 from halocline._version import __version__
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES, find_handler
 from halocline.surfaces.web.idempotency import IdempotencyKeys
@@ -61,10 +62,7 @@ class PageConnection:
         except (WebSocketDisconnect, RuntimeError):  # the page left; starlette raises either
             pass
         finally:
-            running = [board, *self._watching.values(), *self._requests]
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await end_tasks(board, *self._watching.values(), *self._requests)
 
     async def end(self) -> None:
         """Close the connection of a signed-out browser."""
@@ -108,9 +106,7 @@ class PageConnection:
 
     async def _unwatch(self, task: str) -> None:
         """Send nothing more of a task, so that a new watch starts clean."""
-        if watching := self._watching.pop(task, None):
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        await end_tasks(self._watching.pop(task, None))
 
     async def _start_request(self, frame: wire.Request) -> None:
         if len(self._requests) >= MOST_REQUESTS:

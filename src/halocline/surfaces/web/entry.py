@@ -11,6 +11,7 @@ import msgspec
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web.auth import Keys, Session
 from halocline.surfaces.web.connection import PageConnection
 
@@ -64,8 +65,7 @@ async def until_signed_out(connection: PageConnection, is_known: Callable[[], bo
                 return
         await serving
     finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+        await end_tasks(serving)
 
 
 def name_of(agent: str) -> str:

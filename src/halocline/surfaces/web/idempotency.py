@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from halocline.protocol.errors import UsageError
+from halocline.protocol.waiting import end_tasks
 
 REMEMBERED = 2_000
 """Number of answers kept for repeated requests."""
@@ -31,9 +32,7 @@ class IdempotencyKeys:
 
     async def close(self) -> None:
         """Cancel what is still running."""
-        for task in self._done.values():
-            task.cancel()
-        await asyncio.gather(*self._done.values(), return_exceptions=True)
+        await end_tasks(*self._done.values())
 
     def _forget(self) -> None:
         """Drop old answers; unfinished ones stay, however old."""

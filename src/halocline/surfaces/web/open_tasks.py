@@ -28,6 +28,7 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.background_jobs import BackgroundJobs
 from halocline.surfaces.web.sign_ins import SignIns
@@ -266,12 +267,7 @@ class OpenTasks:
     async def close(self) -> None:
         await self.sign_ins.close()
         await self.works.close()
-        every = [self._tidying, *self._along, *self._following.values(), *self._opening.values()]
-        while running := [one for one in every if not one.done()]:
-            for one in running:  # again: what it waits for may have kept the first one, as the end of a task does
-                one.cancel()
-            await asyncio.wait(running, timeout=LOOK_EVERY)
-        await asyncio.gather(*every, return_exceptions=True)
+        await end_tasks(self._tidying, *self._along, *self._following.values(), *self._opening.values())
 
 
 def explain_error(error: Exception | None) -> HaloclineError | None:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_tasks
 
 MOST = 8
 """Concurrent sign-ins; one more cancels the oldest."""
@@ -66,10 +67,8 @@ class SignIns:
             self._carried[id].put_nowait(text)
 
     async def close(self) -> None:
-        running = list(self._running.values())
-        for id in list(self._running):
-            self._drop(id)
-        await asyncio.gather(*running, return_exceptions=True)
+        running, self._running, self._carried = self._running, {}, {}
+        await end_tasks(*running.values())
 
     def _known(self, id: str) -> asyncio.Task[Any]:
         if id not in self._running:

@@ -25,6 +25,7 @@ from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.terminal_text import plain_output
+from halocline.protocol.waiting import end_tasks
 from halocline.task import updates
 from halocline.task.calls.admission import OVERTAKEN, Admission, NotAdmitted
 from halocline.task.calls.ask_person import Asking
@@ -156,8 +157,7 @@ class ToolCalls:
             yield (lambda: safe) if is_edit else None
             await safe
         finally:
-            if safe.cancel():
-                await asyncio.gather(safe, return_exceptions=True)
+            await end_tasks(safe)
 
     async def _end_with_hooks(
         self, run: Run, text: str, began: float, end: Callable[..., None], *, failed: bool

@@ -17,6 +17,7 @@ from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, 
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import end_tasks
 from halocline.task.hooks import compaction as telling, payloads as words
 from halocline.task.hooks.payloads import Facts
 from halocline.task.hooks.running_hooks import RunningHooks
@@ -138,9 +139,7 @@ class LiveHooks:
     async def _settle_notifications(self) -> None:
         if self._notifying:
             await asyncio.wait(self._notifying, timeout=HURRIED)
-            for notifying in self._notifying:
-                notifying.cancel()
-            await asyncio.gather(*self._notifying, return_exceptions=True)
+            await end_tasks(*self._notifying)
             self._notifying.clear()
 
     async def _run_all(

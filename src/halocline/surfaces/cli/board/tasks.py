@@ -19,6 +19,7 @@ from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.prompt import PromptState
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.board.entries import TaskEntry
 
 LOOK_EVERY = 1.0
@@ -56,9 +57,7 @@ class BoardTasks:
                     self._on_problem(f"Cannot read the list of tasks: {error.strerror}.")
                 await asyncio.sleep(LOOK_EVERY)
         finally:
-            for follower in self._followers.values():
-                follower.cancel()
-            await asyncio.gather(*self._followers.values(), return_exceptions=True)
+            await end_tasks(*self._followers.values())
 
     async def refresh(self) -> None:
         """Look at the list once."""

@@ -9,6 +9,7 @@ from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.plan_approval import needs_person
+from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import live
 from halocline.surfaces.cli.board.task_list import TaskList
@@ -59,12 +60,8 @@ class Board:
                 except HaloclineError as error:
                     self._list.notice = f"{error.text} {error.hint}".rstrip()
         finally:
-            for job in jobs:
-                job.cancel()
-            await asyncio.gather(*jobs, return_exceptions=True)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLOSING_TIME):
-                    await self._client.close(leave_questions=True)
+            await end_tasks(*jobs)
+            await wait_at_most(CLOSING_TIME, self._client.close(leave_questions=True))
         return ExitCode.INTERRUPTED if self._list.signal else ExitCode.FINISHED
 
     async def _show_task(self, task: str) -> bool:

@@ -16,6 +16,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.card import Card
 from halocline.surfaces.cli.live.decision_keys import SILENCE
 from halocline.surfaces.cli.live.queued_messages import QueuedMessages
@@ -202,10 +203,7 @@ class LiveSession:
         with suppress(TimeoutError):
             async with asyncio.timeout(DELIVERY), self._delivering:
                 pass
-        jobs = [*self._jobs]
-        for job in jobs:
-            job.cancel()
-        await asyncio.gather(*jobs, return_exceptions=True)
+        await end_tasks(*self._jobs)
 
     def _forget_notice(self, notice: str) -> None:
         if self.notice == notice:

@@ -1,11 +1,11 @@
 """The end of a run: the tasks write their last events, and an empty task is deleted."""
 
-import asyncio
 from contextlib import suppress
 
 from halocline.client.tasks import Client
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.values import Value
+from halocline.protocol.waiting import wait_at_most
 from halocline.surfaces.cli.stderr import describe_left, print_message
 
 CLOSING_TIME = 5.0
@@ -34,9 +34,7 @@ def describe_last(client: Client, task: str) -> LastTask:
 
 async def close_client(client: Client) -> None:
     """Let the tasks write their last events, for a bounded time. Raises the error that broke a task."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(CLOSING_TIME):
-            await client.close()
+    await wait_at_most(CLOSING_TIME, client.close())
 
 
 def finish_run(client: Client, last: LastTask, *, stays: bool = False, is_moved: bool = False) -> None:

@@ -18,6 +18,7 @@ from halocline.protocol import codec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Durable
 from halocline.protocol.secrets.redaction import redact_text
+from halocline.protocol.waiting import end_tasks
 
 Follow = Callable[[str, int], None]
 """Writes the events of a task after the given one."""
@@ -61,8 +62,7 @@ class FollowedTask:
                 while self._client.is_open(self._task) and self._written < self._client.state(self._task).seq:
                     self._moved.clear()
                     await self._moved.wait()
-        self._job.cancel()
-        await asyncio.gather(self._job, return_exceptions=True)
+        await end_tasks(self._job)
 
     async def _write_events(self, after: int) -> None:
         async for event in self._client.events(self._task, after):

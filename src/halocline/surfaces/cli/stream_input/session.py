@@ -15,6 +15,7 @@ from halocline.protocol import commands as cmd, events as ev, json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.exit_codes import ExitCode, of_state
 from halocline.surfaces.cli.plain.headless import StreamJson, write_line
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
@@ -57,9 +58,7 @@ class StreamSession:
                 self._client.withdraw_answers(self._task)
                 await self._settle(showing)
         finally:
-            self._reading.cancel()
-            showing.cancel()
-            ends = await asyncio.gather(self._reading, showing, return_exceptions=True)
+            ends = await end_tasks(self._reading, showing)
         for end in ends:
             if isinstance(end, Exception):
                 raise end
