@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.journeys.conftest import Journey
 from tests.journeys.test_subagents import Scripts, asks, reports
 
@@ -19,6 +20,7 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.plugins import PluginService
+from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.sections import PluginSettings, TerminalSettings
 from halocline.store.settings.settings import Settings
 from halocline.store.themes import TERMINAL
@@ -378,6 +380,44 @@ async def test_a_plugin_brings_a_provider_whose_models_tasks_use(journey):
     for name, why in (("broken", "OSError: no socket"), ("odd", "gave no model"), ("", "does not name a model")):
         with pytest.raises(UsageError, match=why):
             await assembly.model(f"acme/{name}")
+
+
+REPORTING = """
+from halocline.protocol.events import UsageReported
+from halocline.protocol.messages import Usage
+from halocline.testing import Scripted
+
+class Large(Scripted):
+    async def stream(self, request):
+        yield UsageReported(usage=Usage(input=1_000_000, output=500_000), cost=0.25)
+        async for event in super().stream(request):
+            if not isinstance(event, UsageReported):
+                yield event
+
+providers = {"acme": lambda name: Large(["Hello."])}
+"""
+
+
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        ({}, 0.25),
+        ({"acme/large": Price(input=2.0, output=4.0)}, 4.0),
+        ({"acme/large": Price(window=9_000)}, 0.25),
+        ({"acme/other": Price(input=2.0, output=4.0)}, 0.25),
+    ],
+)
+async def test_the_person_s_prices_hold_for_models_of_plugins(journey, prices, cost):
+    install(journey, {"code.py": REPORTING})
+    own = Client(Controller(Assembly(journey.home, replace(journey.settings, prices=prices), {})), "test")
+    try:
+        await journey.open(own, TaskOptions(model="acme/large"))
+        await journey.prompt(own)
+    finally:
+        await own.close()
+    (reported,) = journey.of(ev.UsageReported)
+    assert reported.cost == cost
+    assert reported.window == (9_000 if prices.get("acme/large", Price()).window else None)
 
 
 @pytest.mark.parametrize("reason", ["untrusted", "turned off", "no network", "the project's"])
