@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from scripts.build_version import NAMED
+from scripts.single_file import lock_of_product
 
 ROOT = Path(__file__).parents[1]
 BUILDS = (("hatchling", "build"), ("editors.vscode.pack",), ("scripts.single_file",))
@@ -70,10 +71,22 @@ def collect(built: Path, target: Path) -> None:
     (target / "SHA256SUMS").write_text("".join(lines))
 
 
-def try_wheel(wheel: Path, place: Path) -> None:
-    """Install the wheel into an empty environment; `halo` says its version there and runs its demo."""
+def try_wheel(root: Path, wheel: Path, place: Path) -> None:
+    """Install the wheel into an empty environment; `halo` says its version there and runs its demo.
+
+    What it needs has the hashes of the lock; pip checks that nothing else is needed.
+    """
     venv.create(place, with_pip=True)
-    for words in (("python", "-m", "pip", "install", "--quiet", wheel), ("halo", "--version"), ("halo", "demo", "-y")):
+    lock = place / "run.lock"
+    lock.write_text("".join(lock_of_product(root).values()), encoding="utf-8")
+    pip, install = ("python", "-m", "pip"), ("install", "--quiet", "--no-deps")
+    for words in (
+        (*pip, *install, "--require-hashes", "--only-binary", ":all:", "-r", lock),
+        (*pip, *install, "--no-index", wheel),
+        (*pip, "check"),
+        ("halo", "--version"),
+        ("halo", "demo", "-y"),
+    ):
         subprocess.run([place / "bin" / words[0], *words[1:]], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -91,7 +104,7 @@ def release(root: Path, target: Path, tag: str) -> Path:
         place = target / wheel.split("-")[1]
         collect(Path(scratch, "one", "dist"), place)
         say("Trying the wheel in an empty environment")
-        try_wheel(place / wheel, Path(scratch, "tried"))
+        try_wheel(root, place / wheel, Path(scratch, "tried"))
     return place
 
 

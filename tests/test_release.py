@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 from scripts.build_version import NAMED
 from scripts.release import find_faults, list_foreign_names
+from scripts.single_file import lock_of_product
 from tests.architecture.sources import ROOT
 
 pytestmark = pytest.mark.process
@@ -92,3 +93,10 @@ def test_a_rehearsal_makes_every_file_of_a_release_and_tags_nothing(tmp_path: Pa
     parts = [f"{part['name']} {part['version']}" for part in bill["components"] if "version" in part]
     assert set(parts) - set(notices) == set()
     assert git(clone, "tag", "--list") == git(ROOT, "tag", "--list")
+
+
+def test_the_lock_of_a_release_has_a_hash_for_all_that_the_wheel_needs() -> None:
+    rows = lock_of_product(ROOT)
+    assert [name for name, row in rows.items() if "--hash=sha256:" not in row] == []
+    assert {"msgspec", "rich", "soupsieve"} <= {*rows}
+    assert "hatchling" not in rows

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.journeys.conftest import Journey
 from tests.journeys.test_subagents import Scripts, asks, reports
 
@@ -19,8 +20,10 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.plugins import PluginService
-from halocline.store.settings.sections import PluginSettings
+from halocline.store.settings.provider_settings import Price
+from halocline.store.settings.sections import PluginSettings, TerminalSettings
 from halocline.store.settings.settings import Settings
+from halocline.store.themes import TERMINAL
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 DONE = Turn(text="done")
@@ -36,6 +39,7 @@ def greet(name: str) -> str:
     return words.GREETING + name
 """
 WORDS = {"words.py": "GREETING = 'Hello '\n"}
+DUSK = 'description = "warm"\n' + "".join(f'{role} = "{style}"\n' for role, style in TERMINAL.styles.items())
 SKILL = "---\ndescription: how to sweep\n---\nSweep ${CLAUDE_PLUGIN_ROOT}/broom twice."
 
 
@@ -182,6 +186,10 @@ PARTLY = {
     "effect": (
         {"code.py": TOOL, **WORDS, "plugin.toml": 'name = "tidy"\nmay = ["edits"]\npython = "code.py"'},
         "its effect is 'reads', which the plug-in's manifest does not declare.",
+    ),
+    "theme": (
+        {"themes/dusk.toml": DUSK.replace("green", "\\u001b[2J")},
+        r"The theme dusk of the plug-in tidy is left out: its good is '\x1b[2J', but a style is bold, dim,",
     ),
     "programs": (
         {"hooks/PreToolUse": "#!/bin/sh\nexit 2\n", "plugin.toml": 'name = "tidy"\nmay = ["reads"]'},
@@ -374,6 +382,44 @@ async def test_a_plugin_brings_a_provider_whose_models_tasks_use(journey):
             await assembly.model(f"acme/{name}")
 
 
+REPORTING = """
+from halocline.protocol.events import UsageReported
+from halocline.protocol.messages import Usage
+from halocline.testing import Scripted
+
+class Large(Scripted):
+    async def stream(self, request):
+        yield UsageReported(usage=Usage(input=1_000_000, output=500_000), cost=0.25)
+        async for event in super().stream(request):
+            if not isinstance(event, UsageReported):
+                yield event
+
+providers = {"acme": lambda name: Large(["Hello."])}
+"""
+
+
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        ({}, 0.25),
+        ({"acme/large": Price(input=2.0, output=4.0)}, 4.0),
+        ({"acme/large": Price(window=9_000)}, 0.25),
+        ({"acme/other": Price(input=2.0, output=4.0)}, 0.25),
+    ],
+)
+async def test_the_person_s_prices_hold_for_models_of_plugins(journey, prices, cost):
+    install(journey, {"code.py": REPORTING})
+    own = Client(Controller(Assembly(journey.home, replace(journey.settings, prices=prices), {})), "test")
+    try:
+        await journey.open(own, TaskOptions(model="acme/large"))
+        await journey.prompt(own)
+    finally:
+        await own.close()
+    (reported,) = journey.of(ev.UsageReported)
+    assert reported.cost == cost
+    assert reported.window == (9_000 if prices.get("acme/large", Price()).window else None)
+
+
 @pytest.mark.parametrize("reason", ["untrusted", "turned off", "no network", "the project's"])
 async def test_a_provider_is_there_only_where_a_person_said_so(journey, reason):
     manifest = MANIFEST.replace('"network", ', "") if reason == "no network" else MANIFEST
@@ -389,3 +435,48 @@ async def test_a_provider_is_there_only_where_a_person_said_so(journey, reason):
         settings["plugins"] = PluginSettings(off=("tidy/provider/*",))
     with pytest.raises(UsageError, match="no provider 'acme'"):
         await Assembly(journey.home, Settings(**settings), {}).model("acme/large")
+
+
+async def test_a_plugin_brings_a_theme_that_is_chosen_by_its_name(journey):
+    install(journey, {"themes/dusk.toml": DUSK, "themes/off.toml": DUSK, "themes/odd.toml": "accent = 7"})
+    settings = {"plugins": PluginSettings(off=("tidy/theme/off",)), "terminal": TerminalSettings(theme="tidy:dusk")}
+    client = journey.client((DONE,), **settings)
+    try:
+        await journey.open(client)
+        for themes in (client.themes_of(journey.task), client.themes_in(journey.workspace)):
+            theme, problem = themes.choose()
+            assert (theme.description, theme.styles, problem) == ("warm", TERMINAL.styles, "")
+            assert [theme.name for theme in themes.listed()][-2:] == ["plain", "tidy:dusk"]
+            with pytest.raises(UsageError, match="The theme odd of the plug-in tidy cannot be used: it has no quiet"):
+                themes.find("tidy:odd")
+            with pytest.raises(UsageError, match="There is no theme 'tidy:off'"):
+                themes.find("tidy:off")
+        assert client.own_theme == theme
+    finally:
+        await client.close()
+
+
+async def test_a_theme_of_a_project_is_there_once_the_folder_is_trusted_and_goes_with_the_trust(journey):
+    place = journey.workspace / ".halocline/plugins/tidy"
+    put(place, {"plugin.toml": 'name = "tidy"\n', "themes/dusk.toml": DUSK})
+    hooks = journey.client(())._controller.assemblies.own.hooks_of(journey.workspace)
+    chosen = {"terminal": TerminalSettings(theme="tidy:dusk")}
+    seen = []
+    for step in ("unknown", "trusted", "changed"):
+        if step == "trusted":
+            hooks.say(trusted=True)
+        if step == "changed":
+            put(place, {"themes/dusk.toml": DUSK.replace("cyan", "red")})
+        client = journey.client((DONE,), **chosen)
+        try:
+            await journey.open(client)
+            seen.append(client.themes_of(journey.task).choose())
+            assert client.themes_in(journey.workspace).choose() == seen[-1]
+            assert client.own_theme == TERMINAL
+        finally:
+            await client.close()
+    assert [(theme.name, problem.partition(" Use")[0]) for theme, problem in seen] == [
+        ("terminal", "There is no theme 'tidy:dusk'."),
+        ("tidy:dusk", ""),
+        ("terminal", "There is no theme 'tidy:dusk'."),
+    ]

@@ -5,10 +5,10 @@ import pytest
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.models import ModelInfo, Prices, Tier
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices, Tier
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
-from halocline.runtime.models.vendors import describe_model, find_vendor, list_vendors, with_known_facts
+from halocline.runtime.models.vendors import describe_model, find_vendor, list_vendors, model_info, with_known_facts
 from halocline.store.settings.provider_settings import Price, Provider
 from halocline.store.settings.settings import Settings
 
@@ -187,3 +187,9 @@ def test_a_provider_is_the_person_s_then_built_in_then_a_plug_in_s_then_the_cata
     brings = Catalogue(tmp_path / "catalogue.gz", brought=lambda: {"far": object, "openai": object})
     assert find_vendor(name, Settings(providers=own), brings).family == family
     assert find_vendor("far", Settings(), catalogue).family == "openai_chat"
+
+
+def test_the_catalogue_says_nothing_about_models_of_a_plug_in_that_has_a_name_of_it(catalogue, tmp_path):
+    vendor = find_vendor("far", Settings(), Catalogue(tmp_path / "none.gz", brought=lambda: {"far": object}))
+    assert model_info(find_vendor("far", Settings(), catalogue), "m", catalogue).window == 1000
+    assert model_info(vendor, "m", catalogue) is UNKNOWN

@@ -3,11 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.errors import HaloclineError
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.services.settings import SECTIONS, SettingsService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
+from halocline.store.themes import BUILT_IN, Theme
 
 
 @pytest.fixture
@@ -82,3 +83,14 @@ def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path
     assert home.settings.is_symlink()
     assert real.read_text() == "# mine\nmax_steps = 7\n"
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_theme_is_one_of_those_that_there_are(home):
+    service = SettingsService(home, {}, themes=lambda: (*BUILT_IN, Theme("notes:dusk")))
+    (row,) = service.find("terminal.theme")
+    assert (row.kind, row.choices) == ("choice", (*(theme.name for theme in BUILT_IN), "notes:dusk"))
+    service.put("terminal.theme", "notes:dusk")
+    with pytest.raises(UsageError, match="There is no theme 'dusk'") as refused:
+        service.put("terminal.theme", "dusk")
+    assert refused.value.hint == "Use one of: terminal, color-blind, high-contrast, plain, notes:dusk."
+    assert service.find("terminal.theme")[0].value == "notes:dusk"

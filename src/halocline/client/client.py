@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from halocline.context.user_files.agents import Found
     from halocline.ports.editor_models import EditorModels
     from halocline.ports.model import Model
+    from halocline.protocol.events.plugins import Plugin
     from halocline.protocol.messages import UserPart
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.mentions.suggestions import Mentionable
     from halocline.store.settings.sections import TerminalSettings
+    from halocline.store.themes import Theme
 
 C = TypeVar("C", bound=cmd.Command)
 
@@ -201,12 +203,33 @@ class Client(TaskQueries):
     @property
     def settings(self) -> "services.settings.SettingsService":
         """Read and change the settings. Open tasks take over limits and approvals, and keep the rest."""
-        return services.settings.SettingsService(self.home, os.environ)
+        return services.settings.SettingsService(self.home, os.environ, themes=self.themes_in(self.home.root).listed)
 
-    def settings_in(self, workspace: Path) -> "services.settings.SettingsService":
-        """Return the settings in force in a folder."""
+    def settings_in(
+        self, workspace: Path, plugins: "Sequence[Plugin] | None" = None
+    ) -> "services.settings.SettingsService":
+        """Return the settings in force in a folder; with a task's `plugins`, their themes can be chosen."""
         layer = self._controller.assemblies.own.project_layer(workspace)
-        return services.settings.SettingsService(self.home, os.environ, layer)
+        themes = self.themes_in(workspace, plugins)
+        return services.settings.SettingsService(self.home, os.environ, layer, themes.listed)
+
+    def themes_in(self, workspace: Path, plugins: "Sequence[Plugin] | None" = None) -> "services.themes.ThemeService":
+        """Return the themes of the terminal, with those of a task's `plugins`, or of all in force in a folder."""
+
+        def list_plugins() -> "Sequence[Plugin]":
+            return self._controller.assemblies.of(workspace).list_plugins(workspace) if plugins is None else plugins
+
+        return services.themes.ThemeService(self.terminal_settings.theme, list_plugins)
+
+    @property
+    def own_theme(self) -> "Theme":
+        """The theme of the settings where no task is shown; projects' plug-ins bring none there."""
+        return self.themes_in(self.home.root).choose()[0]
+
+    def themes_of(self, task: str) -> "services.themes.ThemeService":
+        """Return the themes of the terminal, with those of a task's plug-ins. Raises TaskNotFound."""
+        state = self.state(task)
+        return self.themes_in(Path(state.workspace), state.prompt.plugins)
 
     def file_reader(self, task: str) -> "services.file_reader.FileReader":
         """Return the files of a task, open or not, as the person who looks at it may see them. Raises TaskNotFound."""

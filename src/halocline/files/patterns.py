@@ -1,6 +1,6 @@
 """Patterns in `.gitignore` syntax, and texts of several such patterns.
 
-What must stay true: however many stars a pattern of a model or a repository has, no name keeps it busy.
+What must stay true: however many stars a pattern of a model or a repository has, no path keeps it busy.
 """
 
 import re
@@ -23,6 +23,8 @@ _STAR = r"\[\^/\]\*"
 _STARS = compile_later(rf"(?:{_STAR}){{2,}}")
 _BETWEEN = compile_later(rf"{_STAR}((?:\\.|\[\^/\](?!\*)|\[(?!\^/\])\^?\]?[^\]]*\]|[^\\/\[()*+?|^$])+)(?={_STAR})")
 """A star and what follows up to the next one in the same name."""
+_AT_FIRST, _BETWEEN_NAMES = "^(?:.+/)?", "(?:/.+)?"
+"""Two stars before the first name, and between two names."""
 
 
 def matches_any(lines: tuple[str, ...], path: str) -> bool:
@@ -88,10 +90,24 @@ def _build_spec(lines: tuple[str, ...]) -> "GitIgnoreSpec":
 
     def build(line: str) -> GitIgnoreSpecPattern:
         pattern = GitIgnoreSpecPattern(line)
-        if pattern.regex and pattern.regex.pattern.count("*") > 1:
-            # The first place of what is between two stars is as good as any: no other is tried.
-            once = _BETWEEN.sub(r"(?>[^/]*?\1)", _STARS.sub("[^/]*", pattern.regex.pattern))
+        if pattern.regex and (once := _try_once(pattern.regex.pattern)) != pattern.regex.pattern:
             pattern.regex = re.compile(once)
         return pattern
 
     return GitIgnoreSpec.from_lines(build, lines)
+
+
+def _try_once(expression: str) -> str:
+    """Return pathspec's expression of a pattern so that it tries no second place for what is between two stars.
+
+    The first place is as good as any, as whatever comes after the second star may be anywhere behind it. So it is for
+    stars within a name and for the names between two `**`.
+    """
+    once = _BETWEEN.sub(r"(?>[^/]*?\1)", _STARS.sub("[^/]*", expression))
+    first, *behind = once.split(_BETWEEN_NAMES)
+    if not behind:
+        return once
+    if first.startswith(_AT_FIRST):
+        first = f"^(?>(?:.+?/)??{first.removeprefix(_AT_FIRST)}(?=/))"
+    between = (f"(?>(?:/.+?)??{names}(?=/))" for names in behind[:-1])
+    return "".join((first, *between, _BETWEEN_NAMES, behind[-1]))

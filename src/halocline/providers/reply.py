@@ -267,16 +267,19 @@ def last_events(
 
 
 def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
-    """Return an attempt's usage and cost; None when the server reported nothing or only zeros.
-
-    The cost that the server states takes precedence over all but the user's own prices.
-    """
+    """Return an attempt's usage and cost; None when the server reported nothing or only zeros."""
     if usage is None or not usage.total:
         return None
+    return UsageReported(usage=usage, cost=price_usage(endpoint, usage, stated_cost), window=endpoint.info.window)
+
+
+def price_usage(endpoint: Endpoint, usage: Usage, stated_cost: float | None = None) -> float | None:
+    """Return the cost of a request in US dollars, whatever brings its model; None if it is unknown.
+
+    The cost that the server or a plug-in states takes precedence over all but the user's own prices.
+    """
     price = cost_of(endpoint.info, usage)
-    if price is None or (stated_cost is not None and not endpoint.own_prices):
-        price = stated_cost
-    return UsageReported(usage=usage, cost=price, window=endpoint.info.window)
+    return stated_cost if price is None or (stated_cost is not None and not endpoint.own_prices) else price
 
 
 def _unreported_usage(endpoint: Endpoint) -> UsageReported:

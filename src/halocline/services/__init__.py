@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         replay as replay,
         settings as settings,
         tasks as tasks,
+        themes as themes,
     )
 else:
     __getattr__ = load_modules_of(__name__)

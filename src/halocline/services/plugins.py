@@ -31,6 +31,7 @@ from halocline.store.plugins.folder import write_copy
 from halocline.store.plugins.found import FoundPlugin, PluginSource, read_plugin
 from halocline.store.plugins.manifest import CLAUDE_FILE, FILE
 from halocline.store.settings.edit import change_setting
+from halocline.store.themes import themes_of_plugin
 
 SOURCES = ".sources.json"
 """File in the folder of plug-ins: where each was installed from."""
@@ -219,6 +220,7 @@ def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
             yield "server", server.name.partition(":")[2], server.problem or server.runs
     except Unreadable as error:
         yield "server", "?", str(error)
+    yield from (("theme", theme.name, theme.problem or theme.description) for theme in themes_of_plugin(plugin))
 
 
 def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:

@@ -6,7 +6,7 @@ What must stay true: a value that looks like a key is not shown, and what was no
 import enum
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from halocline.store.settings.invalid import suggest_name
 from halocline.store.settings.load import VARIABLES, ProjectLayer, finish_settings, read_own, read_settings
 from halocline.store.settings.project import LoadedSettings, apply_project
 from halocline.store.settings.settings import Settings
+from halocline.store.themes import BUILT_IN, Theme
 
 SECTIONS: dict[str, list[str]] = {
     "Model": [
@@ -98,7 +99,7 @@ SECTIONS: dict[str, list[str]] = {
 }
 """Settings by section, in display order."""
 
-HIDDEN = "[hidden]"
+HIDDEN, THEME = "[hidden]", "terminal.theme"
 KINDS: dict[type, str] = {bool: "switch", int: "number", float: "number", str: "text"}
 
 
@@ -124,8 +125,15 @@ class Setting(Value, frozen=True, omit_defaults=False):
 class SettingsService:
     """The settings of one home, or with `project` those in force in a folder."""
 
-    def __init__(self, home: Home, env: Mapping[str, str], project: ProjectLayer | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        env: Mapping[str, str],
+        project: ProjectLayer | None = None,
+        themes: Callable[[], Sequence[Theme]] = lambda: BUILT_IN,
+    ) -> None:
         self._home = home
+        self._themes = themes
         self._env = env
         self._project = project
 
@@ -136,6 +144,9 @@ class SettingsService:
 
     def listed(self) -> list[Setting]:
         """Return all settings by section. Raises SettingsError if the file is invalid."""
+        return [*map(self._name_themes, self._rows())]
+
+    def _rows(self) -> list[Setting]:
         loaded = self._load()
         now = loaded.settings
         sources = dict(self._sources(now, loaded.taken))
@@ -157,23 +168,31 @@ class SettingsService:
 
         Raises UsageError and SettingsError.
         """
-        rows = self.listed()
+        rows = self._rows()
         if named := [row for row in rows if row.name == name]:
-            return named
+            return [*map(self._name_themes, named)]
         if below := [row for row in rows if row.name.startswith(f"{name}.") and not exact]:
-            return below
+            return [*map(self._name_themes, below)]
         if around := [row for row in rows if row.kind == "table" and name.startswith(f"{row.name}.") and exact]:
             return around
         raise UsageError(f"There is no setting {name!r}.", suggest_name(name, [row.name for row in rows]))
 
     def put(self, name: str, value: Any) -> None:
         """Change a setting in the file; None resets it to its default. Raises UsageError and SettingsError."""
-        self.find(name, exact=True)
+        (row,) = self.find(name, exact=True)
+        if name == THEME and value not in (None, *row.choices):
+            raise UsageError(f"There is no theme {value!r}.", f"Use one of: {', '.join(row.choices)}.")
         if _is_redacted(value):
             raise UsageError(
                 f"Part of {name} is hidden, so you cannot change it here.", f"Edit {self._home.settings} instead."
             )
         change_setting(self._home.settings, name, value)
+
+    def _name_themes(self, row: Setting) -> Setting:
+        """Return the row; that of the theme with the themes that there are."""
+        if row.name != THEME:
+            return row
+        return msgspec.structs.replace(row, kind="choice", choices=tuple(theme.name for theme in self._themes()))
 
     def _load(self) -> LoadedSettings:
         own = read_own(self._home.settings, self._env)

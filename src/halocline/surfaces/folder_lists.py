@@ -56,7 +56,7 @@ def describe_effects(may: Sequence[str] | None) -> str:
     if may is None:
         return "does not say what it does, so it may do anything"
     if not may:
-        return "only adds text"
+        return "only adds text and colors"
     said = [EFFECTS.get(effect, effect) for effect in may]
     return " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
 

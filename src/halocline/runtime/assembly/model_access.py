@@ -144,7 +144,8 @@ class ModelAccess:
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
         if given := self.given_models.get(named):
-            return with_retries(OwnUsage(given), settings, lambda: self.is_watched())
+            at = models.vendors.describe_given_model(named, settings, self.catalogue)
+            return with_retries(OwnUsage(given, at, given.name), settings, lambda: self.is_watched())
         model = await open_model(
             named, settings, self.env, keys, self.blobs, self.catalogue, self.note_sent, ModelHabits(self.home.habits)
         )

@@ -79,7 +79,8 @@ async def open_model(
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
         return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
     if vendor.family == "plugin":
-        return OwnUsage(open_brought_model(f"{vendor.name}/{model}", catalogue), f"{vendor.name}/{model}")
+        at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
+        return OwnUsage(open_brought_model(at.name, catalogue), at)
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if vendor.is_free and wants_to_know(at):
         catalogue.told[at.name] = await ask_info(at)

@@ -1,8 +1,9 @@
 """Resolve provider names, and collect the facts about their models.
 
-The person's settings win over built-in providers, and those over the catalogue; so a fetched catalogue can add
-providers, but never move a built-in one to another address. Facts about a model come from the settings, then the newer
-catalogue, then the older one; if all lack them, its server is asked later (`providers.wrappers.model_info_probe`).
+A name is the person's provider, then a built-in one, then a plug-in's, then the catalogue's: a fetched catalogue can
+add providers, but never move one to another address, and a plug-in may take a name that the catalogue alone has. Facts
+about a model come from the settings, then the newer catalogue, then the older one; if all lack them, its server is
+asked later (`providers.wrappers.model_info_probe`). Of a plug-in's models the catalogue knows nothing.
 """
 
 import re
@@ -73,8 +74,16 @@ def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> 
     return replace(at, known=_override_info(info, own), own_prices=own.input is not None)
 
 
+def describe_given_model(name: str, settings: Settings, catalogue: Catalogue) -> Endpoint:
+    """Return what is known about a model that a program brings: what the settings say."""
+    provider, _, model = name.partition("/")
+    return with_known_facts(Endpoint(Vendor(provider, provider, "plugin"), model), settings, catalogue)
+
+
 def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
-    """Return the catalogue's facts about a model. Local models are free, and not in it."""
+    """Return the catalogue's facts about a model. Local models are free, and not in it, as those of plug-ins are."""
+    if vendor.family == "plugin":
+        return UNKNOWN
     return FREE if vendor.is_free else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
 
 

@@ -23,9 +23,9 @@ LONGEST_TEXT = 1_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _USUAL: tuple[tuple[ItemKind, str], ...] = (
     *(("skill", "skills"), ("command", "commands"), ("agent", "agents"), ("hook", "hooks/hooks.json")),
-    *(("server", ".mcp.json"), ("hook", "hooks")),
+    *(("server", ".mcp.json"), ("hook", "hooks"), ("theme", "themes")),
 )
-"""Where items are, in both forms; executables of hooks in ours alone."""
+"""Where items are, in both forms; executables of hooks and themes in ours alone."""
 _CLAUDE: Mapping[str, ItemKind] = {
     "skills": "skill",
     "commands": "command",
@@ -101,7 +101,7 @@ def _read_ours(text: str, files: Files) -> Manifest:
 def _read_claudes(given: Any, files: Files) -> Manifest:
     known = msgspec.convert(given, _Claudes)
     more = [place for key, kind in _CLAUDE.items() for place in _find_named(key, kind, given.get(key), files)]
-    usual = (place for place in _list_usual_places(files) if place.path != "hooks")
+    usual = (place for place in _list_usual_places(files) if place.path not in ("hooks", "themes"))
     return Manifest(
         known.name,
         known.version,

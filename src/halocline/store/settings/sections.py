@@ -79,7 +79,6 @@ PluginTable = Annotated[
         "up names."
     ),
 ]
-ThemeName = Literal["terminal", "color-blind", "high-contrast", "plain"]
 
 
 class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
@@ -88,17 +87,17 @@ class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
     title: bool = True
     progress: bool = True
     notify: Literal["desktop", "bell", "off"] = "desktop"
-    theme: ThemeName = "terminal"
+    theme: str = "terminal"
 
 
 TerminalTable = Annotated[
     TerminalSettings,
     Says(
         description="The terminal while a conversation is on the screen: `theme`, its colors: `terminal` (the 16 of "
-        "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim) or "
-        "`plain` (no colors); `title`, the state in the window's "
-        "title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it waits, ends or has run a "
-        "command for 30 s, and you typed nothing for 10 s: `desktop` (OSC 9), `bell` or `off`."
+        "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim), "
+        "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
+        "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it "
+        "waits, ends or has run a command for 30 s, and you typed nothing for 10 s: `desktop` (OSC 9), `bell` or `off`."
     ),
 ]
 

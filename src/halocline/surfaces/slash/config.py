@@ -17,7 +17,7 @@ HOW = "To change one: /config NAME VALUE. To reset it: /config NAME default"
 
 
 async def answer_config(context: SlashContext, rest: str) -> SlashAnswer:
-    service = _settings_of(context.client, context.task)
+    service = settings_of(context.client, context.task)
     name, _, value = rest.partition(" ")
     if not name:
         changed = [row for row in service.listed() if row.source]
@@ -32,19 +32,20 @@ async def answer_config(context: SlashContext, rest: str) -> SlashAnswer:
 async def complete_config(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
     match given:
         case []:
-            rows = _settings_of(client, task).listed()
+            rows = settings_of(client, task).listed()
             return {f"{row.name} ": f"{_short_value(row)} · {_plain(row.doc)}" for row in rows}
         case [name]:
-            (row,) = _settings_of(client, task).find(name, exact=True)
+            (row,) = settings_of(client, task).find(name, exact=True)
             now = format_setting(row.value)
             values = {value: "in force now" if value == now else "" for value in _known_values(row)}
             return {**values, DEFAULT: f"reset it to {format_setting(row.default) or 'nothing'}"}
     return {}
 
 
-def _settings_of(client: Client, task: str) -> SettingsService:
+def settings_of(client: Client, task: str) -> SettingsService:
     """Return the settings in force in the folder of a task."""
-    return client.settings_in(Path(client.state(task).workspace))
+    state = client.state(task)
+    return client.settings_in(Path(state.workspace), state.prompt.plugins)
 
 
 def _known_values(row: Setting) -> tuple[str, ...]:

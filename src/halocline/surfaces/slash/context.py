@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from halocline.client.tasks import Client
+from halocline.client.themes import Theme
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
@@ -53,7 +54,7 @@ class SlashPrompt(Value, frozen=True):
 class SlashTheme(Value, frozen=True):
     """Draw with a theme from now on, and say so."""
 
-    theme: str
+    theme: Theme
     text: str
 
 

@@ -13,6 +13,7 @@ from halocline.surfaces import slash
 
 if TYPE_CHECKING:
     from halocline.client.tasks import Client
+    from halocline.client.themes import Theme
     from halocline.surfaces.slash.context import SlashAnswer
     from halocline.surfaces.terminal.asking.decision import Decision
     from halocline.surfaces.terminal.composing.prompt import Prompt
@@ -59,7 +60,7 @@ class View(Protocol):
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         """Show a message of Halocline itself."""
 
-    def choose_theme(self, name: str) -> None:
+    def choose_theme(self, theme: "Theme") -> None:
         """Draw with a theme from now on."""
         return
 

@@ -21,6 +21,7 @@ from tests.surfaces.cli.live.tmux_terminal import HINT, TmuxTerminal
 
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.store.themes import TERMINAL
 from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -281,6 +282,21 @@ def test_a_theme_changes_the_colors_at_once_and_for_later_sessions(
     assert bool(re.search(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])m", shown)) is colors
     assert not re.search(r"\x1b\[(?:\d+;)*3[12]m", shown)
     assert f'theme = "{theme}"' in (halo.home / "settings.toml").read_text()
+
+
+def test_a_theme_of_a_plugin_is_drawn_in_rows_and_below_them(halo: Halo, open_terminal: Open) -> None:
+    place = halo.folder / ".halocline/plugins/paint"
+    (place / "themes").mkdir(parents=True)
+    (place / "plugin.toml").write_text('name = "paint"\n')
+    styles = TERMINAL.styles | {"accent": "bright_magenta", "quiet": "#5f87ff"}
+    (place / "themes/sea.toml").write_text("".join(f'{role} = "{style}"\n' for role, style in styles.items()))
+    terminal = open_terminal().starts("-m", halo.script(HI), "--trust").sees(HINT)
+    terminal.says("/theme pink").sees("There is no theme 'pink'", "paint:sea.")
+    terminal.says("/theme paint:sea").sees("Theme: paint:sea, here").says("go").saw("Hello.")
+    shown = terminal.colored.partition("Theme: ")[2]
+    assert re.search(r"\x1b\[(?:\d+;)*95m❯", shown)
+    assert "\x1b[36m" not in shown
+    assert 'theme = "paint:sea"' in (halo.home / "settings.toml").read_text()
 
 
 def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_terminal: Open) -> None:

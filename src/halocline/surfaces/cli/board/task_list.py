@@ -11,6 +11,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import HSplit, Layout, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 
+from halocline.client.themes import Theme
 from halocline.surfaces.cli.board.entries import Group, TaskEntry, draw_entry, order_entries
 from halocline.surfaces.cli.session.signals import SIGNALS
 from halocline.surfaces.figures import format_plural
@@ -39,7 +40,7 @@ class TaskList:
     """
 
     def __init__(
-        self, theme: str, list_entries: Callable[[], Sequence[TaskEntry]], count_working: Callable[[], int]
+        self, theme: Theme, list_entries: Callable[[], Sequence[TaskEntry]], count_working: Callable[[], int]
     ) -> None:
         self.notice = ""
         self.signal = 0

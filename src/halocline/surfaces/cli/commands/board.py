@@ -46,8 +46,7 @@ class Board:
         """True while a task is shown in place of the list."""
         self._opening = asyncio.Lock()
         self._tasks = BoardTasks(client, lambda: self._list.request_frame(), self._tell_problem)
-        theme = client.terminal_settings.theme
-        self._list = TaskList(theme, self._tasks.list_entries, self._count_working)
+        self._list = TaskList(client.own_theme, self._tasks.list_entries, self._count_working)
 
     async def run(self) -> int:
         """Serve the list and its tasks until the person leaves. Returns the exit code."""

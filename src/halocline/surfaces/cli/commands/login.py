@@ -16,6 +16,7 @@ from halocline.client.models import (
     try_server,
 )
 from halocline.client.tasks import Client, open_client
+from halocline.client.themes import Theme
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop
@@ -54,7 +55,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.list:
         _list_accounts(accounts.all())
         return 0
-    provider = arguments.provider or _choose_provider(accounts.all(), client.terminal_settings.theme)
+    provider = arguments.provider or _choose_provider(accounts.all(), client.own_theme)
     account = accounts.of(provider)
     if account.needs_address:
         accounts = _connect_server(client, account, arguments)
@@ -116,7 +117,7 @@ def _choose_model(client: Client, account: Account, names: Sequence[str]) -> Non
         kept = [pickers.list_picker.PickerEntry(now, now, "as now")] if now else []
         with suppress(KeyboardInterrupt):  # no choice is a choice
             title = "Which model do new tasks use?"
-            chosen = pickers.list_picker.pick_entry(title, [*kept, *rows], client.terminal_settings.theme)
+            chosen = pickers.list_picker.pick_entry(title, [*kept, *rows], client.own_theme)
             picked = chosen.removeprefix(f"{provider}/") if chosen != now else ""
     if picked:
         client.settings.put("model", f"{provider}/{picked}")
@@ -188,7 +189,7 @@ def _describe_kept(account: Account, kept: StoredKey) -> str:
     return text
 
 
-def _choose_provider(all_of_them: list[Account], theme: str) -> str:
+def _choose_provider(all_of_them: list[Account], theme: Theme) -> str:
     """Ask for a provider: in a list with keys where the terminal can draw one. Raises UsageError without a terminal."""
     places = {name: at for at, name in enumerate(COMMON)}
     all_of_them = sorted(

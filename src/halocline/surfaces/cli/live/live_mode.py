@@ -9,6 +9,7 @@ from typing import Self
 from rich.console import Console
 
 from halocline.client.tasks import Client
+from halocline.client.themes import Theme
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
@@ -89,8 +90,11 @@ class LiveMode(View):
         self._composer.follow_task(client, task)
         self._lines.look_up_branch()
         signs = client.terminal_settings
-        if self._theme.begin(signs.theme):
-            self._app.choose_style(build_style(signs.theme))
+        theme, problem = client.themes_of(task).choose()
+        if self._theme.begin(theme):
+            self._app.choose_style(build_style(theme))
+            if problem:
+                self.say(problem)
         folder = client.state(task).workspace
         self._outside.configure(
             folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
@@ -127,9 +131,9 @@ class LiveMode(View):
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
 
-    def choose_theme(self, name: str) -> None:
-        self._theme.choose(name)
-        self._app.choose_style(build_style(name))
+    def choose_theme(self, theme: Theme) -> None:
+        self._theme.choose(theme)
+        self._app.choose_style(build_style(theme))
 
     def put_prompt(self, text: str) -> None:
         self._composer.put_above(text)

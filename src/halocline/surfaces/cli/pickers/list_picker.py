@@ -12,6 +12,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from halocline.client.themes import Theme
 from halocline.protocol.values import Value
 from halocline.surfaces import event_loop
 from halocline.surfaces.sanitize import clean
@@ -44,7 +45,7 @@ class PickerEntry(Value, frozen=True):
         return 0 if words in names else 1 if any(name.startswith(words) for name in names) else 2
 
 
-def pick_entry(title: str, entries: Sequence[PickerEntry], theme: str) -> str:
+def pick_entry(title: str, entries: Sequence[PickerEntry], theme: Theme) -> str:
     """Let the person pick, and return the key. Raises KeyboardInterrupt when the person cancels."""
     picked = event_loop.run_loop(ListPicker(title, entries, theme).run())
     if picked is None:
@@ -55,7 +56,7 @@ def pick_entry(title: str, entries: Sequence[PickerEntry], theme: str) -> str:
 class ListPicker:
     """Owns the terminal from `run` to its end, and leaves nothing on it."""
 
-    def __init__(self, title: str, entries: Sequence[PickerEntry], theme: str) -> None:
+    def __init__(self, title: str, entries: Sequence[PickerEntry], theme: Theme) -> None:
         self._title = title
         self._entries = entries
         self._fitting = entries

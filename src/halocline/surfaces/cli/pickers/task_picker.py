@@ -73,7 +73,7 @@ def _pick_one(client: Client, tasks: Sequence[TaskInfo], unasked: str, *, plain:
         raise UsageError(unasked, "\n      ".join(listed))
     if not can_draw(screen_reader=plain):
         return _pick_number(tasks[:LISTED])
-    return pick_entry(QUESTION, _build_entries(client, tasks), client.terminal_settings.theme)
+    return pick_entry(QUESTION, _build_entries(client, tasks), client.own_theme)
 
 
 def _build_entries(client: Client, tasks: Sequence[TaskInfo]) -> list[PickerEntry]:

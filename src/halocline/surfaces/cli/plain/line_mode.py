@@ -12,6 +12,7 @@ from typing import Self
 from rich.console import Console
 
 from halocline.client.tasks import Client
+from halocline.client.themes import Theme
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Diff, Mode
 from halocline.protocol.plan_approval import QUESTION
@@ -70,7 +71,9 @@ class LineMode(View):
         self._screen.close()
 
     def follow_task(self, client: Client, task: str) -> None:
-        self._theme.begin(client.terminal_settings.theme)
+        theme, problem = client.themes_of(task).choose()
+        if self._theme.begin(theme) and problem:
+            self.say(problem)
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Show the state of a resumed conversation: its modes and last messages."""
@@ -90,8 +93,8 @@ class LineMode(View):
     def say(self, text: str, diffs: tuple[Diff, ...] = ()) -> None:
         self._screen.say(text, diffs)
 
-    def choose_theme(self, name: str) -> None:
-        self._theme.choose(name)
+    def choose_theme(self, theme: Theme) -> None:
+        self._theme.choose(theme)
 
     def put_prompt(self, text: str) -> None:
         self._lines.draft = "\n".join(filter(None, [text, self._lines.draft]))

@@ -18,6 +18,7 @@ from prompt_toolkit.layout import Layout
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import DynamicStyle, Style
 
+from halocline.client.themes import TERMINAL
 from halocline.surfaces.terminal.application.layout import build_style
 from halocline.surfaces.terminal.application.renderer import LiveOutput, LiveRenderer
 from halocline.surfaces.terminal.application.terminal_keys import DISABLE, ENABLE, has_unambiguous_keys, teach_sequences
@@ -53,7 +54,7 @@ class LiveApplication:
         self._has_unambiguous_keys = has_unambiguous_keys()
         self._output = cast(LiveOutput, LiveOutput.from_pty(sys.stdout))
         self._output.enable_cpr = False
-        self._style: Style = build_style("terminal")
+        self._style: Style = build_style(TERMINAL)
         self._renderer = LiveRenderer(DynamicStyle(lambda: self._style), self._output)
 
     async def start(
@@ -67,7 +68,6 @@ class LiveApplication:
             self._output.write_raw(ENABLE)
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._terminal.end_by, number)
-        colors = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT
         app: Application[None] = Application(
             layout=layout,
             style=self._renderer.style,
@@ -75,7 +75,7 @@ class LiveApplication:
             erase_when_done=True,
             full_screen=self._full_screen,
             editing_mode=EditingMode.EMACS,
-            color_depth=colors,
+            color_depth=_find_color_depth(),
             include_default_pygments_style=False,
             max_render_postpone_time=None,
             input=Vt100Input(cast(TextIO, sys.stdin)),
@@ -196,3 +196,12 @@ class LiveApplication:
         """A closed terminal, or an error of the screen, ends the conversation; `stop` raises the error."""
         if not running.cancelled() and (error := running.exception()) and self._running is not None:
             os.kill(os.getpid(), signal.SIGHUP if isinstance(error, EOFError) else signal.SIGTERM)
+
+
+def _find_color_depth() -> ColorDepth:
+    """Return how many colors the terminal says it has; the named ones are sent by their names in any case."""
+    if os.environ.get("NO_COLOR"):
+        return ColorDepth.DEPTH_1_BIT
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return ColorDepth.DEPTH_24_BIT
+    return ColorDepth.DEPTH_8_BIT if "256color" in os.environ.get("TERM", "") else ColorDepth.DEPTH_4_BIT

@@ -1,7 +1,6 @@
 """The layout of the live screen: lines above the composer, the composer, lines below it."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
@@ -12,45 +11,38 @@ from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, 
 from prompt_toolkit.layout.processors import AfterInput, BeforeInput, ConditionalProcessor
 from prompt_toolkit.styles import Style
 
+from halocline.client.themes import ATTRIBUTES, Theme
 from halocline.surfaces.terminal.application.activity import Fragments
-from halocline.surfaces.terminal.drawing.theme import PLAIN
 
-_STYLES = {
-    "accent": "fg:ansicyan",
-    "prompt": "fg:ansicyan bold",
-    "quiet": "fg:ansibrightblack",
-    "title": "bold",
-    "good": "fg:ansigreen",
-    "bad": "fg:ansired",
-    "warn": "fg:ansiyellow",
-    "loud": "bg:ansired fg:ansiwhite bold",
-    "search": "nobold",
-    "incsearch": "nobold underline",
-    "incsearch.current": "nobold underline",
-}
-_CHANGED_STYLES = {
-    "color-blind": {"good": "fg:ansibrightblue", "bad": "fg:ansiyellow", "warn": "fg:ansimagenta"},
-    "high-contrast": {
-        "accent": "bold",
-        "quiet": "",
-        "good": "fg:ansigreen bold",
-        "bad": "fg:ansired bold",
-        "warn": "bold",
-    },
-    PLAIN: {
-        **dict.fromkeys(("accent", "prompt", "good", "warn"), "bold"),
-        **dict.fromkeys(("quiet", "bad"), ""),
-        "loud": "reverse bold",
-    },
-}
+_SEARCH = {"search": "nobold", "incsearch": "nobold underline", "incsearch.current": "nobold underline"}
 MOST_TYPED_ROWS = 10
 """Most rows of the text being typed; a longer one scrolls."""
 
 
-@cache
-def build_style(theme: str) -> Style:
+def build_style(theme: Theme) -> Style:
     """Build the styles of a theme, which are those of the rows above the screen."""
-    return Style.from_dict({**_STYLES, **_CHANGED_STYLES.get(theme, {})})
+    styles = {role: _translate_style(style, dims=theme.has_colors) for role, style in theme.styles.items()}
+    return Style.from_dict({**styles, "prompt": f"{styles['accent']} bold", **_SEARCH})
+
+
+def _translate_style(style: str, *, dims: bool) -> str:
+    """Return a theme's style in the words of the screen. What is only dim is gray there if it `dims`."""
+    words, place = list[str](), "fg:"
+    for word in style.split():
+        match word:
+            case "on":
+                place = "bg:"
+            case "dim":
+                words += ["fg:ansibrightblack"] if dims else []
+            case _:
+                words.append(word if word in ATTRIBUTES else f"{place}{_translate_color(word)}")
+    return " ".join(words)
+
+
+def _translate_color(name: str) -> str:
+    if name.startswith("#"):
+        return name
+    return "ansi" + {"white": "gray", "bright_white": "white"}.get(name, name.replace("_", ""))
 
 
 Lines = Callable[[int, int], list[Fragments]]

@@ -1,64 +1,40 @@
 """Theme of line mode: one accent, dim for secondary text, green and red only for outcomes and changes."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
-from rich.theme import Theme
+from rich.theme import Theme as Styles
 
+from halocline.client.themes import TERMINAL, Theme
 from halocline.surfaces.sanitize import reveal
 
 WIDEST = 110
 """Most columns used; longer lines are hard to read. A diff may use more, for two columns."""
 
-THEME = Theme(
-    {
-        "accent": "cyan",
-        "quiet": "dim",
-        "good": "green",
-        "bad": "red",
-        "warn": "yellow",
-        "prompt": "bold",
-        "title": "bold",
-        "thought": "dim italic",
-        "markdown.code": "cyan",
-        "markdown.h1": "bold underline",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.h4": "bold dim",
-        "markdown.block_quote": "dim",
-        "markdown.item.bullet": "cyan",
-        "markdown.item.number": "cyan",
-        "markdown.link": "none",
-        "markdown.link_url": "cyan underline",
-        "markdown.table.border": "dim",
-        "markdown.table.header": "bold",
-    }
-)
+
+def build_styles(theme: Theme) -> Styles:
+    """Build the styles of rows from those of a theme, whose words are the same."""
+    roles = theme.styles
+    accent, quiet, title = roles["accent"], roles["quiet"], roles["title"]
+    return Styles(
+        {
+            **roles,
+            **dict.fromkeys(("markdown.code", "markdown.item.bullet", "markdown.item.number"), accent),
+            **dict.fromkeys(("markdown.h2", "markdown.h3", "markdown.table.header"), title),
+            "markdown.h1": f"underline {title}",
+            "markdown.h4": f"{title} {quiet}",
+            "markdown.block_quote": roles["quote"],
+            "markdown.link": "",
+            "markdown.link_url": f"underline {accent}",
+            "markdown.table.border": quiet,
+        }
+    )
 
 
-PLAIN = "plain"
-"""The theme without colors."""
-CHANGED_STYLES: Mapping[str, Mapping[str, str]] = {
-    "color-blind": {"good": "bright_blue", "bad": "yellow", "warn": "magenta"},
-    "high-contrast": {
-        "quiet": "none",
-        "thought": "italic",
-        "accent": "bold",
-        "good": "bold green",
-        "bad": "bold red",
-        "warn": "bold",
-        "markdown.h4": "bold",
-        "markdown.block_quote": "italic",
-        "markdown.table.border": "none",
-        "markdown.table.header": "bold",
-    },
-    PLAIN: {"good": "bold", "accent": "bold"},
-}
-"""The styles of each theme that differ from those above, which only use the terminal's own 16 colors."""
+THEME = build_styles(TERMINAL)
 
 
 class ThemeChoice:
@@ -68,18 +44,18 @@ class ThemeChoice:
         self._console = console
         self._is_begun = False
 
-    def begin(self, name: str) -> bool:
+    def begin(self, theme: Theme) -> bool:
         """Draw with the theme of the settings, unless there is one already. Returns whether this one is new."""
         if self._is_begun:
             return False
-        self.choose(name)
+        self.choose(theme)
         return True
 
-    def choose(self, name: str) -> None:
+    def choose(self, theme: Theme) -> None:
         """Draw with a theme from now on."""
         self._is_begun = True
-        self._console.push_theme(Theme({**THEME.styles, **CHANGED_STYLES.get(name, {})}, inherit=False))
-        self._console.no_color = name == PLAIN or "NO_COLOR" in os.environ
+        self._console.push_theme(build_styles(theme), inherit=False)
+        self._console.no_color = not theme.has_colors or "NO_COLOR" in os.environ
 
 
 @dataclass(frozen=True, slots=True)

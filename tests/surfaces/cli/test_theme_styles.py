@@ -1,0 +1,33 @@
+"""One theme for the rows of a conversation and the screen below them, which two libraries draw."""
+
+import re
+
+from msgspec.structs import replace
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.output.vt100 import _EscapeCodeCache
+from rich.style import Style
+from tests.tables import for_each
+
+from halocline.store.themes import ATTRIBUTES, BUILT_IN, COLORS, TERMINAL
+from halocline.surfaces.terminal.application.layout import build_style
+from halocline.surfaces.terminal.drawing.theme import build_styles
+
+
+@for_each("word", (*COLORS, "#00afd7"))
+def test_a_style_looks_the_same_in_rows_and_on_the_screen_below_them(word):
+    for style in (f"bold italic {word}", f"underline {word} on {word}", f"reverse on {word}"):
+        theme = replace(TERMINAL, styles={**TERMINAL.styles, "loud": style})
+        rich = build_styles(theme).styles["loud"]
+        screen = _EscapeCodeCache(ColorDepth.DEPTH_24_BIT)[build_style(theme).get_attrs_for_style_str("class:loud")]
+        codes = {*re.findall(r"[34]8;2;\d+;\d+;\d+|\d+", screen)} - {"0"}
+        assert codes == {*re.findall(r"[34]8;2;\d+;\d+;\d+|\d+", _first_code(rich))}
+
+
+def _first_code(style: Style) -> str:
+    return style.render("x").partition("x")[0]
+
+
+def test_only_a_theme_that_names_a_color_has_colors():
+    assert [theme.name for theme in BUILT_IN if not theme.has_colors] == ["plain"]
+    assert not build_style(BUILT_IN[-1]).get_attrs_for_style_str("class:quiet").color
+    assert {*ATTRIBUTES}.isdisjoint(COLORS)
