@@ -29,6 +29,7 @@ from halocline.store.plugins.folder import PluginFile
 from halocline.store.plugins.manifest import read_manifest
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
+from halocline.store.themes import read_theme
 from halocline.surfaces.cli.args.command_line import build_parser, parse_arguments
 from halocline.surfaces.cli.command_table import COMMANDS
 from halocline.surfaces.cli.stream_input.lines import InputError, parse_line
@@ -107,6 +108,8 @@ def check_toml(page: Path, text: str, folder: Path) -> None:
         assert read_manifest(
             {name: PluginFile(text.encode(), runs=False) for name in ("plugin.toml", "notes.py")}, "x"
         ).name
+    elif title.startswith("# themes/"):
+        assert read_theme(title[9:-5], text).name
     elif title == "# script.toml":
         assert load_script(file).turns
     else:

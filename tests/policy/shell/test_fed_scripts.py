@@ -1,6 +1,7 @@
 """A script or names that come through a program's input are judged, whatever stands between the text and the reader."""
 
 import re
+import subprocess
 from itertools import product
 from pathlib import Path
 
@@ -314,6 +315,23 @@ def test_a_name_with_unknown_parts_is_judged_as_if_they_were_nothing(posture, co
     assert verdict(command, replace(posture, book=RuleBook(ignored=("sub/",)))) is not Verdict.ALLOW
 
 
+IN_PROGRAMS = """
+sed 'r sub/c.txt' a.txt
+sed -n '/a/R sub/c.txt' a.txt
+sed 'w sub/c.txt' a.txt
+sed 's/a/b/w sub/c.txt' a.txt
+awk 'BEGIN{while((getline x<"sub/c.txt")>0)print x}'
+awk '{print > "sub/c.txt"}' a.txt
+"""
+
+
+@for_each("command", IN_PROGRAMS.strip().splitlines())
+def test_a_file_that_a_program_of_sed_or_awk_names_is_judged(posture, command):
+    rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
+    assert verdict(command, replace(posture, book=RuleBook(ignored=("sub/",)))) is Verdict.ASK
+
+
 @for_each("wrapper", ["nice", "sudo", "command", "nohup", "timeout 5", "env", "xargs", "exec"])
 def test_wrappers_without_end_ask_and_end_no_judgement(posture, wrapper):
     assert verdict(f"{wrapper} " * 400 + "git push", posture) is Verdict.ASK
@@ -362,6 +380,8 @@ tar -czf x.tgz src
 sqlite3 db 'select 1'
 tmux ls
 cat src/$x
+sed 's/sub/x/' a.txt
+awk '{print $1, "x"}' a.txt
 [ -f a.txt ] && echo y
 rsync -a src/ dst/
 source venv/bin/activate
@@ -383,3 +403,26 @@ bash -c "cd $PWD && ls src"
 def test_what_was_read_needs_no_question(posture, command):
     rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
     assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.ALLOW
+
+
+BY_NAMES = r"""
+find . -name 'c*' -exec cat {} \;
+find . -name 'c*' -type f | xargs cat
+ls -d sub/* | grep c | xargs cat
+cat "$(ls -d sub/* | grep c)"
+for f in $(find . -name 'c*'); do cat $f; done
+"""
+
+
+@pytest.mark.process
+@for_each("command", BY_NAMES.strip().splitlines())
+def test_in_yolo_mode_names_known_only_then_pass_no_hidden_file(posture, command):
+    (posture.workspace / "sub" / "c.txt").write_text("canary\n")
+    decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture)
+    assert "canary" in run_bash(command, posture)
+    assert decision.verdict is not Verdict.ALLOW or "canary" not in run_bash(decision.canonical or command, posture)
+
+
+def run_bash(command: str, posture: PolicyContext) -> str:
+    words = ["bash", "--noprofile", "--norc", "-c", command]
+    return subprocess.run(words, cwd=posture.workspace, capture_output=True, text=True, check=False).stdout

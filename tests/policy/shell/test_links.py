@@ -3,7 +3,7 @@
 import pytest
 from tests.policy.test_shell_judge import YOLO, judged
 
-from halocline.protocol.permission_rules import Effect
+from halocline.protocol.permission_rules import Effect, RuleBook
 
 
 @pytest.fixture
@@ -37,3 +37,29 @@ def test_what_goes_through_a_link_is_judged_where_it_leads(workspace, command):
 @pytest.mark.parametrize("command", ["shred to_file", "truncate -s 0 to_file", "rm to_folder/x"])
 def test_what_changes_the_target_of_a_link_is_outside_with_it(workspace, command):
     assert "outside" in judged(workspace, command).reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ln -s . y; cat y/hid/f",
+        "ln -s . y && cd y && cat hid/f",
+        "ln -s hid k; cp k/f z",
+        "ln -s . y; echo x > y/hid/f",
+        "mkdir n; ln -s ../hid n/k; head n/k/f",
+        "ln -s .git z; rm -rf z/*",
+        "ln -s .. z; rm -rf z/w",
+    ],
+)
+def test_a_link_that_the_command_itself_makes_is_followed(workspace, command):
+    (workspace / "hid").mkdir()
+    (workspace / "hid" / "f").write_text("x\n")
+    assert judged(workspace, command, YOLO, book=RuleBook(ignored=("hid/",))).verdict == "deny"
+    assert judged(workspace, "ln -s d y; cat y/f", YOLO, book=RuleBook(ignored=("hid/",))).verdict == "allow"
+
+
+@pytest.mark.parametrize("command", ["tar cf x.tar --remove-files .git", "tar --remove-files -cf x.tar .git d"])
+def test_packing_that_removes_a_history_is_a_deletion(workspace, command):
+    (workspace / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert judged(workspace, command, YOLO).verdict == "deny"
+    assert judged(workspace, "tar cf x.tar --remove-files d", YOLO).verdict == "allow"

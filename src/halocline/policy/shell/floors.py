@@ -163,6 +163,8 @@ def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
     if _program_name(simple) == "zip":
         return list_operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
+    if "--remove-files" in flags:  # of `tar`
+        return list_operands(simple)
     keeps = any(re.match(r"-[a-zA-Z]*[kct]|--keep|--stdout|--test", flag) for flag in flags)
     return [] if keeps or _program_name(simple) not in _PACKS else list_operands(simple)
 

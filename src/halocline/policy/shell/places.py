@@ -14,8 +14,12 @@ from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.policy.shell.values.kept_places import has_unknown
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.ports.shell_facts import ShellFacts
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
+_LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
+_NAMED = compile_later(r"(?<=[rRwW])\s+([^\s;}]+)|\"([^\"\s]+)\"")
+"""A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
 OWN = "tools may not touch Halocline's own files"
 
 
@@ -54,11 +58,23 @@ def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding
     return None if finding.rule is Rule.READS else finding
 
 
-def judge_if_empty(simple: Simple, finding: Finding, ground: Ground) -> Finding | None:
-    """Return the finding for what words name if their unknown parts are empty; None if nothing keeps it from that."""
+def judge_further_names(simple: Simple, finding: Finding, ground: Ground) -> Finding | None:
+    """Return the finding for what words name if their unknown parts are empty, and for names in programs of `sed`.
+
+    None if nothing keeps tools from any of it.
+    """
     words = (*simple.words[1:], *(one.target for one in simple.redirects if one.target and one.operator[:2] != "<<"))
-    texts = (one.text for word in words if word.dynamic for one in word.could if UNKNOWN in one.text)
-    found = [place for text in texts for place in ground.places(text.replace(UNKNOWN, "")) if text != UNKNOWN]
+    unsure = (one.text for word in words if word.dynamic for one in word.could if UNKNOWN in one.text)
+    texts = [text.replace(UNKNOWN, "") for text in unsure if text != UNKNOWN]
+    if simple.words and simple.words[0].text.rpartition("/")[2] in _LANGUAGES:
+        texts += [
+            text
+            for word in simple.words[1:]
+            for named in _NAMED.finditer(word.text)
+            for text in named.groups("")
+            if text
+        ]
+    found = [place for text in texts for place in ground.places(text)]
     for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
         ground.note(found, use)
     judged = judge_reading(simple.source, found, None, ground)

@@ -25,7 +25,7 @@ from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.listed_names import names_found, names_printed
-from halocline.policy.shell.places import judge_if_empty, judge_listing, judge_touching
+from halocline.policy.shell.places import judge_further_names, judge_listing, judge_touching
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
@@ -93,7 +93,7 @@ class SimpleCommands(ABC):
         values = (value for one in simple.assignments for value in one.values or ())
         elements = (made for value in values for made in expand_word(value, ground))
         listing = judge_listing(simple.source, (*expanded.words, *elements), ground)
-        found += [one for one in (listing, judge_if_empty(expanded, finding, ground)) if one]
+        found += [one for one in (listing, judge_further_names(expanded, finding, ground)) if one]
         if finding.rule is Rule.NETWORK:
             found += [as_sent(one) for one in found if one.rule is Rule.SECRET]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])

@@ -11,6 +11,7 @@ from msgspec.structs import astuple, replace
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Rule
 from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding, make_part
 from halocline.policy.shell.forms import mix_forms
+from halocline.policy.shell.guards import HANDS_ON
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.named_changes import list_named_changes
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
@@ -49,13 +50,14 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
-    """Return the form of a command that only reads in that form but would be forbidden as written."""
+    """Return the form of a command that only reads in it, but may show hidden files or be forbidden as written."""
     if not analysis.reads:
         return None
     written = copy(analysis)
     written.findings = [*analysis.findings]
     written.run_as_written()
-    return analysis.canonical if _judge_floor(written, where) else None
+    names_hidden = where.hides is not None and where.hides.key and HANDS_ON in str(analysis.canonical)
+    return analysis.canonical if names_hidden or _judge_floor(written, where) else None
 
 
 def _with_parts(judged: CommandJudgement, analysis: Analysis) -> CommandJudgement:

@@ -16,6 +16,7 @@ from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
+from halocline.policy.shell.programs.wrappers import HERE
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
@@ -105,8 +106,12 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
-    if base == "ln" and last is not None:
-        taken += [one for word in sources for one in _link_targets(word, last, ground)]
+    made = [made for word in sources for made in _made_in(word, last, ground)]
+    if base == "ln":
+        leads = [one for word in sources for one in _link_targets(word, last or HERE, ground)]
+        taken += leads
+        places = made or (ground.targets(last) if last else [])
+        ground.links.update((one.path, lead.path) for one, lead in zip(places, leads, strict=False))
     if exposed := judge_taking(simple, taken, ground):
         return exposed
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
@@ -115,7 +120,6 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     if any(word.text.endswith(("/.", "/..")) for word in sources):
         reason = "it copies everything in a folder, hidden files too"
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.DYNAMIC)
-    made = [made for word in sources for made in _made_in(word, last, ground)]
     judged = judge_writing(simple.source, made, ACTORS[base].does, ground) if made else None
     if judged and judged.rule is not Rule.WRITES:
         return judged

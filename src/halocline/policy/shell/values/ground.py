@@ -4,7 +4,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from msgspec import field
@@ -41,8 +41,8 @@ class Ground(Circumstances, frozen=True):
     `matches_oddly`: they may match more than they seem to; `splits_oddly`: the word separators are not known.
     `left` are the folders that the last `cd` left, `stack` those that `popd` goes back to. `fed` are names that come
     through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that lead to
-    protected files. `touches` collects every place that is judged, `left_out` what forms leave out; `classifiers`,
-    `resolved` and `hidden` keep what was found for this text.
+    protected files. `touches` collects every place that is judged, `left_out` what forms leave out, `links` the links
+    that the text makes, with where they lead; `classifiers`, `resolved` and `hidden` keep what was found for this text.
     """
 
     starts: tuple[str, ...] = (UNKNOWN,)
@@ -60,6 +60,7 @@ class Ground(Circumstances, frozen=True):
     resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -148,7 +149,15 @@ class Ground(Circumstances, frozen=True):
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
         folders = self.folders or (("/",) if absolute else ())
-        return [self._resolve(os.path.join(one, os.path.expanduser(literal))) for one in folders]
+        paths = [os.path.join(one, os.path.expanduser(literal)) for one in folders]
+        return [self._resolve(one) for path in paths for one in (path, *self._behind_links(path))]
+
+    def _behind_links(self, path: str) -> Iterator[str]:
+        """Yield where a path leads through the links that the text has made before."""
+        plain = os.path.normpath(path) if self.links else path
+        for link, lead in self.links.items():
+            if is_within(plain, link):
+                yield os.path.normpath(f"{lead}/{plain[len(link) :]}")
 
     def _resolve(self, path: str) -> Found:
         """Resolve a path; a command names many a path several times, and each is looked at once."""
