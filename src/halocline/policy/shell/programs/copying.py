@@ -16,11 +16,11 @@ from halocline.policy.sensitive_names import is_secret
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
-from halocline.policy.shell.programs.wrappers import HERE
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
 
+_HERE = Word("./", (Piece("./"),))
 _TARGETS = {"all": slice(None), "first": slice(1), "last": slice(-1, None), "rest": slice(1, None), "none": slice(0)}
 
 
@@ -108,7 +108,7 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     taken = all_targets(sources, ground)
     made = [made for word in sources for made in _made_in(word, last, ground)]
     if base == "ln":
-        leads = [one for word in sources for one in _link_targets(word, last or HERE, ground)]
+        leads = [one for word in sources for one in _link_targets(word, last or _HERE, ground)]
         taken += leads
         places = made or (ground.targets(last) if last else [])
         ground.links.update((one.path, lead.path) for one, lead in zip(places, leads, strict=False))
