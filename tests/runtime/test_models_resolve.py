@@ -120,6 +120,17 @@ async def test_a_server_is_listed_with_its_own_key_and_never_with_one_given_for_
     assert sent == [None, "Bearer own-key"]
 
 
+async def test_a_model_of_a_server_without_a_key_can_be_used_though_the_settings_have_its_price(home):
+    async with ModelServer(models=["first"]) as server:
+        own = Settings(
+            providers={"mine": Provider(family="openai_chat", base_url=server.url("openai"))},
+            prices={"mine/first": Price(input=3.0, output=15.0)},
+        )
+        listed = await offered_models(own, {}, Keys(home, {}), Catalogue(BUNDLED))
+    found = [model for model in listed if model.name == "mine/first"]
+    assert [(model.usable, model.input) for model in found] == [(True, 3.0)]
+
+
 async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
     vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
     assert await served_models(Endpoint(vendor, "")) == []

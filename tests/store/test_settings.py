@@ -43,6 +43,7 @@ def test_nothing_chosen_changes_nothing() -> None:
         ("connect_timeout = 0\n", {}, "connect_timeout"),
         ("[timeouts.ollama]\nfirst = 1\n", {}, "first"),
         ("[timeouts.ollama]\nstall = -1\n", {}, "stall"),
+        ('[prices."a/b"]\ninput = 1\noutput = inf\n', {}, "output"),
         ("", {"HALOCLINE_STALL_TIMEOUT": "soon"}, "HALOCLINE_STALL_TIMEOUT"),
     ],
 )

@@ -23,6 +23,10 @@ REFUSED = {
     "a color that there is not": (write(WHOLE | {"bad": "reddish"}), "its bad is 'reddish', but a style is bold, dim"),
     "a color of three digits": (write(WHOLE | {"bad": "#f00"}), "its bad is '#f00'"),
     "a link": (write(WHOLE | {"bad": "link http://a.example"}), "its bad is 'link http"),
+    "black on black": (
+        write(WHOLE | {"bad": "bold black on black"}),
+        "its bad is 'bold black on black', which nobody could read",
+    ),
     "a blink": (write(WHOLE | {"warn": "blink red"}), "its warn is 'blink red'"),
     "a line break": (write(WHOLE).replace("good = 'green'", 'good = "green\\n"'), "its good is 'green"),
     "no text": (write(WHOLE).replace("good = 'green'", "good = 7"), "its good is 7"),
@@ -44,7 +48,7 @@ def test_files_of_a_plugin_are_themes_or_say_what_is_wrong_with_them(tmp_path):
     (tmp_path / "themes").mkdir()
     for name, data in {
         "dusk.toml": write(WHOLE).encode(),
-        "large.toml": b"#" * 20_001,
+        "large.toml": b"#" * 2_001,
         "off.toml": b"",
         "odd name.toml": b"",
         "raw.toml": b"\xff",
@@ -55,10 +59,10 @@ def test_files_of_a_plugin_are_themes_or_say_what_is_wrong_with_them(tmp_path):
     places = (PluginPlace("theme", "themes"),)
     found = [*themes_of_plugin(Plugin("notes", "1", "", str(tmp_path), places=places, off=("theme/of*",)))]
     assert [(theme.name, theme.problem) for theme in found] == [
-        ("\\x1b[2J", "its name must be letters, digits, dots and dashes"),
+        ("\\x1b[2J", "its name must begin with a letter or digit, and have only these, dots, dashes and underscores"),
         ("dusk", ""),
-        ("large", "it has more than 20,000 bytes"),
-        ("odd name", "its name must be letters, digits, dots and dashes"),
+        ("large", "it has more than 2,000 bytes"),
+        ("odd name", "its name must begin with a letter or digit, and have only these, dots, dashes and underscores"),
         ("raw", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
     ]
     assert found[1].styles == WHOLE

@@ -25,6 +25,8 @@ def is_running(pid: int, started: str) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
+    except OverflowError:  # no process has such a number
+        return False
     except OSError:  # another user's
         pass
     return started in ("", UNKNOWN) or read_start(pid) == started

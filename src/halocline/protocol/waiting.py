@@ -52,18 +52,20 @@ async def end_tasks(*tasks: "asyncio.Future[Any] | None", again: float = AGAIN) 
 
     Once is not enough: a task may lose a cancellation and continue, by a library's fault or with an error of its
     cleanup. Meanwhile it may clean up, for `again` seconds undisturbed. If the caller is cancelled, the tasks are
-    cancelled again at once, and CancelledError is raised when all have ended.
+    cancelled again at once, the first time, and CancelledError is raised when all have ended.
     """
     given = [task for task in tasks if task is not None]
     assert asyncio.current_task() not in given, "a task cannot wait for its own end"
     cancelled: asyncio.CancelledError | None = None
+    is_due = True
     while running := [task for task in given if not task.done()]:
-        for task in running:
+        for task in running if is_due else ():
             task.cancel()
         try:
             await asyncio.wait(running, timeout=again)
+            is_due = True
         except asyncio.CancelledError as error:
-            cancelled = error
+            is_due, cancelled = cancelled is None, error
     if cancelled is not None:
         raise cancelled
     return await asyncio.gather(*given, return_exceptions=True)

@@ -21,10 +21,11 @@ COLORS = (*_NAMED, *(f"bright_{name}" for name in _NAMED))
 """The 16 colors of a terminal, which shows them as its person set them."""
 HOW = f"a style is {', '.join(ATTRIBUTES)}, then a color, then `on` and another, as in `bold #d78700 on bright_black`"
 MOST_THEMES, LONGEST_DESCRIPTION = 50, 200
-LARGEST = 20_000
+LARGEST = 2_000
 """Bytes of a file."""
 _COLOR = f"(?:#[0-9a-fA-F]{{6}}|{'|'.join(COLORS)})"
 _STYLE = compile_later(f"(?: (?:{'|'.join(ATTRIBUTES)}))*(?: {_COLOR})?(?: on {_COLOR})?")
+_SAME = compile_later(r"(?:^| )(\S+) on \1$")
 _NAME = compile_later(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -102,7 +103,9 @@ def _read_file(file: Path) -> Theme:
     name = make_printable(file.stem)
     try:
         if not _NAME.fullmatch(name):
-            raise ValueError("its name must be letters, digits, dots and dashes")
+            raise ValueError(
+                "its name must begin with a letter or digit, and have only these, dots, dashes and underscores"
+            )
         data = read_regular(file)
         if len(data) > LARGEST:
             raise ValueError(f"it has more than {LARGEST:,} bytes")
@@ -126,6 +129,8 @@ def read_theme(name: str, text: str) -> Theme:
     for role, style in given.items():
         if not isinstance(style, str) or not _STYLE.fullmatch(f" {style}".rstrip(" ")):
             raise ValueError(f"its {role} is {_show(style)}, but {HOW}")
+        if _SAME.search(style):
+            raise ValueError(f"its {role} is {_show(style)}, which nobody could read")
     return Theme(name, description, given)
 
 

@@ -21,8 +21,6 @@ T = TypeVar("T")
 _log = logging.getLogger("halocline")
 PATIENCE = 3.0
 """Seconds that threads get to finish."""
-AGAIN = 0.5
-"""Seconds until what is left is cancelled again."""
 _NAME = "halo-thread"
 
 
@@ -51,7 +49,7 @@ async def _run_to_end(main: Coroutine[Any, Any, T]) -> T:
         return await main
     finally:
         left = asyncio.all_tasks() - {asyncio.current_task()}
-        for end in await end_tasks(*left, again=AGAIN):
+        for end in await end_tasks(*left):
             if isinstance(end, Exception):
                 _log.error("left at the end: %s", end, exc_info=end)
 

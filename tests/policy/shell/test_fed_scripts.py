@@ -244,6 +244,15 @@ make -f - <<< 'a:; git push'
 make --eval='$(shell git push)'
 sed '1e git push' a.txt
 sed 's/.*/git push/e' a.txt
+sed 's|x|git push|ge' a.txt
+sed 's/x/git push/e;p' a.txt
+sed --expression='1e git push' a.txt
+sed '1~2e git push' a.txt
+sed 'y/a/b/;1e git push' a.txt
+gsed '1e git push' a.txt
+awk '{print | s}' s=sh
+tar cf x --to-comm='git push' src
+git --exec-path=. log
 awk 'BEGIN{system("git push")}'
 awk 'BEGIN{print "x" | "sh"}'
 split --filter='git push' a.txt
@@ -286,6 +295,10 @@ git push"$@"
 git p$()ush
 git pu$(true)sh
 git push$IFS
+git pu${x:-${y}}sh
+git pu${x:+'}'}sh
+git pus?
+git pu*
 """
 
 
@@ -322,6 +335,8 @@ sed 'w sub/c.txt' a.txt
 sed 's/a/b/w sub/c.txt' a.txt
 awk 'BEGIN{while((getline x<"sub/c.txt")>0)print x}'
 awk '{print > "sub/c.txt"}' a.txt
+sed 'rsub/c.txt' a.txt
+sed 's/x/y/wsub/c.txt' a.txt
 """
 
 
@@ -330,6 +345,12 @@ def test_a_file_that_a_program_of_sed_or_awk_names_is_judged(posture, command):
     rule = Rule(Verdict.DENY, name="guarded", paths=("sub/**",))
     assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
     assert verdict(command, replace(posture, book=RuleBook(ignored=("sub/",)))) is Verdict.ASK
+
+
+@for_each("text", ["$a" * 4000, "${" * 3000, "$(" * 2000])
+def test_a_word_of_many_unknown_parts_stalls_no_judgement(posture, text):
+    rule = Rule(Verdict.DENY, name="push", argv=("git", "push"))
+    assert verdict(f"git {text}/z", replace(posture, book=RuleBook(rules=(rule,)))) in (Verdict.ASK, Verdict.DENY)
 
 
 @for_each("wrapper", ["nice", "sudo", "command", "nohup", "timeout 5", "env", "xargs", "exec"])
@@ -382,6 +403,10 @@ tmux ls
 cat src/$x
 sed 's/sub/x/' a.txt
 awk '{print $1, "x"}' a.txt
+awk '{print $1 " | " $2}' a.txt
+awk '/foo|bar/' a.txt
+git add *.py
+git commit -m 'a * b'
 [ -f a.txt ] && echo y
 rsync -a src/ dst/
 source venv/bin/activate

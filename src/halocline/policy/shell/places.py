@@ -18,7 +18,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 _LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
-_NAMED = compile_later(r"(?<=[rRwW])\s+([^\s;}]+)|\"([^\"\s]+)\"")
+_NAMED = compile_later(r"(?<=[rRwW])\s*([^\s;}]+)|\"([^\"\s]+)\"")
 """A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
 OWN = "tools may not touch Halocline's own files"
 

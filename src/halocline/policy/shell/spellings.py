@@ -7,9 +7,9 @@ may have a value, and an allow skips only options that are known to change nothi
 import os
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from halocline.policy.word_tables import read_lines, read_pairs
-from halocline.protocol.patterns import compile_later
 
 FED = "a name it is given"
 """Stands for the names that a program gets while it runs."""
@@ -19,7 +19,6 @@ SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew
 """Folders whose programs are what their names say."""
 HARMLESS = read_pairs(read_lines(__file__)["harmless"])
 """Programs whose first operand is a verb, with the options before it that change nothing."""
-_UNKNOWN_PART = compile_later(r"\$\{[^}]*\}|\$\(.*\)|`[^`]*`|\$(?:\w+|[@*#?$!-])")
 
 
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
@@ -32,13 +31,16 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
 
 def is_unknown(word: str) -> bool:
     """Return True for the text of a word that is known only when it runs."""
-    return word == FED or "$" in word or "`" in word
+    return word == FED or not {*"$`*?["}.isdisjoint(word)
 
 
 def _may_be(word: str, wanted: str | tuple[str, ...]) -> bool:
-    """Return True if a word may be a wanted one, whatever stands for its unknown parts, nothing too."""
-    known = [re.escape(one) for one in _UNKNOWN_PART.split(word.replace('"', ""))] if word != FED else ["", ""]
-    return any(re.fullmatch(".*".join(known), one) for one in ((wanted,) if isinstance(wanted, str) else wanted))
+    """Return True if a word may be a wanted one: whatever stands behind its known begin, or as a pattern of names."""
+    known = "" if word == FED else re.split(r"[$`]", word.replace('"', ""), maxsplit=1)[0]
+    some = (wanted,) if isinstance(wanted, str) else wanted
+    if word == FED or known != word.replace('"', ""):
+        return any(one.startswith(known) for one in some)
+    return any(fnmatchcase(one, word) and not one.startswith("-") for one in some)
 
 
 def begins_with(words: Sequence[str], wanted: Wanted) -> bool:
@@ -50,7 +52,7 @@ def _is_reached(words: Sequence[str], wanted: Wanted, known: str | None) -> bool
     """Return True if the wanted words come in their order, and only options with their values between them.
 
     If no options are `known`, any words may come between them, since each may be the value of an option. A word that
-    is known only when it runs may stand for any words.
+    is known only when it runs may stand for any words that begin as it does.
     """
     reached, after_option, anywhere, before = {0}, False, known is None, ""
     for word in words:

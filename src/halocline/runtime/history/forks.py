@@ -64,19 +64,21 @@ def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, home: Home) -> None:
         UsageError: the task cannot be forked, or the name is taken.
         LogUnwritable: the disk is full, broken or read-only.
     """
-    folder = home.task(fork.name)
+    folder, is_made = home.task(fork.name), False
     lines = b"".join(codec.encode(event) + b"\n" for event in fork_events(past, fork, time.time()))
     try:
         if home.blobs.exists():  # the source may not have synced its newest contents yet
             sync_below(home.blobs)
         folder.mkdir(mode=0o700)
+        is_made = True
         write_whole(folder / codec.LOG_NAME, lines)
         sync_path(folder.parent)
     except FileExistsError:
         raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
     except OSError as error:
-        with suppress(OSError):  # it stays if the log is whole: then only the sync failed
-            folder.rmdir()
+        if is_made:
+            with suppress(OSError):  # it stays if the log is whole: then only the sync failed
+                folder.rmdir()
         hint = "The task is as it was. Free space or repair the disk, then fork it again."
         raise LogUnwritable(f"Cannot write the task's log {folder / codec.LOG_NAME}: {error}.", hint) from error
 

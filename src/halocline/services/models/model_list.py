@@ -65,9 +65,11 @@ async def offered_models(
         for source in (keys.source(vendor),)
         for at in _listed_endpoints(vendor, settings, catalogue)
     ]
-    known = {model.name for model in hosted}
-    asked = [_offer_model(at, usable=True) for models in listed for at in models if at.name not in known]
-    return [*hosted, *asked, *_chosen_model([*hosted, *asked], settings, catalogue)]
+    usable = {model.name for model in hosted if model.usable}
+    asked = {at.name: _offer_model(at, usable=True) for models in listed for at in models if at.name not in usable}
+    # A server that needs no key lists what only the prices of the settings name otherwise.
+    found_all = [*(model for model in hosted if model.name not in asked), *asked.values()]
+    return [*found_all, *_chosen_model(found_all, settings, catalogue)]
 
 
 def _chosen_model(offered: Iterable[OfferedModel], settings: Settings, catalogue: Catalogue) -> Iterator[OfferedModel]:

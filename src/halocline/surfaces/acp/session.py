@@ -201,8 +201,10 @@ class Session:
         With `keep_empty`, it is not deleted. With `leave_questions`, a turn that waits for an answer does not end: the
         task asks again when it is opened again. A task that another process runs continues there.
         """
-        await end_tasks(self._pump, self._announcing, self._answering, *self._cancelling)
-        await self._requests.close()
+        try:
+            await end_tasks(self._pump, self._announcing, self._answering, *self._cancelling)
+        finally:
+            await self._requests.close()
         if not self._client.is_open(self.task):
             return
         is_ours = not self._client.is_attached(self.task)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
-from itertools import pairwise
+from itertools import pairwise, product
 
 from msgspec.structs import replace
 
@@ -108,10 +108,10 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     taken = all_targets(sources, ground)
     made = [made for word in sources for made in _made_in(word, last, ground)]
     if base == "ln":
-        leads = [one for word in sources for one in _link_targets(word, last or _HERE, ground)]
-        taken += leads
-        places = made or (ground.targets(last) if last else [])
-        ground.links.update((one.path, lead.path) for one, lead in zip(places, leads, strict=False))
+        for word in sources:
+            taken += (leads := _link_targets(word, last or _HERE, ground))
+            places = _made_in(word, last, ground) or (ground.targets(last) if last else [])
+            ground.links.update(dict.fromkeys((one.path, lead.path) for one, lead in product(places, leads)))
     if exposed := judge_taking(simple, taken, ground):
         return exposed
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):

@@ -30,6 +30,8 @@ _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib6
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
+_MOST_BEHIND = 3
+"""Links behind each other that are followed."""
 Found = Resolved
 """The place that a word leads to."""
 
@@ -60,7 +62,7 @@ class Ground(Circumstances, frozen=True):
     resolved: dict[str, Found] = field(default_factory=dict)
     hidden: dict[tuple[str, bool, bool], Hidden | None] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
-    links: dict[str, str] = field(default_factory=dict)
+    links: dict[tuple[str, str], None] = field(default_factory=dict)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -153,11 +155,14 @@ class Ground(Circumstances, frozen=True):
         return [self._resolve(one) for path in paths for one in (path, *self._behind_links(path))]
 
     def _behind_links(self, path: str) -> Iterator[str]:
-        """Yield where a path leads through the links that the text has made before."""
-        plain = os.path.normpath(path) if self.links else path
-        for link, lead in self.links.items():
-            if is_within(plain, link):
-                yield os.path.normpath(f"{lead}/{plain[len(link) :]}")
+        """Yield where a path leads through the links that the text has made before, and through those behind them."""
+        found = {path: None, os.path.normpath(path): None} if self.links else {}
+        for one in found and [*self.links] * _MOST_BEHIND:
+            through = [each for each in found if is_within(each, one[0])]
+            found |= {os.path.normpath(f"{one[1]}/{each[len(one[0]) :]}"): None for each in through}
+            if len(found) > MOST_FOLDERS:
+                break
+        yield from found
 
     def _resolve(self, path: str) -> Found:
         """Resolve a path; a command names many a path several times, and each is looked at once."""

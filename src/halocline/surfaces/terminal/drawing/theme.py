@@ -55,7 +55,7 @@ class ThemeChoice:
         """Draw with a theme from now on."""
         self._is_begun = True
         self._console.push_theme(build_styles(theme), inherit=False)
-        self._console.no_color = not theme.has_colors or "NO_COLOR" in os.environ
+        self._console.no_color = not theme.has_colors or bool(os.environ.get("NO_COLOR"))
 
 
 @dataclass(frozen=True, slots=True)
