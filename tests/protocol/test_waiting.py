@@ -119,6 +119,27 @@ async def test_one_who_is_cancelled_while_it_ends_a_task_ends_it_at_once_and_the
     assert ending.cancelled()
 
 
+async def test_two_that_end_each_other_do_not_spin():
+    turns = 0
+
+    class Counting(asyncio.Future):
+        def cancel(self, msg=None):
+            nonlocal turns
+            turns += 1
+            return False
+
+    stubborn = Counting()
+    ending = await begin(end_tasks(stubborn, again=60))
+    for _ in range(20):
+        ending.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert turns < 10
+    stubborn.set_result(None)
+    await asyncio.wait([ending])
+    assert ending.cancelled()
+
+
 async def test_a_limit_cuts_the_cleanup_of_a_task_that_is_ended_and_is_kept():
     task = await begin(lose_cancellations(1))
     assert not await wait_at_most(0.01, end_tasks(task, again=60))

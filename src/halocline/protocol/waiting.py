@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 AGAIN = 6.0
-"""Seconds until a task is cancelled again; longer than the graces of what tasks clean up."""
+"""Seconds until a task is cancelled again; longer than most graces of what tasks clean up."""
 
 
 async def wait_at_most(seconds: float, work: Awaitable[object]) -> bool:
@@ -52,12 +52,12 @@ async def end_tasks(*tasks: "asyncio.Future[Any] | None", again: float = AGAIN) 
 
     Once is not enough: a task may lose a cancellation and continue, by a library's fault or with an error of its
     cleanup. Meanwhile it may clean up, for `again` seconds undisturbed. If the caller is cancelled, the tasks are
-    cancelled again at once, the first time, and CancelledError is raised when all have ended.
+    cancelled again at once, three times (two may end each other), and CancelledError is raised when all have ended.
     """
     given = [task for task in tasks if task is not None]
     assert asyncio.current_task() not in given, "a task cannot wait for its own end"
     cancelled: asyncio.CancelledError | None = None
-    is_due = True
+    is_due, times = True, 0
     while running := [task for task in given if not task.done()]:
         for task in running if is_due else ():
             task.cancel()
@@ -65,7 +65,8 @@ async def end_tasks(*tasks: "asyncio.Future[Any] | None", again: float = AGAIN) 
             await asyncio.wait(running, timeout=again)
             is_due = True
         except asyncio.CancelledError as error:
-            is_due, cancelled = cancelled is None, error
+            times, cancelled = times + 1, error
+            is_due = times <= 3
     if cancelled is not None:
         raise cancelled
     return await asyncio.gather(*given, return_exceptions=True)
