@@ -25,7 +25,7 @@ REFUSED = {
     "a link": (write(WHOLE | {"bad": "link http://a.example"}), "its bad is 'link http"),
     "black on black": (
         write(WHOLE | {"bad": "bold black on black"}),
-        "its bad is 'bold black on black', which nobody could read",
+        "its bad is 'bold black on black', so its text has the color of its background",
     ),
     "a blink": (write(WHOLE | {"warn": "blink red"}), "its warn is 'blink red'"),
     "a line break": (write(WHOLE).replace("good = 'green'", 'good = "green\\n"'), "its good is 'green"),

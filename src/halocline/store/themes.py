@@ -14,7 +14,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
 ROLES = ("accent", "quiet", "good", "bad", "warn", "loud", "title", "prompt", "thought", "quote")
-"""What has a style: secondary text is quiet, deleted lines are bad, a mode that asks for nothing is loud."""
+"""The parts of a theme: secondary text is quiet, deleted lines are bad, a mode that asks for nothing is loud."""
 ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
 _NAMED = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 COLORS = (*_NAMED, *(f"bright_{name}" for name in _NAMED))
@@ -130,7 +130,7 @@ def read_theme(name: str, text: str) -> Theme:
         if not isinstance(style, str) or not _STYLE.fullmatch(f" {style}".rstrip(" ")):
             raise ValueError(f"its {role} is {_show(style)}, but {HOW}")
         if _SAME.search(style):
-            raise ValueError(f"its {role} is {_show(style)}, which nobody could read")
+            raise ValueError(f"its {role} is {_show(style)}, so its text has the color of its background")
     return Theme(name, description, given)
 
 

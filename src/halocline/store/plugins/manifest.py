@@ -25,7 +25,7 @@ _USUAL: tuple[tuple[ItemKind, str], ...] = (
     *(("skill", "skills"), ("command", "commands"), ("agent", "agents"), ("hook", "hooks/hooks.json")),
     *(("server", ".mcp.json"), ("hook", "hooks"), ("theme", "themes")),
 )
-"""Where items are, in both forms; executables of hooks and themes in ours alone."""
+"""The places of items, in both forms; executables of hooks and themes in ours alone."""
 _CLAUDE: Mapping[str, ItemKind] = {
     "skills": "skill",
     "commands": "command",
