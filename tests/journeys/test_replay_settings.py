@@ -5,7 +5,7 @@ import pytest
 from tests.journeys.conftest import YOLO, Journey
 from tests.samples import choose
 
-from halocline.policy.grid import AutoApprove
+from halocline.policy.presets import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol import events as ev
 from halocline.protocol.events.limits import Limits

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from tests.journeys.test_standings import is_there
 
-from halocline.policy.grid import AutoApprove
+from halocline.policy.presets import AutoApprove
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn

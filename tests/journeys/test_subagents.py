@@ -7,7 +7,7 @@ from tests.journeys.conftest import NO_SERVERS, Journey, _no_wait
 from tests.journeys.deaths import dead_after
 
 from halocline.client.tasks import Client
-from halocline.policy.grid import AutoApprove
+from halocline.policy.presets import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice

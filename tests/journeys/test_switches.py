@@ -3,7 +3,7 @@
 import pytest
 from tests.journeys.test_jobs import shell
 
-from halocline.policy.grid import AutoApprove
+from halocline.policy.presets import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Mode
 from halocline.providers.scripted.model import Call, Turn

@@ -6,7 +6,7 @@ import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.grid import AutoApprove, rules_of
+from halocline.policy.presets import AutoApprove, rules_of
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind

@@ -1,8 +1,8 @@
 import pytest
 
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.grid import AutoApprove, rules_of as rules_of_switches
 from halocline.policy.mcp import is_one_of, rules_of, tool_name
+from halocline.policy.presets import AutoApprove, rules_of as rules_of_switches
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict

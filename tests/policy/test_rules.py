@@ -127,7 +127,7 @@ def test_while_a_file_of_rules_cannot_be_read_nothing_is_allowed_unasked(workspa
     ],
 )
 def test_the_words_of_a_command_are_compared_one_by_one(rest, words, met):
-    from halocline.policy.examples import failing_example
+    from halocline.store.permissions.examples import failing_example
 
     rule = Rule(ALLOW, argv=("make", ("test", "lint")), rest=rest)
     assert (failing_example(rule, [words], []) == "") is met

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from halocline.checkpoints.selection import overruled, sizes
 from halocline.checkpoints.store import layout, tracked
+from halocline.files.hard_links import list_entries
 from halocline.files.patterns import find_match
 from halocline.files.regular import read_beginning
-from halocline.policy.hard_links import list_entries
 from halocline.policy.paths import is_within
 
 MOST_ENTRIES = 5_000

@@ -11,6 +11,7 @@ from halocline.files.real_paths import find_real_path
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.config_locations import PLUGIN_COPIES
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
 
@@ -72,6 +73,10 @@ def plain_name(name: str) -> str:
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", name))
 
 
+_BROKEN = compile_later("[\0\ud800-\udc7f\udd00-\udfff]")
+"""Characters and halves of them that no path can have; the other halves stand for bytes."""
+
+
 class Classifier:
     """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once.
 
@@ -102,8 +107,8 @@ class Classifier:
 
     def resolve(self, text: str) -> Resolved:
         """Resolve a path as the model wrote it: relative to the workspace, absolute, or `~`. Raises ToolFailure."""
-        if "\0" in text:
-            raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
+        if _BROKEN.search(text):
+            raise ToolFailure("A path cannot contain a NUL character or half a character. Nothing was run.")
         spelled = os.path.join(self.workspace, os.path.expanduser(text))
         path = _real_path(spelled)
         found = look_at(path)
@@ -187,7 +192,7 @@ class Classifier:
     def _names_of(self, found: os.stat_result) -> list[str]:
         """Return other, guarded names of a file; they are searched for once."""
         if self._other_names is None:
-            from halocline.policy.hard_links import guarded_names  # few files have several names
+            from halocline.files.hard_links import guarded_names  # few files have several names
 
             self._other_names = guarded_names([root.path for root in self.roots], self.home, self._guarded_name)
         names = ((name, look_at(name)) for name in self._other_names.get(found.st_ino, ()))

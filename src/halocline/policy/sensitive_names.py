@@ -76,6 +76,13 @@ def runs_later(path: str) -> bool:
     return any(place in around for place in RUNS_LATER) or _matches_one(name, RUNS_LATER_FILES)
 
 
+def runs_later_below(path: str) -> str:
+    """Return what other programs run or read below a folder, as far as the folder's name tells; empty for nothing."""
+    places = (place.strip("/").partition("/") for place in RUNS_LATER)
+    rest = next((rest for head, _, rest in places if rest and head == fold_case(path).rpartition("/")[2]), "")
+    return f"{path}/{rest}" if rest else ""
+
+
 def may_run_later(name: str) -> bool:
     """Return True if `runs_later` may hold for a path with this last part, but not for the folder: a quick test."""
     folded = fold_case(name)

@@ -1,6 +1,6 @@
 """Commands that reduce approvals. They are only accepted from the terminal where the task runs."""
 
-from halocline.policy.grid import switches_in, with_switches
+from halocline.policy.presets import switches_in, with_switches
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import ApprovalSwitch, allows_more, is_looser
 from halocline.protocol.plan_approval import list_commands

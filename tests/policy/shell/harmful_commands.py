@@ -68,6 +68,17 @@ READERS = (
         "column {}",
         "less {}",
     ),
+    *(
+        "sed 'r {}' a.txt",
+        "busybox sed 'r {}' a.txt",
+        "awk 'BEGIN {{ while ((getline x < \"{}\") > 0) print x }}'",
+        "ln -s {} k; ln -s k l; cat l",
+        "for n in k; do ln -s {} $n; done; cat k",
+        "x={}; cat $x",
+        "cat $y{}",
+        "cat {}$(true)",
+        'cat "$@"{}',
+    ),
 )
 OUTSIDE_PLACES = (
     *(
@@ -137,6 +148,15 @@ HIDDEN_PLACES = (
         "hard.txt",
         ".??v",
     ),
+    *(
+        "su${{x}}b/c.txt",
+        "priv$(true)ate/n.txt",
+        "s${{x:-u}}b/c.txt",
+        "sub/$x/c.txt",
+        ".e${{x}}nv",
+        "$(ln -s sub y; echo y)/c.txt",
+        "./sub//.$x/c.txt",
+    ),
 )
 WHOLE_READS = (
     *(
@@ -201,6 +221,17 @@ WHOLE_READS = (
         "git diff --no-index src sub",
         "find sub -type f -delete",
         "git checkout-index -a --prefix=x/",
+    ),
+    *(
+        "ln -s sub y; cat y/*",
+        "ln -s . y; cat y/private/n.txt",
+        "ln -s . y; cat y/*/n.txt",
+        "ln -s private y && cd y && cat n.txt",
+        "ln -s .. y; cat y/w/sub/c.txt",
+        "mkdir n; ln -s ../sub n/k; head n/k/c.txt",
+        "for i in sub private; do ln -s $i y; cat y/*; rm y; done",
+        "cat *.txt",
+        "head -1 */*",
     ),
 )
 DELETIONS = (
@@ -455,6 +486,22 @@ RUNS = (
         "exec canary",
         "command canary",
     ),
+    *(
+        "tar cf t.tar --checkpoint=1 --checkpoint-action=exec=canary a.txt",
+        "split --filter=canary a.txt",
+        "make -f <(printf 'a:\\n\\tcanary\\n')",
+        "printf 'a:\\n\\tcanary\\n' | make -f -",
+        "echo '1e canary' | sed -f- a.txt",
+        "less '+!canary' a.txt",
+        "/lib64/ld-linux-x86-64.so.2 /bin/env canary",
+        "script -qc canary /dev/null",
+        "flock a.txt -c canary",
+        "canary${x}",
+        "can$(true)ary",
+        'c"$@"anary',
+        "git -c alias.p=push p",
+        "git pu${x}sh",
+    ),
 )
 CARRIERS = (
     *(
@@ -515,6 +562,16 @@ CARRIERS = (
     ),
     *(
         "echo a.txt | xargs {}",
+        "linux64 {}",
+        "setarch x86_64 {}",
+        "chrt -o 0 {}",
+        "choom -n 1 -- {}",
+        "busybox {}",
+        "script -qc '{q}' /dev/null",
+        "flock a.txt -c '{q}'",
+        "watch -g '{q}'",
+        "parallel ::: '{q}'",
+        "bash -euo pipefail -c '{q}'",
         "find . -maxdepth 0 -exec {} \\;",
         "pushd src; popd; {}",
         "ls src | while read -r f; do {}; done",

@@ -267,6 +267,17 @@ gdb -batch -ex 'shell git push'
 sqlite3 :memory: '.shell git push'
 tmux new -d 'git push'
 /usr/bin/g[i]t push
+man -P 'git push' ls
+man --pager='git push' ls
+less '+!git push' a.txt
+socat - EXEC:'git push'
+make -f <(echo 'a:; git push')
+make -f /dev/stdin
+sed -f- a.txt
+sed --file=- a.txt
+sed -nf /dev/stdin a.txt
+awk -f - a.txt
+awk -f <(echo x) a.txt
 """
 
 
@@ -277,6 +288,12 @@ def test_a_deny_rule_asks_before_a_program_runs_text_that_is_not_followed(postur
 
 
 OPENED = """
+perf stat git push
+dumb-init git push
+tini -- git push
+/lib64/ld-linux-x86-64.so.2 /usr/bin/git push
+unheard-of --flag value git -C . push origin
+set -- git push; "$@"
 linux64 git push
 setarch x86_64 -R git push
 chrt -i 0 git push
@@ -308,6 +325,28 @@ def test_a_deny_rule_holds_behind_every_wrapper_and_for_words_with_parts_that_ma
     assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.DENY
 
 
+WORDS_ONLY = """
+echo git push
+printf '%s\\n' git push
+man git push
+which git push
+git commit -m 'git push'
+git stash push
+less +G a.txt
+less +/x a.txt
+man ls
+make -f other.mk
+sed -f x.sed a.txt
+awk -f x.awk a.txt
+"""
+
+
+@for_each("command", WORDS_ONLY.strip().splitlines())
+def test_words_that_no_program_runs_are_no_commands_to_a_deny_rule(posture, command):
+    rule = Rule(Verdict.DENY, name="push", argv=("git", "push"))
+    assert verdict(command, replace(posture, book=RuleBook(rules=(rule,)))) is Verdict.ALLOW
+
+
 NAMED_IF_EMPTY = """
 cat su${x}b/c.txt
 cat < su${x}b/c.txt
@@ -335,6 +374,8 @@ sed 'w sub/c.txt' a.txt
 sed 's/a/b/w sub/c.txt' a.txt
 awk 'BEGIN{while((getline x<"sub/c.txt")>0)print x}'
 awk '{print > "sub/c.txt"}' a.txt
+busybox sed 'r sub/c.txt' a.txt
+timeout 5 sed 'r sub/c.txt' a.txt
 sed 'rsub/c.txt' a.txt
 sed 's/x/y/wsub/c.txt' a.txt
 """

@@ -32,7 +32,6 @@ NAMES_A_GUARDED_PLACE = [
 HIDES_WHAT_IT_RUNS = [
     ": " + "A" * 21_000 + "; git push",
     'a=(git push); "${a[@]}"',
-    'set -- git push; "$@"',
     "IFS=, ; x=git,push; $x",
     "bash -c 'eval \"$U\"' _ 'git push'",
     "git push 'x",
@@ -146,3 +145,31 @@ def test_a_program_that_takes_a_folder_along_asks_if_it_holds_a_secret(world, co
 @pytest.mark.parametrize("text", ["$(cat sub/c.txt)", "a[$(canary)]", "`id`", "x[$y]"])
 def test_arithmetic_that_may_run_text_is_not_read_only(world, text):
     assert world.decide(f"echo $(({text}))", "ask").verdict is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir -p e/workflows; cp a.txt e/workflows/x.yml; cp -r e .github",
+        "mv src .github",
+        "cp -a src venv",
+        "mv src .gitlab",
+        "cp -r src src/.cargo",
+        "cp --recursive src .config",
+        "mkdir x; cp -r src x/.github",
+    ],
+)
+def test_a_whole_folder_asks_before_it_becomes_one_in_which_others_run_files(world, command):
+    decision = world.decide(command, OFF)
+    assert decision.verdict is Verdict.ASK
+    assert "or read it as configuration" in decision.reason
+
+
+@pytest.mark.parametrize("command", ["cp -r src copy", "mv src lib", "cp a.txt .github", "mkdir .github"])
+def test_a_folder_of_another_name_and_a_single_file_ask_nothing(world, command):
+    assert world.decide(command, OFF).verdict is Verdict.ALLOW
+
+
+def test_half_a_character_is_named_and_ends_no_judgement(world):
+    decision = world.decide("echo \ud800 > x; cat sub/c.txt", YOLO)
+    assert decision.verdict in (Verdict.ASK, Verdict.DENY)

@@ -13,7 +13,7 @@ from stat import S_ISLNK
 
 from msgspec import Struct, field
 
-from halocline.policy.hard_links import list_entries
+from halocline.files.hard_links import list_entries
 from halocline.policy.holding import PACKAGES, is_protected
 from halocline.policy.sensitive_names import KEY_FILES, fold_case, is_secret, is_secret_folder, may_run_later
 from halocline.ports.shell_facts import Hides

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from halocline import git
+from halocline.files.hard_links import list_entries
 from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
-from halocline.policy.hard_links import list_entries
 from halocline.ports.shell_facts import Hides
 from halocline.protocol import json_input
 

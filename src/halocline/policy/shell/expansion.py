@@ -12,11 +12,12 @@ from math import prod
 
 from msgspec.structs import replace
 
-from halocline.policy.shell.substitution import outputs_of
+from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node, Part, Piece, Redirect, Simple, Word
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value
 from halocline.protocol.patterns import compile_later
 
@@ -50,6 +51,18 @@ def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
         names = ground.names(one) if one.is_pattern else None
         found += [_known_word((Piece(name, quoted=True),), one) for name in names] if names else [one]
     return tuple(found)
+
+
+def without_hidden(simple: Simple, ground: Ground) -> Simple:
+    """Return a command with each pattern as the names that it matches, without those that are hidden."""
+    words, hides = list[Word](), ground.hides
+    for word in simple.words if hides else ():
+        names = (ground.names(word) or []) if word.is_pattern else []
+        hidden = {name: one.path for name in names for one in ground.find(name) if hides and hides(one.path, None)}
+        shown = [name for name in names if name not in hidden]
+        words += [_known_word((Piece(name, quoted=True),), word) for name in shown] if hidden and shown else [word]
+        ground.left_out.update(dict.fromkeys(hidden.values()) if shown else {})
+    return simple if not words or words == [*simple.words] else replace(simple, words=tuple(words))
 
 
 def expand_word(word: Word, ground: Ground) -> list[Word]:
@@ -209,7 +222,7 @@ def _values_of_part(part: Expansion, ground: Ground) -> Values:
         case Kind.VARIABLE:
             return _values_of_variable(part, ground)
         case Kind.COMMAND:
-            return outputs_of(part.scripts[0], ground, expand_simple) if part.scripts else (UNKNOWN,)
+            return _outputs_of(part.scripts[0], ground) if part.scripts else (UNKNOWN,)
         case Kind.EXTENDED_PATTERN:
             return ("*",)
         case Kind.BRACES if part.argument:
@@ -271,3 +284,60 @@ def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     if operator[0] == "%":
         return next((value[:cut] for cut in order if matches(value[cut:])), value)
     return next((value[cut:] for cut in order if matches(value[:cut])), value)
+
+
+_ECHO_FLAGS = compile_later(r"-[neE]+")
+_TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
+"""Stands for the new file or folder that `mktemp` creates."""
+
+
+def _outputs_of(script: Node, ground: Ground) -> Values:
+    """Return the outputs that a command may have, without trailing newlines; a NUL is an unknown one."""
+    simple = expand_simple(script, ground) if isinstance(script, Simple) else Simple("", ())
+    values = [word.value for word in simple.words]
+    known = values and None not in values and not simple.assignments
+    found = _output([str(value) for value in values], simple, ground) if known else None
+    if found is None:
+        names = names_printed((script,), ground, expand_simple)
+        return (*(name for name in names if name not in (UNKNOWN, INSIDE)), UNKNOWN)
+    # If names may run other programs, or `echo` may interpret backslashes, this is still the likeliest output, and
+    # what it leads to must not be missed.
+    read = values[0] == "echo" and "\\" in found
+    sure = not (read or ground.rebinds or ground.variables.lost)
+    return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
+
+
+def _output(words: list[str], simple: Simple, ground: Ground) -> str | None:
+    name, *rest = words
+    if name == "cat" and not rest:
+        return _text_behind(simple)
+    if name == "mktemp":
+        return _TEMPORARY
+    if simple.redirects and not all(one.fd == "2" for one in simple.redirects):
+        return None
+    match name:
+        case "echo" if not _ECHO_FLAGS.fullmatch("".join(rest[:1])):
+            return " ".join(rest)
+        case "printf" if rest[:1] == ["%s"] and len(rest) == 2:
+            return rest[1]
+        case "printf" if len(rest) == 1 and not set(rest[0]) & set("%\\-"):
+            return rest[0]
+        case "pwd" if not rest and len(ground.folders) == 1:
+            return ground.folders[0]
+        case "dirname" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.dirname(rest[0].rstrip("/")) or ("/" if rest[0].startswith("/") else ".")
+        case "basename" if len(rest) == 1 and not rest[0].startswith("-"):
+            return os.path.basename(rest[0].rstrip("/")) or rest[0][:1]
+        case "seq" if 1 <= len(rest) <= 2 and all(word.isdecimal() and len(word) < 4 for word in rest):
+            first = int(rest[0]) if len(rest) == 2 else 1
+            return "\n".join(map(str, range(first, int(rest[-1]) + 1)))
+    return None
+
+
+def _text_behind(simple: Simple) -> str | None:
+    if len(simple.redirects) != 1 or simple.redirects[0].fd not in ("", "0"):
+        return None
+    redirect = simple.redirects[0]
+    if redirect.operator not in ("<<", "<<-", "<<<") or redirect.target is None:
+        return None
+    return redirect.target.value

@@ -11,6 +11,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from halocline.policy.commands import Use
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Word
@@ -81,11 +82,10 @@ def can_check_names(ground: Ground) -> bool:
 
 def checked_word(word: Word, text: str, ground: Ground) -> Word:
     """Return a word known only by its form `text`, to be checked as it runs; unchanged if it cannot be checked."""
-    bare, places = (
-        word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else "",
-        {one.place for one in ground.targets(word)},
-    )
-    if bare.startswith("-") or not can_check_names(ground) or not places <= {Place.PROJECT, Place.RUNS_LATER}:
+    bare = word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else ""
+    found, free = ground.targets(word), (Place.PROJECT, Place.RUNS_LATER)
+    ground.note(found, Use.READ)  # for rules about paths
+    if bare.startswith("-") or not can_check_names(ground) or any(one.place not in free for one in found):
         return word
     return Word(text, (Piece("./-"),), quoted=True, verbatim=True, checked=True, parts=word.parts)
 

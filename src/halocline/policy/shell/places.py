@@ -58,26 +58,20 @@ def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding
     return None if finding.rule is Rule.READS else finding
 
 
-def judge_further_names(simple: Simple, finding: Finding, ground: Ground) -> Finding | None:
+def judge_further_names(source: str, words: Sequence[Word], finding: Finding, ground: Ground) -> Finding | None:
     """Return the finding for what words name if their unknown parts are empty, and for names in programs of `sed`.
 
     None if nothing keeps tools from any of it.
     """
-    words = (*simple.words[1:], *(one.target for one in simple.redirects if one.target and one.operator[:2] != "<<"))
     unsure = (one.text for word in words if word.dynamic for one in word.could if UNKNOWN in one.text)
     texts = [text.replace(UNKNOWN, "") for text in unsure if text != UNKNOWN]
-    if simple.words and simple.words[0].text.rpartition("/")[2] in _LANGUAGES:
-        texts += [
-            text
-            for word in simple.words[1:]
-            for named in _NAMED.finditer(word.text)
-            for text in named.groups("")
-            if text
-        ]
-    found = [place for text in texts for place in ground.places(text)]
+    if any(word.text.rpartition("/")[2] in _LANGUAGES for word in words):
+        named = (one for word in words[1:] for one in _NAMED.finditer(word.text))
+        texts += [text for one in named for text in one.groups("") if text]
+    found = [place for text in texts for place in _find_named(Word(text, (Piece(text),)), ground)]
     for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
         ground.note(found, use)
-    judged = judge_reading(simple.source, found, None, ground)
+    judged = judge_reading(source, found, None, ground)
     return replace(judged, rule=Rule.LEADS_ANYWHERE) if judged.rule in (Rule.OWN_STATE, Rule.IGNORED) else None
 
 

@@ -3,7 +3,13 @@
 import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
+from halocline.policy.shell.places import (
+    judge_further_names,
+    judge_listing,
+    judge_overwriting,
+    judge_reading,
+    judge_writing,
+)
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Redirect
 from halocline.policy.shell.values.ground import Found, Ground
@@ -21,9 +27,9 @@ _KNOWN_NAME = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.SECRET})
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """Judge one redirection. It has a form if it is free or only reads what may be read."""
     finding = _judge_target(redirect, source, ground)
-    patterns = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
-    listed = judge_listing(source, patterns, ground)
-    return listed if listed and finding.rule in (Rule.READS, Rule.WRITES) else finding
+    named = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
+    listed = judge_listing(source, named, ground) if finding.rule in (Rule.READS, Rule.WRITES) else None
+    return judge_further_names(source, named, finding, ground) or listed or finding
 
 
 def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
-from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
+from halocline.policy.shell.expansion import expand_simple, expand_word, with_names, without_hidden
 from halocline.policy.shell.findings import (
     STRICTNESS,
     Analysis,
@@ -40,8 +40,7 @@ from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
-from halocline.policy.shell.values.possible_texts import NAME, fill_names, fill_slot
-from halocline.policy.shell.values.printed_texts import split_text
+from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, is_fully_known, values_of
 from halocline.protocol.permission_rules import Effect
 
@@ -49,6 +48,7 @@ _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
 _FINDS = frozenset({"find", "fd", "fdfind"})
+MATCHES_HIDDEN = "its pattern matches names that an ignore file or a rule hides; run it on its own"
 MOST_WRAPPERS = 16
 """Programs that run each other in one command."""
 
@@ -76,38 +76,37 @@ class SimpleCommands(ABC):
             return "", ground
         noted = len(ground.touches)
         forms = self.forms_within(simple, ground)
-        expanded = expand_simple(simple, ground)
+        expanded, drops = _drop_hidden(expand_simple(simple, ground), ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
         if any(word.checked for word in rendered.words) and not judge_program(rendered, ground)[0].reads:
             rendered = expanded  # if it does more than read, it is judged by what its words may turn out to be
-        given = self.names_behind(expanded.redirects, ground)  # what it runs reads them: `eval bash <<< TEXT`
-        finding, after = self._judge_expanded(rendered, replace(ground, fed=given) if given else ground, forms)
-        after = replace(after, fed=ground.fed) if given else after
+        fed = self.names_behind(expanded.redirects, ground) or ground.fed  # what it runs reads them: `eval bash <<< X`
+        finding, after = self._judge_expanded(rendered, replace(ground, fed=fed), forms)
+        after = replace(after, fed=ground.fed)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         before = len(ground.touches)
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
         written = tuple(one for one in ground.touches[before:] if one.use is Use.CHANGE)
-        values = (value for one in simple.assignments for value in one.values or ())
-        elements = (made for value in values for made in expand_word(value, ground))
-        listing = judge_listing(simple.source, (*expanded.words, *elements), ground)
-        found += [one for one in (listing, judge_further_names(expanded, finding, ground)) if one]
+        made = (each for one in simple.assignments for word in one.values or () for each in expand_word(word, ground))
+        listing = judge_listing(simple.source, (*expanded.words, *made), ground)
+        found += [one for one in (listing, judge_further_names(simple.source, expanded.words, finding, ground)) if one]
         if finding.rule is Rule.NETWORK:
             found += [as_sent(one) for one in found if one.rule is Rule.SECRET]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         forms_found = [one.canonical for one in found]
         form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
-        shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
+        part = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         rules = (rule_as_written(one, (*rendered.words, *words_of(expanded))) for one in (form, *forms_found))
-        as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
+        as_written = _find_strictest((finding.as_written, drops, floor.rule if floor else None, *rules))
         rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
-        reason = floor.part.reason if floor else ""
+        reason = floor.part.reason if floor else MATCHES_HIDDEN if drops else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
-        judged = Finding(shown, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
+        judged = Finding(part, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
         self.analysis.findings.append(self._with_program(judged, finding, simple, written))
         return form, self._ground_after(expanded, after)
 
@@ -285,6 +284,13 @@ class SimpleCommands(ABC):
         if finds or not wrapped.parts_by:
             return names
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
+
+
+def _drop_hidden(simple: Simple, ground: Ground) -> tuple[Simple, Rule | None]:
+    """Return a command that only reads with the names that its patterns match and may be shown; and why, if so."""
+    shown = without_hidden(simple, ground) if all(one.fd == "2" for one in simple.redirects) else simple
+    drops = shown is not simple and judge_program(shown, ground)[0].reads
+    return (shown, Rule.IGNORED) if drops else (simple, None)
 
 
 def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:

@@ -13,6 +13,8 @@ from halocline.policy.word_tables import read_lines, read_pairs
 
 FED = "a name it is given"
 """Stands for the names that a program gets while it runs."""
+_TAKES_WORDS = frozenset({"echo", "printf", "man", "which", "type", "grep", "rg", "git", "apropos", "whatis"})
+"""Programs whose words are known to be no commands."""
 Wanted = Sequence[str | tuple[str, ...]]
 
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"})
@@ -25,7 +27,11 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
     """Return True if a command may be one that a deny or ask rule names by its first words."""
     name = os.path.basename(words[0]) if words else ""
     if not words or not (_is_one_of(words[0], wanted[0]) or _is_one_of(name, wanted[0])):
-        return False
+        # Any program may run its words; where a rule names one word only, too many other things have that name.
+        further = range(1, len(words)) if len(wanted) > 1 and name not in _TAKES_WORDS else ()
+        return any(
+            _is_one_of(os.path.basename(words[at]), wanted[0]) and is_begun_by(words[at:], wanted) for at in further
+        )
     return len(wanted) == 1 or _is_reached(words[1:], wanted[1:], HARMLESS.get(name))
 
 

@@ -4,16 +4,16 @@ Without one, auto mode allows what reads and what only edits files of the worksp
 does once it runs, only a sandbox bounds (`holding`).
 """
 
+from collections.abc import Iterator, Sequence
 from copy import copy
 
 from msgspec.structs import astuple, replace
 
-from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Rule
-from halocline.policy.shell.findings import TOO_LONG, Analysis, Finding, make_part
+from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Touch, Use
+from halocline.policy.shell.findings import MOST_TARGETS, TOO_LONG, Analysis, make_part
 from halocline.policy.shell.forms import mix_forms
 from halocline.policy.shell.guards import HANDS_ON
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
-from halocline.policy.shell.named_changes import list_named_changes
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.leaving_out import say_left_out
@@ -150,3 +150,35 @@ def _odd_characters(command: str) -> str:
     """Name the first character that you would not see, or that a terminal would interpret."""
     found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
     return "" if found is None else f"it contains the invisible character U+{ord(found):04X}"
+
+
+_EXACT = compile_later(
+    "cat|chmod|cp|date|echo|grep|head|ln|ls|mkdir|mv|printf|rm|rmdir|sed|sort|tail|tee|touch|tr|truncate|unlink|uniq|wc"
+)
+_WRITING = (Effect.READ_ONLY, Effect.WRITES_INSIDE, Effect.DESTRUCTIVE)
+_OPEN = "*?[{$`"
+
+
+def list_named_changes(findings: Sequence[Finding]) -> tuple[str, ...] | None:
+    """Return the absolute paths of all entries that a command can change; None if it may change others too."""
+    if not findings or not all(map(_is_exact, findings)):
+        return None
+    changed = [touch for one in findings for touch in _list_changed(one)]
+    if any(touch.path.linked and touch.use is Use.CHANGE for touch in changed):
+        return None
+    return tuple(dict.fromkeys(name for touch in changed for name in touch.path.names))
+
+
+def _is_exact(finding: Finding) -> bool:
+    part, changes = finding.part, any(_list_changed(finding))
+    if part.effect is Effect.READ_ONLY and not changes:
+        return True
+    program = part.text.split(maxsplit=1)[0] if part.text.strip() else ""
+    is_named = not any(mark in target for target in part.targets for mark in _OPEN)
+    is_whole = 0 < len(part.targets) < MOST_TARGETS and changes
+    return part.effect in _WRITING and bool(_EXACT.fullmatch(program)) and is_named and is_whole
+
+
+def _list_changed(finding: Finding) -> Iterator[Touch]:
+    """List what a part changes. Its effect may be that of something graver, such as reading a file elsewhere."""
+    yield from (touch for touch in finding.touches if touch.use in (Use.CHANGE, Use.DELETE))

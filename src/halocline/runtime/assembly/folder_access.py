@@ -10,7 +10,7 @@ import msgspec
 
 from halocline import checkpoints, hosts
 from halocline.files.stamp import read_stamp
-from halocline.policy.grid import rules_of
+from halocline.policy.presets import rules_of
 from halocline.ports.model import Model, OpensModel
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec.structs import replace
 
 from halocline.context.other_tools import BY_HABIT, CLINE, THROUGH_SERVER
-from halocline.policy.grid import AutoApprove, rules_of
+from halocline.policy.presets import AutoApprove, rules_of
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalSwitch, ToolKind
 from halocline.protocol.permission_rules import Rest, Rule, Verdict

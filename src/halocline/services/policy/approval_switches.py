@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy.gate import decide_call
-from halocline.policy.grid import switches_in, with_switches
+from halocline.policy.presets import switches_in, with_switches
 from halocline.ports.shell_facts import ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalSwitch, ToolKind

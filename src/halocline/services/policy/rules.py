@@ -10,7 +10,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.grid import Switches, with_switches
+from halocline.policy.presets import Switches, with_switches
 from halocline.policy.shell.programs.exclusions import shorten_form
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError

@@ -104,7 +104,7 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
     """Decode one table. Besides the fields of a rule, it may have `matches`, `not_matches` and a date `expires`."""
     from datetime import UTC, date, datetime
 
-    from halocline.policy.examples import failing_example
+    from halocline.store.permissions.examples import failing_example
 
     given = dict(table)
     examples = {key: given.pop(key, ()) for key in ("matches", "not_matches")}

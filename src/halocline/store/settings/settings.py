@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from halocline.policy.grid import AutoApprove
+from halocline.policy.presets import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Effort

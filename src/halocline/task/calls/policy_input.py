@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from halocline import edits
 from halocline.policy.destinations import parse_destination
 from halocline.policy.gate import PolicyContext, build_classifier
-from halocline.policy.grid import with_switches
+from halocline.policy.presets import with_switches
 from halocline.policy.read_scope import ReadScope, judged_places
 from halocline.ports.permissions import Permissions
 from halocline.ports.shell_facts import NoFacts, ShellFacts

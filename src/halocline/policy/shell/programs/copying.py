@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from msgspec.structs import replace
 
 from halocline.policy.commands import Use
-from halocline.policy.sensitive_names import is_secret
+from halocline.policy.sensitive_names import is_secret, runs_later_below
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
@@ -107,6 +107,9 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
     made = [made for word in sources for made in _made_in(word, last, ground)]
+    if base == "mv" or any(re.match(r"-\w*[aRr]|--(arch|rec)", word.text) for word in simple.words[1:]):
+        places = made or (ground.targets(last) if last else [])
+        made += [one for place in places if (below := runs_later_below(place.path)) for one in ground.find(below)]
     if base == "ln":
         for word in sources:
             taken += (leads := _link_targets(word, last or _HERE, ground))

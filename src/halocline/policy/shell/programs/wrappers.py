@@ -10,25 +10,21 @@ from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.possible_texts import fill_names, possible_text
-from halocline.policy.shell.values.printed_texts import print_text
+from halocline.policy.shell.values.printed_texts import fill_names, possible_text, print_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, is_fully_known
 from halocline.policy.word_tables import read_lines, read_pairs, read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import Value
 
-_TIME = compile_later(r"\d+(\.\d+)?[smhd]?")
-_NUMBER = compile_later(r"-?\d{1,3}")
 _SETS = compile_later(r"[A-Za-z_]\w*=", re.ASCII)
 _SPLITS = compile_later(r"^(-[a-z]*S|--split-string=?)")
 """The flag of `env` that splits its text into a program and its words."""
-_PLAIN_SETS = compile_later(r"(LC_[A-Z]+|LANG|TERM|NO_COLOR|TZ)=[\w.@+/:-]*", re.ASCII)
 _LINES = read_lines(__file__)
 _WORDS = {title: frozenset(words) for title, words in read_words(__file__).items()}
-_TAKES_VALUE = read_pairs(_LINES["values"])
+_TAKES_VALUE, _PLAIN = read_pairs(_LINES["values"]), read_pairs(_LINES["plain"])
 RUNNERS = frozenset(_LINES["runners"])
 """Wrappers that run a program of the project's environment."""
-_HARMLESS = _WORDS["harmless"] | _WORDS["transparent"] | RUNNERS
+_HARMLESS = frozenset({*_WORDS["harmless"], *_PLAIN, *RUNNERS})
 _WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
 _FEEDS = frozenset({"xargs", "entr"})
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
@@ -178,7 +174,9 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
 
 def _list_words(simple: Simple) -> str:
     """Return the names of the variables that are set and the words behind the program, a line each."""
-    return "\n".join((*(f"{one.name}=" for one in simple.assignments), *(word.text for word in simple.words[1:])))
+    return "\n".join(
+        (*(f"{one.name}=" for one in simple.assignments), *(word.text or word.source for word in simple.words[1:]))
+    )
 
 
 def _reads_input(simple: Simple) -> bool:
@@ -298,7 +296,7 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
         return Rule.LATER, "it keeps running after the task ends"
     if name in _FEEDS:
         return Rule.DYNAMIC, FED
-    if _is_plain(name, own, texts):
+    if own[0].source == name and re.fullmatch(_PLAIN.get(name, "(?!)"), "\n".join(texts), re.ASCII):
         return None, ""
     flags = {text.partition("=")[0] for text in texts}
     if flags & _WORDS["fetches"] and name in RUNNERS:
@@ -311,18 +309,3 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
         sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.text)]
         return rule_of_variables(sets), f"{name} changes how the command runs"
     return Rule.UNKNOWN, f"{name} changes how the command runs"
-
-
-def _is_plain(name: str, own: list[Word], texts: list[str]) -> bool:
-    match name:
-        case "timeout":
-            plain = len(texts) == 1 and bool(_TIME.fullmatch(texts[0]))
-        case "nice":
-            plain = not texts or (texts[0] == "-n" and bool(_NUMBER.fullmatch(texts[-1])))
-        case "env":
-            plain = bool(texts) and all(_PLAIN_SETS.fullmatch(text) for text in texts)
-        case "time":
-            plain = texts in ([], ["-p"])
-        case _:
-            plain = name in _WORDS["transparent"] and not texts
-    return plain and own[0].source == name

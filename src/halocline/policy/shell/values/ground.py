@@ -5,6 +5,7 @@ After a `cd` that may fail, a path is judged from every folder it may start in; 
 
 import os
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from itertools import zip_longest
 
 from msgspec import field
@@ -155,11 +156,13 @@ class Ground(Circumstances, frozen=True):
         return [self._resolve(one) for path in paths for one in (path, *self._behind_links(path))]
 
     def _behind_links(self, path: str) -> Iterator[str]:
-        """Yield where a path leads through the links that the text has made before, and through those behind them."""
+        """Yield where a path or a pattern leads through the links that the text has made, and those behind them."""
         found = {path: None, os.path.normpath(path): None} if self.links else {}
-        for one in found and [*self.links] * _MOST_BEHIND:
-            through = [each for each in found if is_within(each, one[0])]
-            found |= {os.path.normpath(f"{one[1]}/{each[len(one[0]) :]}"): None for each in through}
+        for link, target in [*self.links] * _MOST_BEHIND:
+            depth = link.count("/") + 1
+            begins = (("/".join(parts[:depth]), parts[depth:]) for parts in (each.split("/") for each in found))
+            through = [rest for begin, rest in begins if begin == link or fnmatchcase(link, begin)]
+            found |= {os.path.normpath("/".join((target, *one))): None for one in through}
             if len(found) > MOST_FOLDERS:
                 break
         yield from found
@@ -197,8 +200,10 @@ class Ground(Circumstances, frozen=True):
         if self.matches_oddly:
             return None
         found: list[str] = []
-        for folder in self.folders:
-            matches = self._matches(build_pattern(word), folder)
+        pattern = build_pattern(word)
+        behind = [("/", one) for at in self.folders for one in self._behind_links(os.path.join(at, pattern))]
+        for folder, one in (*((at, pattern) for at in self.folders), *behind):
+            matches = self._matches(one, folder)
             if matches is None:
                 return None
             found += matches
