@@ -357,6 +357,11 @@ rm -r su${x}b
 mv su${x}b z
 set --; cat su$1b/c.txt
 cat sub/$x
+cat s*/c.txt$x
+cat s*${x}b/c.txt
+dd if=su${x}b/c.txt
+{ cat; } < su${x}b/c.txt
+x=s${x:-u}b/c.txt; cat $x
 """
 
 

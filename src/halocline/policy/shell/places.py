@@ -63,12 +63,12 @@ def judge_further_names(source: str, words: Sequence[Word], finding: Finding, gr
 
     None if nothing keeps tools from any of it.
     """
-    unsure = (one.text for word in words if word.dynamic for one in word.could if UNKNOWN in one.text)
-    texts = [text.replace(UNKNOWN, "") for text in unsure if text != UNKNOWN]
+    unsure = (one for word in words if word.dynamic for one in word.could if UNKNOWN in one.text != UNKNOWN)
+    named = [tuple(replace(each, text=each.text.replace(UNKNOWN, "")) for each in one.pieces) for one in unsure]
     if any(word.text.rpartition("/")[2] in _LANGUAGES for word in words):
-        named = (one for word in words[1:] for one in _NAMED.finditer(word.text))
-        texts += [text for one in named for text in one.groups("") if text]
-    found = [place for text in texts for place in _find_named(Word(text, (Piece(text),)), ground)]
+        files = (one for word in words[1:] for one in _NAMED.finditer(word.text))
+        named += [(Piece(text),) for one in files for text in one.groups("") if text]
+    found = [place for pieces in named for place in _find_named(Word("", pieces), ground)]
     for use in (Use.READ,) if finding.part.effect is Effect.READ_ONLY else Use:
         ground.note(found, use)
     judged = judge_reading(source, found, None, ground)
