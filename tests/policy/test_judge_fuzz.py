@@ -14,8 +14,8 @@ from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.mutating import ACTORS
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Spec, read_long_flags
+from halocline.policy.shell.programs.tables import READERS
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from tests.policy.shell.canaries import Leak, Scratch
 
 from halocline.policy.shell.programs.git.read_only import LOOKS
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Spec, Value, read_letters, read_long_flags
+from halocline.policy.shell.programs.tables import READERS
 
 SECRETS = (".env", "sub/.ENV", "id_rsa", "sub/server.pem", ".docker/config.json", ".ssh/config")
 SPECS: dict[str, Spec] = {**READERS, **{f"git {name}": spec for name, spec in LOOKS.items()}}

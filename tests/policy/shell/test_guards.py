@@ -6,7 +6,7 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell.values.arithmetic import guard_arithmetic
+from halocline.policy.shell.guards import guard_arithmetic
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.expansion import expand_redirect, expand_value, expand_word, with_names
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.guards import OWN_VARIABLE, Forms, rule_as_written
+from halocline.policy.shell.guards import OWN_VARIABLE, Forms, guard_arithmetic, rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
@@ -16,7 +16,6 @@ from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Block, Expansion, Kind, Simple, Word, every_node
 from halocline.policy.shell.texts import render_text, with_target
-from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN, names_set, values_of
 from halocline.protocol.permission_rules import Effect

@@ -59,7 +59,7 @@ def without_hidden(simple: Simple, ground: Ground) -> Simple:
     for word in simple.words if hides else ():
         names = (ground.names(word) or []) if word.is_pattern else []
         hidden = {name: one.path for name in names for one in ground.find(name) if hides and hides(one.path, None)}
-        shown = [name for name in names if name not in hidden]
+        shown = sorted(name for name in names if name not in hidden)
         words += [_known_word((Piece(name, quoted=True),), word) for name in shown] if hidden and shown else [word]
         ground.left_out.update(dict.fromkeys(hidden.values()) if shown else {})
     return simple if not words or words == [*simple.words] else replace(simple, words=tuple(words))

@@ -10,7 +10,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.listed_names import list_operands, names_found, starts_of_find
 from halocline.policy.shell.programs.copying import changed_operands
 from halocline.policy.shell.programs.mutating import ACTORS
-from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.syntax.words import BRACES_ANYWHERE
 from halocline.policy.shell.values.ground import Ground
@@ -60,6 +60,9 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
     harms = name == "find" and (runs_there or _find_deletes(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
         return f"it may find protected files; {LEAVE_OUT}"
+    cleans = name == "git" and any(word.text == "clean" for word in simple.words)
+    if cleans and (not ground.folders or any(word.dynamic for word in simple.words)):
+        return "the folder that git cleans is known only when it runs"
     if any(ground.may_be_precious(word) for word in deleted):
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):

@@ -12,10 +12,9 @@ from shlex import quote
 from msgspec.structs import replace
 
 from halocline.policy.commands import Use
-from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
+from halocline.policy.sensitive_names import GIT_STORE, SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Word
-from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.word_tables import read_plain
 from halocline.protocol.patterns import compile_later
@@ -66,7 +65,7 @@ def _hidden_names(ground: Ground) -> tuple[str, ...] | None:
 def _secret_names() -> str:
     """Return a regular expression for paths below the root, each before a byte 1, that may hold secrets."""
     ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
-    folders = "|".join(_as_expression(name) for name in SECRET_FOLDERS)
+    folders = "|".join(_as_expression(name) for name in (*SECRET_FOLDERS, *GIT_STORE))
     return f"/({ends})\1|/({folders})[/\1]"
 
 
@@ -127,3 +126,59 @@ def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None
 def as_name(word: Word) -> Word:
     """Return a checked word for use as a file name."""
     return replace(word, source=f'"$(print_name {word.source})"')
+
+
+_TOKEN = compile_later(
+    r"\s*(?:(?P<number>0[xX][0-9a-fA-F]{1,15}|\d{1,18})(?![\w#])"
+    r"|\$?\{?(?P<name>[a-z_][a-z0-9_]*)\b\}?"
+    r"|(?P<step>\+\+|--)"
+    r"|(?P<sets>(?:[-+*/%]|<<|>>)?=(?!=))"
+    r"|(?P<operator>\*\*|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>!~&|^?:(),]))"
+)
+
+
+def guard_arithmetic(text: str) -> str | None:
+    """Return the safe form of an expression; None if it has anything but plain numbers, variables and operators."""
+    tokens = _split_tokens(text)
+    if tokens is None:
+        return None
+    form: list[str] = []
+    while tokens:
+        kind, found = tokens.pop(0)
+        following = tokens[0][0] if tokens else ""
+        match kind:
+            case "name" if following == "sets":
+                operator = tokens.pop(0)[1]
+                form.append(f"{found}={_read_number(found) + operator[:-1] if len(operator) > 1 else ''}")
+                # An operator before it applies to all of what is left, so that must be one number or variable.
+                if len(operator) > 1 and [kind for kind, _ in tokens] not in (["number"], ["name"]):
+                    return None
+            case "name" if following == "step":
+                sign = tokens.pop(0)[1][0]
+                form.append(f"({found}={_read_number(found)}{sign}1,{found}{'-' if sign == '+' else '+'}1)")
+            case "step" if following == "name":
+                name = tokens.pop(0)[1]
+                form.append(f"({name}={_read_number(name)}{found[0]}1)")
+            case "name":
+                form.append(_read_number(found))
+            case "step" | "sets":
+                return None
+            case _:
+                form.append(found)
+    return " ".join(form)
+
+
+def _split_tokens(text: str) -> list[tuple[str, str]] | None:
+    found, at = list[tuple[str, str]](), 0
+    text = text.strip()
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if not token or token.lastgroup is None:
+            return None
+        found.append((token.lastgroup, token[token.lastgroup]))
+        at = token.end()
+    return found
+
+
+def _read_number(name: str) -> str:
+    return f"(${{{name}//[!0-9-]/}}+0)"

@@ -4,6 +4,7 @@ The strictest finding wins. A command that only reads also gets the form in whic
 even if the parser misread the text, that form does no more than what was judged.
 """
 
+import os
 import re
 
 from msgspec.structs import replace
@@ -25,9 +26,9 @@ from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import find_extended, find_steering, runs_subscripts
 from halocline.policy.shell.listed_names import names_printed
 from halocline.policy.shell.places import judge_reading
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
+from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
@@ -79,7 +80,7 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
         return analysis
     form, _ = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
-    if analysis.canonical and len(analysis.canonical.encode()) > LONGEST_FORM:
+    if analysis.canonical and len(analysis.canonical.encode(errors="replace")) > LONGEST_FORM:
         reason = "it repeats so much that the form that would check it is too long to run"
         analysis.canonical = None
         analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE))
@@ -251,10 +252,12 @@ class Judge(Blocks):
                 stays = joint not in (*_PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
                 after = here.merge(after) if stays else here
             start = here
+            forms.append(form if joint in _JOINTS else None)
+            if certain and None not in forms and _surely_moves(item, after):
+                anywhere = after
             merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged
             anywhere = anywhere.with_settings_of(after)
-            forms.append(form if joint in _JOINTS else None)
         if any(form is None for form in forms):
             return None, anywhere
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
@@ -290,6 +293,12 @@ class Judge(Blocks):
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in expand_simple(simple, ground).words)
+
+
+def _surely_moves(node: Node, after: Ground) -> bool:
+    """Return True for a `cd` to folders that are there, where nothing before it can have taken them away."""
+    is_move = isinstance(node, Simple) and bool(node.words) and node.words[0].text == "cd"
+    return is_move and all(os.access(folder, os.X_OK) and os.path.isdir(folder) for folder in after.starts)
 
 
 def _begin_of_pipeline(chain: Chain, number: int) -> int:

@@ -16,9 +16,10 @@ from halocline.policy.shell.values.kept_places import BENEATH, INSIDE, is_narrow
 from halocline.policy.shell.values.printed_texts import print_text, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.values import set_of
 
-FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
-_PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "shuf", "jq", "zcat", "xxd", "od"}
+FILTERS = set_of("sort uniq head tail grep egrep fgrep sed awk tac")
+_PRINTS_CONTENT = FILTERS | set_of("tr cut nl cat rev paste column comm join shuf jq zcat xxd od")
 _PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
 _GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
 _HIDDEN_TOO = compile_later(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")

@@ -1,12 +1,15 @@
 """Judge reading, writing, overwriting and deleting by the kind of place that paths lead to."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import NEVER, Use
+from halocline.policy.commands import CAREFUL, NEVER, Use
+from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
+from halocline.policy.sensitive_names import GIT_STORE
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
@@ -14,6 +17,7 @@ from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.policy.shell.values.kept_places import has_unknown
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.ports.shell_facts import ShellFacts
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
@@ -41,6 +45,8 @@ def judge_reading(
         rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
     elif one := next((one for one in contents if one.linked and ground.hides), None):
         rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
+    elif one := next((one for one in contents if any(f"/{store}" in one.path for store in GIT_STORE)), None):
+        rule, reason = Rule.SECRET, f"git keeps all versions of files in {one.shown}, also of hidden ones; use git show"
     elif one := next(filter(_is_outside, found), None):
         rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"
     else:
@@ -174,9 +180,89 @@ def _find_named(word: Word, ground: Ground) -> list[Found]:
     if word.text.startswith("-"):
         name, equals, value = word.text.partition("=")
         texts = [value] if equals else [] if name.startswith("--") else [name[2:]]
-    elif "=" in word.text:
-        texts.append(word.text.partition("=")[2])
+    else:
+        texts += [word.text.partition(sign)[2] for sign in "=:" if sign in word.text]  # `if=FILE`, `HEAD:FILE`
     plain = [text for text in texts if text and "\0" not in text and len(text) <= LONGEST_PATH]
     matched = ground.targets(word) if word.is_pattern else []
     matched = [one for one in matched if one.place is not Place.OWN_STATE]  # `floors` judge patterns that lead there
     return [*matched, *(one for text in plain for one in ground.find(text))]
+
+
+_URL = compile_later(r"[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^/:\s?#]+)|git@([\w.-]+):", re.I)
+_HOST = compile_later(r"(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,}):(?![\d:])", re.I)
+_LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]", "0.0.0.0"})
+_PATHLESS = compile_later(r"[\s'\"`;|&(){}<>]")
+_UNKNOWN = frozenset({Rule.UNKNOWN, Rule.DYNAMIC})
+
+
+def judge_named(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """Raise a finding to that of the gravest place that the words name."""
+    if finding.rule is Rule.NETWORK:
+        return _judge_sending(simple, ground, finding)
+    if finding.rule is not Rule.WRITES and finding.rule not in _UNKNOWN:
+        return finding
+    wanted = tuple(CAREFUL) if finding.rule in _UNKNOWN else (Place.SECRET,)
+    named = list(_list_places(simple, ground))
+    for place in wanted:
+        one = next((one for one in named if one.place is place and not _is_harmless(one)), None)
+        if one and not (place is Place.RUNS_LATER and is_of_tools(one.path)):
+            ground.note([one], Use.READ)
+            rule, reason = CAREFUL[place]
+            reason, targets = reason.format(shown=one.shown, path=one.path), (*finding.part.targets, one.shown)
+            return Finding(make_part(simple.source, finding.part.effect, reason, targets), rule)
+    if finding.rule in _UNKNOWN and (host := _find_host(simple)):
+        shown = make_part(simple.source, Effect.NETWORK, f"it may contact {host}", finding.part.targets)
+        return Finding(shown, Rule.NETWORK)
+    return finding
+
+
+def _judge_sending(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+    """Name the file that a program which uses the network is given, and the host: it may send one to the other."""
+    named = [one for one in _list_places(simple, ground) if one.place in (Place.SECRET, Place.OUTSIDE, Place.IGNORED)]
+    copied = (found[1] for word in simple.words[1:] if (found := _HOST.match(word.text)))
+    host = _find_host(simple) or next(copied, "")
+    one = next((one for one in named if one.place is not Place.OUTSIDE), None)
+    if one is None:
+        targets = (*finding.part.targets, *(one.shown for one in named if not _is_harmless(one)))
+        reason = finding.part.reason + (f" ({host})" if host else "")
+        return Finding(make_part(simple.source, Effect.NETWORK, reason, targets), Rule.NETWORK)
+    ground.note([one], Use.READ)
+    reason = f"it may send {one.shown}, which may hold secrets, to {host or 'another machine'}"
+    return Finding(make_part(simple.source, Effect.NETWORK, reason, (one.shown,)), Rule.SENDS)
+
+
+def _is_harmless(one: Found) -> bool:
+    return one.place is Place.OUTSIDE and is_of_system(one.path)
+
+
+def _find_host(simple: Simple) -> str:
+    """Return the first host that the words name, other than this machine; empty if there is none."""
+    texts = [word.text for word in simple.words[1:]]
+    found = (one[1] or one[2] for text in texts if (one := _URL.search(text)))
+    return next((host for host in found if host not in _LOCAL), "")
+
+
+def _list_places(simple: Simple, ground: Ground) -> Iterator[Found]:
+    for word in simple.words[1:]:
+        if word.is_pattern or word.could:
+            yield from ground.targets(word)
+        for text in _list_texts(word) if not word.dynamic else ():
+            try:
+                yield from ground.find(text, quoted=word.quoted and text == word.text)
+            except ToolFailure:
+                continue
+
+
+def _list_texts(word: Word) -> Iterator[str]:
+    """Yield the texts in a word that may be paths, the shortest first: `.env` of `f=@.env`."""
+    text = word.text if not word.text.startswith("--exclude") else ""
+    texts = {text} if not text.startswith("-") else set()
+    if text.startswith("-"):
+        value = text.partition("=")[2]
+        texts |= {value, *value.split(","), *re.split(r"[,=@]", text[2:])} if not text.startswith("--") else {value}
+    elif "=" in text or "@" in text:
+        texts |= {text.partition("=")[2], text.rpartition("@")[2], text.rpartition("<")[2]}
+    for one in sorted(texts, key=lambda text: (len(text), text)):
+        path = one.removeprefix("@").removeprefix("<")
+        if path and len(path) <= LONGEST_PATH and not path.startswith("//") and not _PATHLESS.search(path):
+            yield path

@@ -3,24 +3,15 @@
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from halocline.policy.commands import Touch, Use
+from halocline.policy.commands import STRICTNESS, Finding, Rule, Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
 from halocline.policy.shell.expansion import expand_simple, expand_word, with_names, without_hidden
-from halocline.policy.shell.findings import (
-    STRICTNESS,
-    Analysis,
-    Finding,
-    Rule,
-    as_sent,
-    as_written_findings,
-    make_part,
-    unknown_finding,
-)
+from halocline.policy.shell.findings import Analysis, as_sent, as_written_findings, make_part, unknown_finding
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_extended, find_hazard, matches_hidden, splits_oddly
@@ -223,10 +214,13 @@ class SimpleCommands(ABC):
         if wrapped.script is None:
             fed = None if names is None else _word_for(wrapped, names)
             found, canonical, after = self._judge_words(wrapped, simple, fed, ground)
+            for other in _list_elsewhere(wrapped, ground):
+                found = found + self._judge_words(wrapped, simple, fed, other)[0]
+            if fed and (text := _complete_wrapper(wrapped, names or ())):
+                found = found + self._judge_text(text, simple, ground)[0]
         else:
-            filled = (
-                wrapped.script if names is None else fill_names(wrapped.script, wrapped.slot, map(shlex.quote, names))
-            )
+            quoted = map(shlex.quote, names or ()) if wrapped.reason.startswith("parallel") else names or ()
+            filled = wrapped.script if names is None else fill_names(wrapped.script, wrapped.slot, quoted)
             found, canonical, after = self._judge_text(filled, simple, ground)
         found = found if wrapped.form and canonical else as_written_findings(found)
         as_written = _find_strictest(one.as_written for one in found)
@@ -267,7 +261,7 @@ class SimpleCommands(ABC):
         noted = within if fed is None else replace(within, words=wrapped.with_fed(fed))
         self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
-            floor = fed_floor(Simple(wrapped.source, noted.words), fed, ground, found[0])
+            floor = fed_floor(_innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
             found += [floor] if floor else []
         # A program cannot run our functions; `time` is a keyword.
         hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
@@ -300,6 +294,33 @@ def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
     filled = [_fill_in(text, slot, name) for text in texts for name in names] or names
     could = tuple(wrappers.word_of(name) for name in filled)
     return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
+
+
+def _innermost(simple: Simple) -> Simple:
+    """Return the program behind all wrappers that run it."""
+    while (wrapped := wrappers.unwrap_command(simple)) and wrapped.words and not wrapped.feeds:
+        simple = Simple(wrapped.source, wrapped.words)
+    return simple
+
+
+def _complete_wrapper(wrapped: wrappers.Wrapped, names: Values) -> str:
+    """Return the text that a wrapper or a shell runs only now, as in `xargs env`; empty if it has its command."""
+    if _runs_given(wrapped):
+        return fill_names("", "", names)
+    program = _innermost(Simple(wrapped.source, wrapped.words)) if wrapped.words else Simple("", ())
+    if not program.words or wrappers.unwrap_command(program):
+        return ""
+    text, given = " ".join(word.source for word in program.words), (*program.words, wrappers.HERE)
+    return fill_names(text, UNKNOWN, names) if wrappers.unwrap_command(replace(program, words=given)) else ""
+
+
+def _list_elsewhere(wrapped: wrappers.Wrapped, ground: Ground) -> Iterator[Ground]:
+    """Yield the grounds for the other folders in which a wrapper may run its command."""
+    found = [one.path for one in ground.targets(wrapped.folder)] if wrapped.folder else []
+    if found:
+        yield ground.with_folders(found)
+    if wrapped.folder and (wrapped.folder.dynamic or not found):
+        yield ground.with_folders((UNKNOWN,))
 
 
 def _fill_in(text: str, slot: str, name: str) -> str:

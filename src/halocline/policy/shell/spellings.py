@@ -26,6 +26,8 @@ HARMLESS = read_pairs(read_lines(__file__)["harmless"])
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
     """Return True if a command may be one that a deny or ask rule names by its first words."""
     name = os.path.basename(words[0]) if words else ""
+    if name.startswith("git-") and wanted[0] == "git":
+        words, name = ("git", name[4:], *words[1:]), "git"
     if not words or not (_is_one_of(words[0], wanted[0]) or _is_one_of(name, wanted[0])):
         # Any program may run its words; where a rule names one word only, too many other things have that name.
         further = range(1, len(words)) if len(wanted) > 1 and name not in _TAKES_WORDS else ()

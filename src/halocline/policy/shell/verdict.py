@@ -4,19 +4,25 @@ Without one, auto mode allows what reads and what only edits files of the worksp
 does once it runs, only a sandbox bounds (`holding`).
 """
 
+import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 
 from msgspec.structs import astuple, replace
 
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Touch, Use
-from halocline.policy.shell.findings import MOST_TARGETS, TOO_LONG, Analysis, make_part
-from halocline.policy.shell.forms import mix_forms
-from halocline.policy.shell.guards import HANDS_ON
+from halocline.policy.shell.findings import MOST_SHOWN, MOST_TARGETS, TOO_LONG, Analysis, make_part
+from halocline.policy.shell.guards import HANDS_ON, calls_guards
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.leaving_out import say_left_out
+from halocline.policy.shell.programs.mutating import GIT_SHOWS_NOTHING
+from halocline.policy.shell.programs.reading import may_read_folders
+from halocline.policy.shell.spellings import is_unknown
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -182,3 +188,58 @@ def _is_exact(finding: Finding) -> bool:
 def _list_changed(finding: Finding) -> Iterator[Touch]:
     """List what a part changes. Its effect may be that of something graver, such as reading a file elsewhere."""
     yield from (touch for touch in finding.touches if touch.use in (Use.CHANGE, Use.DELETE))
+
+
+UNGUARDED = "may show files that are hidden or hold secrets; run it on its own"
+
+
+def mix_forms(command: str, analysis: Analysis, *, names: bool) -> str:
+    """Return the line with the forms of parts that read whole folders or a history, or list `names`; empty if none do.
+
+    What stays as written is named in `analysis.unguarded`; git gets a finding for it, as no sandbox hides its objects.
+    """
+    mixed, replaced = command, set[str]()
+    for number, one in enumerate(analysis.findings):
+        if one.form_alone is None or one.argv is None or not may_read_folders(one.argv, names=names):
+            continue
+        places = _find_commands(mixed, one, analysis.findings) if one.words not in replaced else []
+        for at in reversed(places):
+            mixed = f"{mixed[:at]}{one.form_alone}{mixed[at + len(one.words) :]}"
+            replaced.add(one.words)
+        if one.words in replaced and one.rule is Rule.HISTORY and one.as_written is Rule.HISTORY:
+            analysis.findings[number] = replace(one, rule=Rule.READS)
+    done = {one.argv for one in analysis.findings if one.words in replaced}
+    not_done = {one.argv for one in analysis.findings if one.words not in replaced}
+    mixed = mixed if mixed != command and _is_understood(mixed) else ""
+    for words in analysis.words:
+        if _may_show(words) and not (mixed and words in done - not_done):
+            analysis.unguarded = analysis.unguarded or f"{' '.join(words)[:MOST_SHOWN]} {UNGUARDED}"
+            if os.path.basename(words[0]) == "git":
+                shown = make_part(" ".join(words), Effect.READ_ONLY, analysis.unguarded)
+                analysis.findings.append(Finding(shown, Rule.HISTORY, argv=words))
+    return mixed
+
+
+def _may_show(words: tuple[str, ...]) -> bool:
+    """Return True if a command as written shows whole folders, or git shows what it gets by name only when it runs."""
+    sub = next((word for word in words[1:] if not word.startswith("-")), "")
+    fed = os.path.basename(words[0]) == "git" and any(map(is_unknown, words[1:])) if words else False
+    return may_read_folders(words) or (fed and sub not in GIT_SHOWS_NOTHING)
+
+
+def _find_commands(text: str, one: Finding, findings: list[Finding]) -> list[int]:
+    """Return where the text of a part stands as a command; none if that is not sure, or its form cannot stand there."""
+    source, same = one.words, [other for other in findings if other.words == one.words]
+    alike = all(other.top and other.form_alone == one.form_alone for other in same)
+    if len(one.part.text) >= MOST_SHOWN or not source or not alike or calls_guards(str(one.form_alone)):
+        return []
+    longer = sum(other.part.text.count(source) for other in findings if other.words != source)
+    ends = rf"(?<![\w-]){re.escape(source)}(?=\s*(?:$|[;&|)}}]|\d?[<>]))"
+    places = [found.start() for found in re.finditer(ends, text)]
+    return places if len(places) == len(same) == text.count(source) - longer else []
+
+
+def _is_understood(text: str) -> bool:
+    with suppress(NotUnderstood):
+        return parse_command(text) is not None
+    return False

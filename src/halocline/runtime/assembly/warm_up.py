@@ -55,11 +55,11 @@ MODULES = {
     "halocline.policy": "shell.syntax.tree shell.findings shell.permissions",
     "halocline.policy.shell": """
         programs.exclusions values.variables values.ground guards programs.specs programs.embedded_scripts
-        programs.read_only texts conditions programs.shell_builtins assignments programs.mutating programs.wrappers
+        programs.tables texts conditions programs.shell_builtins assignments programs.mutating programs.wrappers
         programs.leaving_out programs.git.operands programs.reading programs.git_commands
-        programs.copying programs.acting programs.named_places syntax.scanner syntax.grammar
+        programs.copying programs.acting syntax.scanner syntax.grammar
         syntax.compounds syntax.parse listed_names floors programs.program expansion simple blocks judge
-        forms verdict
+        verdict
     """,
     "halocline.hosts.shell": "environment output state processes job jobs shell policy_facts",
     "halocline.hosts": "ripgrep",

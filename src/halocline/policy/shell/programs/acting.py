@@ -12,9 +12,9 @@ from halocline.policy.shell.programs.embedded_scripts import check_sed
 from halocline.policy.shell.programs.flags import sort_words
 from halocline.policy.shell.programs.git_commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import judge_shell
 from halocline.policy.shell.programs.specs import Unlisted
+from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import is_narrowed

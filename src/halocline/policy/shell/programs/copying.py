@@ -107,7 +107,7 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
     made = [made for word in sources for made in _made_in(word, last, ground)]
-    if base == "mv" or any(re.match(r"-\w*[aRr]|--(arch|rec)", word.text) for word in simple.words[1:]):
+    if base in ("mv", "ln") or any(re.match(r"-\w*[aRr]|--(arch|rec)", word.text) for word in simple.words[1:]):
         places = made or (ground.targets(last) if last else [])
         made += [one for place in places if (below := runs_later_below(place.path)) for one in ground.find(below)]
     if base == "ln":

@@ -52,7 +52,7 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
 def _take_git_options(words: list[Word]) -> Word | None:
     """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
     folder = None
-    while words and words[0].value in ("--no-pager", "-C"):
+    while words and words[0].value in ("--no-pager", "-P", "-C"):
         if words.pop(0).text == "-C":
             if folder or not words or not words[0].value or words[0].checked:
                 words.insert(0, literal("-C"))

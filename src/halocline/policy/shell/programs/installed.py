@@ -11,8 +11,8 @@ from halocline.files.real_paths import find_real_path
 from halocline.policy.paths import is_within
 from halocline.policy.shell.findings import Analysis, Finding, unknown_finding
 from halocline.policy.shell.programs.mutating import ACTORS, PERSISTS, RIGHTS, SHELLS
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.shell_builtins import BUILTINS
+from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.spellings import SYSTEM_FOLDERS
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.permission_rules import Place

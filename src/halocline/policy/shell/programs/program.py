@@ -2,14 +2,13 @@
 
 from halocline.policy.commands import NEVER, Use
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import judge_touching
+from halocline.policy.shell.places import judge_named, judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
 from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
-from halocline.policy.shell.programs.named_places import judge_named
 from halocline.policy.shell.programs.own_program import judge_steering
-from halocline.policy.shell.programs.read_only import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.programs.reading import judge_by_spec
+from halocline.policy.shell.programs.tables import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Ground
@@ -44,8 +43,9 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
 
 
 def _judge_large_patterns(simple: Simple, ground: Ground, finding: Finding) -> Finding:
-    """Raise the finding of a program that changes what a pattern matches, if that is too much to look at."""
-    if finding.part.effect not in _CHANGES or finding.rule in (*NEVER, Rule.LEADS_ANYWHERE):
+    """Raise the finding of a program that changes, or shows, what a pattern matches, if that is too much to look at."""
+    shows = ground.hides is not None and ground.hides.key != () and not finding.reads
+    if not (shows or finding.part.effect in _CHANGES) or finding.rule in (*NEVER, Rule.LEADS_ANYWHERE):
         return finding
     for word in simple.words[1:]:
         patterns = [one for one in (word.could if word.dynamic else (word,)) if one.is_pattern]

@@ -1,4 +1,4 @@
-"""Read the tables of programs that only read: `readers.txt` here and in `git`.
+"""The tables of programs that only read, `readers.txt` here and in `git`, and what else is known of such programs.
 
 A section begins with the names of programs. Each of its lines sets a field of their `Spec`; an indented one continues
 the line before. `is` names fields that are true or, with a minus, false. In place of `extra`, a section names a
@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from halocline.policy.shell.programs.embedded_scripts import check_awk, check_jq, check_sed
 from halocline.policy.shell.programs.exclusions import FOR_DIFF, FOR_GREP, FOR_RIPGREP
 from halocline.policy.shell.programs.specs import Given, Role, Spec, needs_flag, needs_words
+from halocline.policy.word_tables import read_lines, read_pairs
+from halocline.protocol.patterns import compile_later
 
 _PROGRAMS = {"awk": check_awk, "jq": check_jq, "sed": check_sed}
 _ADDED = {"@diff": FOR_DIFF, "@grep": FOR_GREP, "@ripgrep": FOR_RIPGREP}
@@ -74,3 +76,26 @@ def _begins_with(allowed: list[str]) -> Callable[[Given], str]:
     return lambda given: (
         "" if next((word.text for word in given.operands), "?") in allowed else "it would do more than read"
     )
+
+
+_SETS = compile_later(r"%[-+ #0-9.*hlqjzt]*n")
+
+
+def _check_tar(given: Given) -> str:
+    if any(":" in path.text for path in given.paths):
+        return "the archive may be on another machine"
+    return "" if {"-t", "--list"} & set(given.names) else "it does more than list the archive"
+
+
+_CHECKS: dict[str, Callable[[Given], str]] = {
+    "printf": lambda given: "it may set a variable" if _SETS.search(given.operands[0].text) else "",
+    "pgrep": lambda given: "it may show arguments of other processes" if {"-l", "-f"} <= set(given.names) else "",
+    "tar": _check_tar,
+}
+READERS = read_table(Path(__file__).with_name("readers.txt"), _CHECKS, Spec())
+SHOWS_PROCESSES = frozenset({"ps", "pgrep", "pstree", "top", "htop", "btop", "atop", "glances", "w", "lsof", "procs"})
+"""Programs that may show the arguments of other processes, which may hold secrets."""
+SUBCOMMANDS = frozenset({"pip", "pip3", "npm", "go"})
+"""Programs whose second word is part of their name."""
+PRINTS_VERSION = {name: words.split() for name, words in read_pairs(read_lines(__file__)["versions"]).items()}
+"""Programs that do not download themselves first, with the words that alone make them print their version."""

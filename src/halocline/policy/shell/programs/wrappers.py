@@ -27,6 +27,7 @@ RUNNERS = frozenset(_LINES["runners"])
 _HARMLESS = frozenset({*_WORDS["harmless"], *_PLAIN, *RUNNERS})
 _WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "disown"})
 _FEEDS = frozenset({"xargs", "entr"})
+_ELSEWHERE, _MAY_MOVE = "|".join(_WORDS["elsewhere"]), _WRAPPERS - {"strace", "nice", "sudo", *_FEEDS}
 _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{\d*(/|//|\.|/\.)?\}")
 _VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
@@ -46,7 +47,8 @@ class Wrapped(Value, frozen=True):
     """The inner command as words or as a script. `rule` and `reason` are those that the wrapper adds.
 
     `form` puts the wrapper back around what is run. `stays`: it runs in the calling shell. `feeds`: it passes names to
-    what it runs, in place of `slot` or after all words; they are parted at `parts_by`, too, if that is not empty.
+    what it runs, in place of `slot` or after all words; they are parted at `parts_by`, too, if that is not empty. It
+    runs that in `folder`, or if that is dynamic, anywhere below.
     """
 
     source: str
@@ -59,6 +61,7 @@ class Wrapped(Value, frozen=True):
     feeds: bool = False
     slot: str = ""
     parts_by: str = ""
+    folder: Word | None = None
 
     def list_own(self, simple: Simple) -> Simple:
         """Return the wrapper with its own words alone, without the variables that it sets."""
@@ -209,7 +212,8 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if not inner or inner == (names,):
         return None
     reason = f"it runs {inner[0].source} for each file it finds"
-    return Wrapped(simple.source, inner, rule=Rule.DYNAMIC, reason=reason, feeds=True, slot=names.source)
+    below = Word("", dynamic=FED, could=(start,)) if texts[at] in ("-execdir", "-okdir") else None
+    return Wrapped(simple.source, inner, None, Rule.DYNAMIC, reason, feeds=True, slot=names.source, folder=below)
 
 
 def found_in(start: Word) -> Word:
@@ -246,8 +250,11 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     form = (lambda text: f"{prefix} {text}") if rule is None else None
     stays = name in ("command", "builtin", "time")
     wrapped = Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays)
-    fed = {"feeds": True, "slot": _replaced_slot(own), "parts_by": _find_delimiter(own)} if name in _FEEDS else {}
-    return replace(wrapped, **fed)
+    if name not in _FEEDS:
+        return replace(wrapped, folder=_find_value(own, _ELSEWHERE) if name in _MAY_MOVE else None)
+    parts = _find_value(own, "-d|--delimiter")
+    parts_by = print_text(["printf", parts.text]) if parts else ""
+    return replace(wrapped, feeds=True, slot=_find_slot(own), parts_by=parts_by)
 
 
 def _move_flags(rest: list[Word], own: list[Word], values: Sequence[str]) -> None:
@@ -271,20 +278,18 @@ def _unwrap_parallel(wrapped: Wrapped, inner: tuple[Word, ...]) -> Wrapped:
     return replace(wrapped, script=fill_names(script, "{}", names))
 
 
-def _replaced_slot(own: list[Word]) -> str:
+def _find_value(own: list[Word], options: str) -> Word | None:
+    """Return the value of an option: glued, behind `=`, or the next word; None if there is no such option."""
+    for word, behind in zip(own, (*own[1:], word_of(UNKNOWN)), strict=True):
+        if found := re.fullmatch(rf"(?:{options})(=?)(.*)", word.text, re.DOTALL):
+            return word_of(found[2]) if found[1] or found[2] else behind
+    return None
+
+
+def _find_slot(own: list[Word]) -> str:
     """Return the placeholder that `xargs -I` replaces with a name; empty if there is none."""
-    for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
-        if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
-            return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
-    return ""
-
-
-def _find_delimiter(own: list[Word]) -> str:
-    """Return the character that `xargs -d` parts names at; empty if it is not given."""
-    for word, behind in zip(own, (*own[1:], word_of("")), strict=True):
-        if found := re.fullmatch(r"-d(.*)|--delimiter(?:=(.*))?", word.text, re.DOTALL):
-            return print_text(["printf", found[1] or found[2] or behind.text])
-    return ""
+    found = _find_value(own, "-I|-i|--replace")
+    return "{}" if any(word.text in ("-i", "--replace") for word in own) else found.text if found else ""
 
 
 def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
@@ -303,7 +308,7 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
         return Rule.NETWORK, f"{name} fetches packages"
     if name in RUNNERS:
         return Rule.UNKNOWN, f"{name} runs a program of the project's environment"
-    if flags & _WORDS["elsewhere"] and name not in ("strace", "nice"):
+    if flags & _WORDS["elsewhere"] and name in _MAY_MOVE:
         return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _HARMLESS and all(word.value is not None for word in own):
         sets = [word.text.partition("=")[0] for word in own[1:] if _SETS.match(word.text)]

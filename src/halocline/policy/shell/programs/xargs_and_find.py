@@ -12,9 +12,9 @@ from halocline.policy.shell.guards import HANDS_ON, Forms, can_check_names
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT
 from halocline.policy.shell.programs.program import judge_program
-from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.reading import MOST_NAMES
 from halocline.policy.shell.programs.specs import Role
+from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.wrappers import word_of
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
 from halocline.policy.shell.values.ground import Ground

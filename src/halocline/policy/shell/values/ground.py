@@ -31,8 +31,8 @@ _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib6
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
-_MOST_BEHIND = 3
-"""Links behind each other that are followed."""
+_MOST_BEHIND = 300
+"""Places that are looked at, for one path behind links."""
 Found = Resolved
 """The place that a word leads to."""
 
@@ -158,13 +158,12 @@ class Ground(Circumstances, frozen=True):
     def _behind_links(self, path: str) -> Iterator[str]:
         """Yield where a path or a pattern leads through the links that the text has made, and those behind them."""
         found = {path: None, os.path.normpath(path): None} if self.links else {}
-        for link, target in [*self.links] * _MOST_BEHIND:
-            depth = link.count("/") + 1
-            begins = (("/".join(parts[:depth]), parts[depth:]) for parts in (each.split("/") for each in found))
-            through = [rest for begin, rest in begins if begin == link or fnmatchcase(link, begin)]
-            found |= {os.path.normpath("/".join((target, *one))): None for one in through}
-            if len(found) > MOST_FOLDERS:
-                break
+        newest = [*found]
+        while newest and len(found) < _MOST_BEHIND:
+            nearest = sorted(newest, key=len)[:MOST_FOLDERS]
+            led = [one for each in nearest for link in self.links if (one := _lead_through(each, *link))]
+            newest = [one for one in dict.fromkeys((*led, *map(os.path.normpath, led))) if one not in found]
+            found |= dict.fromkeys(newest)
         yield from found
 
     def _resolve(self, path: str) -> Found:
@@ -269,6 +268,13 @@ class Ground(Circumstances, frozen=True):
 
     def holds_own_state(self, path: str) -> bool:
         return is_within(find_real_path(self.home), path)
+
+
+def _lead_through(path: str, link: str, target: str) -> str:
+    """Return where a path or a pattern leads through a link; empty if it does not begin with that."""
+    parts, depth = path.split("/"), link.count("/") + 1
+    begin = "/".join(parts[:depth])
+    return "/".join((target, *parts[depth:])) if link == begin or fnmatchcase(link, begin) else ""
 
 
 def _unite(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ _SET = compile_later(r"\[[!^]?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\]")
 _CLASS = compile_later(r"\[[:.=]")
 _FIRST = compile_later(rf"\*|\?|{_SET.pattern}")
 _EXTENDED = compile_later(r"[@+?*!\]\w^~#]\([^)]")
-_UNSURE = ("nocaseglob", "extglob")
+_UNSURE = ("nocaseglob", "extglob", "globstar")
 OTHER_SHELLS = frozenset({"zsh", "ksh", "mksh", "fish", "tcsh", "csh"})
 """Shells whose patterns match more than bash's."""
 

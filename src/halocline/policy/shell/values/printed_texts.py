@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product, takewhile
 
-from halocline.policy.shell.syntax.quotes import LETTERS, compile_escapes
+from halocline.policy.shell.syntax.cursor import LETTERS, compile_escapes
 from halocline.policy.shell.syntax.tree import Piece, Word
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN
 from halocline.protocol.patterns import compile_later

@@ -1,0 +1,133 @@
+"""What stands between a command and its effect hides nothing: wrappers, other folders, switches, git's store."""
+
+import pytest
+from tests.policy.shell.promise import PromiseWorld
+from tests.tables import for_each
+
+from halocline.protocol.permission_rules import Verdict
+
+ASK, OFF, YOLO = "ask", "auto without a sandbox", "yolo with deny rules"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    made = PromiseWorld(tmp_path_factory.mktemp("behind").resolve())
+    yield made
+    made.close()
+
+
+NEVER_IN_YOLO = """
+ls -A | xargs nice rm -rf
+ls -A | xargs env rm -rf
+echo .git | xargs timeout 5 rm -rf
+echo .git | xargs nohup nice rm -rf
+ls -A | xargs -I{} nice rm -rf {}
+find . -name HEAD | xargs nice rm
+echo git push origin main | xargs env
+echo git push origin main | xargs timeout 5
+echo rm -rf .git | xargs nice
+echo rm -rf .git | xargs env X=1
+echo git push origin main | xargs -I{} sh -c '{}'
+echo rm -rf .git | xargs -I{} sh -c '{}'
+env -C .. rm -rf w
+env -C .git rm HEAD
+env -C.git rm HEAD
+env --chdir=.git rm HEAD
+nice env -C .git rm HEAD
+env -C .git sh -c 'rm HEAD'
+unshare -r --wd=.git rm HEAD
+env -C sub cat c.txt
+env -C src cat ../private/n.txt
+env -C src rm -r ../sub
+find . -name config -execdir rm HEAD ;
+find src -execdir rm -rf ../.git ;
+find private -name n.txt -execdir cat n.txt ;
+find src -name a.py -execdir cat ../private/n.txt ;
+find sub -name c.txt -execdir rm c.txt ;
+shopt -s globstar; cat p/**/n.txt
+shopt -s globstar; rm -f .git/**/HEAD
+shopt -s nocaseglob; cat PRIV*/n.txt
+shopt -s nocaseglob; mv PRIV* d
+ln -s . y; rm -rf y/y/y/y/y/y/.g*
+ln -s . y; rm y/y/y/y/y/y/sub/*
+ln -s . y; cat y/y/y/y/y/y/y/y/private/n.txt
+"$(git --exec-path)"/git-push origin main
+/usr/lib/git-core/git-push origin main
+echo xgit | tr x . | xargs rm -rf
+echo x.git | cut -c2- | xargs rm -rf
+echo .GIT | tr A-Z a-z | xargs rm -rf
+rbash -c 'rm -rf .git'
+cd $D && git clean -fdx
+git -C "$D" clean -fdx
+git -C "$(cat a.txt)" clean -fdx
+git --git-dir=.git show HEAD:private/n.txt
+"""
+
+
+@for_each("command", NEVER_IN_YOLO.strip().splitlines())
+def test_no_wrapper_and_no_other_folder_leads_by_floors_and_rules(world, command):
+    assert world.decide(command, YOLO).verdict is not Verdict.ALLOW
+
+
+FREE_IN_YOLO = """
+ls src | cut -c1- | xargs wc -l
+git branch | cut -c3- | xargs git branch -d
+echo a.txt | xargs nice wc
+echo a.txt | xargs -I{} sh -c 'wc {}'
+find src -name '*.pyc' | xargs rm -f
+env -C src ls
+find src -name '*.py' -execdir wc -l {} ;
+"""
+
+
+@for_each("command", FREE_IN_YOLO.strip().splitlines())
+def test_everyday_commands_behind_wrappers_ask_nothing_in_yolo(world, command):
+    assert world.decide(command, YOLO).verdict is Verdict.ALLOW
+
+
+ASKED = """
+for o in .git/objects/*/*; do cat $o | zcat; done
+cat .git/index
+strings .git/index
+cat .git/logs/HEAD
+git log -p --follow a.txt
+git show --follow HEAD -- a.txt
+"""
+
+
+@pytest.mark.parametrize("mode", [ASK, OFF])
+@for_each("command", ASKED.strip().splitlines())
+def test_what_git_keeps_of_hidden_files_is_not_read_as_plain_files(world, command, mode):
+    assert world.decide(command, mode).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["shopt -s globstar; cat k/**/x", "ln -s . y; cat y/y/y/y/y/y/../out/o.txt", "ln -s . y; cat y/y/y/y/y/y/.e*"],
+)
+def test_patterns_and_links_that_lead_far_ask_in_auto(world, command):
+    assert world.decide(command, OFF).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("command", ["ln -s src .github", "ln -s src venv"])
+def test_a_link_to_a_folder_asks_where_others_run_files_of_its_name(world, command):
+    assert world.decide(command, OFF).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize("command", ["cat .git/HEAD", "git log --follow --oneline a.txt", "cat .git/config"])
+def test_other_files_of_git_are_read_without_a_question(world, command):
+    assert world.decide(command, ASK).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command", ["cd src; ls; cd ..; ls", "ls; cd src; cat ../a.txt; cd ..; wc a.txt", "git -P diff"]
+)
+def test_a_way_to_a_folder_that_is_there_and_back_asks_nothing(world, command):
+    assert world.decide(command, ASK).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command", ["cd gone; cd ..; ls", "rmdir src; cd src; cd ..; cat w/a.txt", "cd src & cd ..; ls"]
+)
+def test_a_way_that_may_fail_is_judged_from_both_folders(world, command):
+    assert world.decide(command, ASK).verdict is Verdict.ASK
