@@ -33,7 +33,7 @@ OPENING = {
     "protocol/private_files.py": WRITES,
     **named("checkpoints/index", "borrowing", STORE),
     **named("checkpoints/repository", "stores", STORE),
-    **named("checkpoints/store", "layout objects syncing", STORE),
+    **named("checkpoints/store", "layout objects syncing unreported", STORE),
     **named("checkpoints/changes", "claims", STORE),
     **named("runtime/attach", "server", OWN),
     **named("services", "imports instructions blob_gc", OWN),
