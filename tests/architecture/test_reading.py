@@ -101,6 +101,7 @@ LISTING = {
     **named("services", "imports storage tasks blob_gc usage_stats", OWN),
     **named("services/doctor", "log_checks store_checks", OWN),
     **named("runtime", "litter", OWN),
+    **named("runtime/history", "forks", OWN),
     **named("runtime/mentions", "suggestions", PERSON),
     **named("services", "commit_message folders", PERSON),
     **named("services", "instructions", STEERS),
