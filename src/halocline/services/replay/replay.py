@@ -17,6 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.replay.cuts import ends_in_turn
 from halocline.services.replay.differences import Difference
@@ -128,7 +129,7 @@ class _Stage:
                 task.feed()
             await asyncio.wait([serving])
         finally:
-            serving.cancel()
+            await end_tasks(serving)
             await task.host.close()
         if not serving.cancelled():
             serving.result()
