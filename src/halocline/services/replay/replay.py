@@ -29,6 +29,7 @@ from halocline.services.replay.timeline import Course
 from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.calls.admission import UNKNOWN_TOOL
 from halocline.task.log import Log
+from halocline.task.stream import E, Stream
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
 """Durations of commands: the one part of a tool's output that differs on every run."""
@@ -77,6 +78,19 @@ async def run_replay(recording: Recording, assembly: Assembly, *, strict: bool, 
         return await _Stage(recording, assembly, recording.events[0], strict, folder).play(Path(place))
 
 
+class _PassingLog(Log):
+    """A log that goes with the replay: no loss of power, and no reader of a reply that was cut short, comes to it."""
+
+    def show(self, event: E) -> E:
+        return Stream.show(self, event)
+
+    async def sync(self) -> None:
+        pass
+
+    def sync_ahead(self) -> None:
+        pass
+
+
 class _Stage:
     """One replay while it runs."""
 
@@ -95,7 +109,7 @@ class _Stage:
 
     async def play(self, place: Path) -> Replay:
         course = self._course
-        log = Log(place / "task", str(course.events[0].task), clock=course.clock)
+        log = _PassingLog(place / "task", str(course.events[0].task), clock=course.clock)
         log.attach(course)
         state, model = State(), RecordedModel(course, self._requests)
         try:
