@@ -17,6 +17,33 @@ BY_OTHERS = {
     "surfaces/acp/session.py": "the client stops a slash command, and may do so again; `close` ends it surely",
     "surfaces/web/background_jobs.py": "threads end at their next step; texts are ended surely before",
 }
+UNAWAITED = {
+    "hosts/browser/worker.py": "its process ends behind it",
+    "hosts/language_servers/servers.py": "`close` ends all of its tasks",
+    "hosts/shell/job.py": "a wait for an event, at each look for output; it ends with the loop's next step",
+    "hosts/shell/processes.py": "a future, and timers",
+    "mcp/connection/pipes.py": "a scope of anyio, which waits itself",
+    "mcp/connection/transports.py": "a scope of anyio, which waits itself",
+    "mcp/connection/pool.py": "a timer",
+    "providers/wrappers/bounded.py": "the task that waits for the reply, which it goes on in",
+    "services/replay/task.py": "the replay waits for it",
+    "surfaces/acp/agent.py": "a session, whose prompt answers with its end",
+    "surfaces/acp/person_requests.py": "a request that an event takes back; `close` waits for the others",
+    "surfaces/acp/session.py": "a command that the task may have already; turns, which tell their end",
+    "surfaces/cli/commands/board.py": "its function waits for it",
+    "surfaces/cli/session/conversation.py": "the conversation itself, which its caller awaits",
+    "surfaces/cli/session/waiting.py": "its function waits for it",
+    "surfaces/terminal/composing/completion.py": "a future of another thread",
+    "surfaces/terminal/composing/mention_preview.py": "a lookup that shows nothing any more; a key waits for none",
+    "surfaces/terminal/composing/slash_menu.py": "a future of another thread",
+    "surfaces/web/background_jobs.py": "`close` ends texts and waits for threads",
+    "surfaces/web/task_view/views.py": "timers, and a reader among those that the server ends",
+    "task/hooks/running_hooks.py": "the hook's caller awaits it",
+    "task/inbox.py": "the loop awaits the turn; a future",
+    "task/log.py": "a timer, and a thread that syncs, which nothing cancels",
+}
+"""Modules that cancel something whose end is not awaited where it is cancelled, with what becomes of it."""
+TIMERS = {"call_later", "call_at", "Timer"}
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -92,6 +119,94 @@ def places_in(node: ast.AST | None) -> Iterator[str]:
                 yield ast.unparse(part)
             case ast.Name(id=name) if name not in ("self", "asyncio"):
                 yield name
+
+
+def cancelled_unawaited(tree: ast.AST) -> set[str]:
+    """What a module cancels that is no timer of it, and that no function with the cancellation waits for."""
+    found, calls = set[str](), find_in(tree, ast.Call)
+    timers = {ast.unparse(target) for value, target in assigned_in(tree) if makes_timer(value)}
+    ended = {place for call in calls if named(call) == "end_tasks" for one in call.args for place in places_in(one)}
+    awaited = {id(node.value) for node in find_in(tree, ast.Await)}
+    bounded = {
+        place
+        for call in calls
+        if named(call) == "wait" and any(keyword.arg == "timeout" for keyword in call.keywords)
+        for place in places_in(call.args[0])
+        if any(is_cancelled(node, place) for node in before(tree, call))
+    }
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "cancel" and id(call) not in awaited:
+            place = ast.unparse(call.func.value)
+            if place not in timers | ended | bounded:
+                found.add(place)
+    return found
+
+
+def named(call: ast.Call) -> str:
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def makes_timer(value: ast.AST) -> bool:
+    return any(named(call) in TIMERS for call in find_in(value, ast.Call))
+
+
+def assigned_in(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    for node in find_in(tree, ast.Assign):
+        yield from ((node.value, target) for target in node.targets)
+    for node in find_in(tree, ast.AnnAssign, ast.NamedExpr):
+        if node.value:
+            yield node.value, node.target
+
+
+def before(tree: ast.AST, call: ast.Call) -> Iterator[ast.Call]:
+    """The calls of the function of a call that come before it."""
+    for function in find_in(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        inner = find_in(function, ast.Call)
+        if call in inner:
+            yield from (one for one in inner if one.lineno <= call.lineno)
+
+
+def is_cancelled(call: ast.Call, place: str) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "cancel" and ast.unparse(call.func.value) == place
+
+
+def test_whoever_cancels_waits_for_the_end_or_says_what_becomes_of_it() -> None:
+    found = {
+        module: places
+        for module, tree in parse_modules().items()
+        if cancels(tree) and (places := cancelled_unawaited(tree))
+    }
+    assert found.keys() - {OWNER} == UNAWAITED.keys(), found
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "job.cancel()",
+        "for job in self.jobs:\n    job.cancel()",
+        "self.jobs.pop(name).cancel()",
+        "stale.cancel(), gone.cancel()",
+        "await asyncio.wait([job], timeout=1)\njob.cancel()",
+    ],
+)
+def test_a_cancellation_whose_end_nothing_awaits_is_found(end: str) -> None:
+    assert cancelled_unawaited(ast.parse(f"async def f(self):\n    {end.replace(chr(10), chr(10) + '    ')}"))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "job.cancel()\nawait end_tasks(job)",
+        "job.cancel()\nawait asyncio.wait({job}, timeout=GRACE)",
+        "timer = loop.call_later(1, f)\ntimer.cancel()",
+        "await download.cancel()",
+    ],
+)
+def test_a_cancellation_that_is_awaited_or_of_a_timer_is_none(end: str) -> None:
+    assert not cancelled_unawaited(ast.parse(f"async def f(self):\n    {end.replace(chr(10), chr(10) + '    ')}"))
 
 
 def test_what_waits_for_the_end_of_a_cancelled_task_cancels_it_until_then() -> None:

@@ -77,7 +77,7 @@ def test_no_restore_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: G
             wanted = (other, None, other, link) if number % 2 else (one, one, None, None)
             changes = [Change(*three) for three in zip(NAMES, now, wanted, strict=True) if three[1] != three[2]]
             with suppress(NotRestored):
-                apply_changes([(git, changes)])
+                apply_changes([(git, changes)], lambda: None)
                 done += 1
             mend_restore(git)
     assert held(outside) == before

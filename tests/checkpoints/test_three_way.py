@@ -9,8 +9,10 @@ import pytest
 from tests.checkpoints.bench import Bench, contents, git, seen
 
 from halocline.checkpoints.recovery.file_changes import NotRestored
+from halocline.checkpoints.restore.remainder import MOST_NEW
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store.layout import JOURNAL
+from halocline.protocol.left_out import LeftOut
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))
 
@@ -112,10 +114,22 @@ async def test_a_file_that_a_person_made_is_never_deleted(bench: Bench, overwrit
     restored = await shadow.restore("1", overwrite=overwrite)
     assert read(bench, "new.txt") == "mine"
     assert "new.txt" not in (*restored.changed, *restored.yours)
+    assert [one.path for one in (await shadow.plan("1")).left_out] == ["new.txt"]
+    assert restored.left_out == (LeftOut("new.txt", "it is new since then, and nothing says that the task made it"),)
+
+
+async def test_very_many_files_that_a_person_made_are_named_by_their_folders(bench: Bench) -> None:
+    shadow = await edited(bench, a="task\n")
+    for number in range(MOST_NEW + 1):
+        bench.write(f"made/{number}", "mine")
+    (left,) = (await shadow.restore("1")).left_out
+    assert (left.path, f"({MOST_NEW + 1})" in left.why) == ("made/", True)
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-async def test_a_file_that_a_later_start_of_the_task_found_is_not_the_tasks(bench: Bench, overwrite: bool) -> None:
+async def test_of_a_file_that_a_later_start_of_the_task_found_only_the_tasks_change_goes_back(
+    bench: Bench, overwrite: bool
+) -> None:
     await edited(bench, a="task\n")
     bench.write("between.txt", "mine")
     shadow = await bench.begun()
@@ -123,8 +137,32 @@ async def test_a_file_that_a_later_start_of_the_task_found_is_not_the_tasks(benc
     bench.write("later.txt", "made by the task")
     await seen(shadow)
     restored = await shadow.restore("1", overwrite=overwrite)
-    assert sorted(restored.changed) == ["a", "later.txt"]
+    assert sorted(restored.changed) == ["a", "between.txt", "later.txt"]
     assert set(contents(bench.workspace)) == {"a", "between.txt"}
+    assert read(bench, "between.txt") == "mine"
+
+
+@pytest.mark.parametrize("ignored", ["__pycache__/test_a.pyc", ".halo-12.tmp"])
+async def test_a_file_that_the_task_made_in_a_folder_with_only_ignored_ones_goes_back(
+    bench: Bench, ignored: str
+) -> None:
+    bench.write(f"tests/{ignored}", "left out")
+    shadow = await bench.begun()
+    bench.write("tests/test_a.py", "by the task")
+    await seen(shadow)
+    assert (await shadow.restore("1")).changed == ("tests/test_a.py",)
+
+
+async def test_files_in_a_folder_that_the_checkpoint_left_out_are_named_by_it(bench: Bench) -> None:
+    bench.write(".gitignore", "built/\n")
+    bench.write("built/a", "before")
+    shadow = await bench.begun()
+    bench.write(".gitignore", "")
+    bench.write("built/a", "by the task")
+    await seen(shadow)
+    restored = await shadow.restore("1")
+    assert restored.changed == (".gitignore",)
+    assert [one.path for one in restored.left_out] == ["built/"]
 
 
 async def test_what_a_person_changed_before_the_task_went_on_stays(bench: Bench) -> None:

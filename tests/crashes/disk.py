@@ -48,7 +48,8 @@ class Disk:
         """Stand in for a sync of the whole file system; the root is all that is looked at."""
         for place, folders, files in os.walk(self._root, topdown=False):
             for name in (*files, *folders, "."):
-                durable.sync_path(os.path.join(place, name))
+                if not (path := Path(place, name)).is_socket():
+                    durable.sync_path(path)
 
     def _keep(self, file: int) -> None:
         found = os.fstat(file)

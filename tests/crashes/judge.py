@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec.structs import replace
+from tests.crashes.fates import describe_fates
 from tests.crashes.story import COMMANDS, EDITED, EDITS, PROJECT, TURNS
 from tests.journeys.soundness import assert_sound
 
@@ -74,13 +75,14 @@ def _piece_of(line: bytes) -> Piece | None:
     return msgspec.json.decode(line, type=Piece) if is_piece else None
 
 
-def assert_files_fit(events: Sequence[ev.DurableEvent], workspace: Path, *, restored: bool) -> None:
+def assert_files_fit(events: Sequence[ev.DurableEvent], folder: Path, *, restored: bool) -> None:
     """Every edited file is as the last completed edit left it, or one that was cut short after it."""
     possible = possible_contents(events)
     if restored:  # a restore that the log has not heard of may have put back anything there was
         possible = {path: {PROJECT.get(path), *made} for path, made in possible.items()}
-    found = {path: content(workspace / path) for path in EDITED}
-    assert {path: text for path, text in found.items() if text not in possible[path]} == {}
+    found = {path: content(folder / "project" / path) for path in EDITED}
+    misfits = {path: text for path, text in found.items() if text not in possible[path]}
+    assert misfits == {}, describe_fates(folder, events)
 
 
 def possible_contents(events: Sequence[ev.DurableEvent]) -> dict[str, set[str | None]]:
@@ -99,16 +101,22 @@ def possible_contents(events: Sequence[ev.DurableEvent]) -> dict[str, set[str | 
     return possible
 
 
-def assert_patches_are_whole(events: Sequence[ev.DurableEvent], workspace: Path) -> None:
+def assert_patches_are_whole(events: Sequence[ev.DurableEvent], folder: Path) -> None:
     """All files of the patch are as before it, or all as after it, but for those that a restore says it left alone.
 
     A disk that takes nothing takes no note of who changed a file either; a restore leaves such a file.
     """
-    restores = [event for event in events if isinstance(event, ev.CheckpointRestored)]
-    left = {path for event in restores for path in (*event.yours, *event.doubtful)}
+    left = {path for event in events if isinstance(event, ev.CheckpointRestored) for path in _list_left(event)}
     made = {path: text for path, text in EDITS["p1"].items() if path not in left}
-    found = {path: content(workspace / path) for path in made}
-    assert found in ({path: PROJECT.get(path) for path in made}, made)
+    found = {path: content(folder / "project" / path) for path in made}
+    assert found in ({path: PROJECT.get(path) for path in made}, made), describe_fates(folder, events)
+
+
+def _list_left(event: ev.CheckpointRestored) -> tuple[str, ...]:
+    """All files that a restore names as left; another task's have its name behind them."""
+    others = (one.partition(" (")[0] for one in event.others)
+    named = (*event.yours, *event.doubtful, *event.conflicts, *event.kept, *others)
+    return (*named, *(one.path for one in event.left_out))
 
 
 def assert_commands_ran_at_most_once(events: Sequence[ev.DurableEvent], folder: Path) -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.crashes.judge import assert_came_to_its_end, logs_of
+from tests.crashes.judge import assert_came_to_its_end, forks_of, logs_of
 from tests.crashes.rider import SETTINGS, Storied
 
 from halocline.checkpoints.shadow_git import ShadowGit
@@ -74,5 +74,6 @@ def test_nothing_took_less_than_no_time(events):
 def test_the_task_is_listed_and_found(ridden: Path):
     home = Home.of({"HALOCLINE_HOME": str(ridden / "home")})
     index = TaskIndex(home.history, home.tasks)
-    (found,) = index.find(TaskQuery(words="patch"))
-    assert [info.task for info in index.find(TaskQuery())] == [found.task]
+    found = {info.task for info in index.find(TaskQuery(words="patch"))}
+    assert found == {log.parent.name for log in (*logs_of(ridden), *forks_of(ridden))}
+    assert {info.task for info in index.find(TaskQuery())} == found

@@ -86,7 +86,7 @@ class Trial:
         if logs:
             judge.assert_every_text_shown_is_kept(logs[0], shown)
         judge.assert_forks_are_whole(self.folder, self.events)
-        judge.assert_files_fit(self.events, self.workspace, restored=b"restoring\n" in shown)
+        judge.assert_files_fit(self.events, self.folder, restored=b"restoring\n" in shown)
         judge.assert_commands_ran_at_most_once(self.events, self.folder)
         judge.assert_no_job_runs(self.folder)
 
@@ -95,7 +95,7 @@ class Trial:
         if self._last.status:
             done = self.ride()
             assert done.points, done.said
-        judge.assert_patches_are_whole(self.events, self.workspace)
+        judge.assert_patches_are_whole(self.events, self.folder)
         judge.assert_came_to_its_end(self.events)
         judge.assert_nothing_is_left_behind(self.folder)
         for log in (*judge.logs_of(self.folder), *judge.forks_of(self.folder)):

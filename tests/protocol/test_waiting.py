@@ -1,4 +1,5 @@
 import asyncio
+import gc
 
 import pytest
 
@@ -169,3 +170,25 @@ async def test_a_limited_wait_loses_no_cancellation_that_comes_with_its_result()
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
+
+
+async def test_what_ended_tasks_raise_is_reported_by_no_loop_also_if_the_caller_is_cancelled():
+    reported, loop = list[object](), asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: reported.append(context))
+
+    async def fail_late():
+        try:
+            await asyncio.sleep(9)
+        except asyncio.CancelledError:
+            raise ValueError from None
+
+    failing = asyncio.create_task(fail_late())
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(end_tasks(failing))
+    await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait([ending])
+    assert ending.cancelled()
+    del ending, failing
+    gc.collect()
+    assert reported == []

@@ -258,7 +258,7 @@ class SaveQueue:
     def _report_mended(self) -> None:
         if self._repository.mended:
             self._announcements.notify(self._repository.mended)
-            self._repository.mended = ""
+            self._repository.forget_mended()
 
     def _drop_waiting(self) -> None:
         while self.waiting:

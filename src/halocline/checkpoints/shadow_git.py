@@ -19,6 +19,7 @@ from halocline.checkpoints.save_queue import SaveQueue
 from halocline.checkpoints.saved import FIRST, FOUND, Limits
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.contents import name_of
+from halocline.checkpoints.store.unreported import forget_made
 from halocline.files.real_paths import find_real_path
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.waiting import wait_at_most
@@ -185,8 +186,16 @@ class ShadowGit(Queries):
 
     @property
     def mended(self) -> str:
-        """Message about a restore that another process left unfinished; usually empty."""
+        """Message about a restore that another process left unfinished, or did not report; usually empty."""
         return self._repository.mended
+
+    def forget_mended(self) -> None:
+        """Forget that message: a person was told."""
+        self._repository.forget_mended()
+
+    def forget_made(self) -> None:
+        """Forget what was noted of a restore in case that this process is killed: the task's log says it."""
+        forget_made(self._repository.path)
 
     @property
     def unread(self) -> str:

@@ -341,8 +341,7 @@ async def _wait_until_settled(supervisors: Sequence[Supervisor], limit: float) -
     try:
         _, late = await asyncio.wait(starting, timeout=max(0.0, limit))
     finally:
-        for waiting in starting:
-            waiting.cancel()
+        await end_tasks(*starting)
     return [starting[waiting] for waiting in late]
 
 

@@ -67,6 +67,7 @@ async def end_tasks(*tasks: "asyncio.Future[Any] | None", again: float = AGAIN) 
         except asyncio.CancelledError as error:
             times, cancelled = times + 1, error
             is_due = times <= 3
+    ends = await asyncio.gather(*given, return_exceptions=True)
     if cancelled is not None:
         raise cancelled
-    return await asyncio.gather(*given, return_exceptions=True)
+    return ends

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from halocline.protocol.events import Event
+from halocline.protocol.waiting import end_tasks
 from halocline.task.stream import Caught, merge_events
 
 EVERY = 0.033
@@ -42,4 +43,4 @@ async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncGenerator[
     except StopAsyncIteration:
         return
     finally:
-        upcoming.cancel()
+        await end_tasks(upcoming)

@@ -41,6 +41,7 @@ IN_HOME = (
     "blobs/??/*.tmp",
     "checkpoints/*.new",
     "checkpoints/*/*.new",
+    "checkpoints/*/.*.tmp",
     "checkpoints/*/info/*.new",
     "checkpoints/*/objects/info/*.new",
     "checkpoints/*/merge-*",

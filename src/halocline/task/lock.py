@@ -6,7 +6,7 @@ from pathlib import Path
 
 from halocline.protocol.errors import TaskBusy, TaskNotFound
 from halocline.protocol.file_locks import try_lock
-from halocline.protocol.processes import read_start
+from halocline.protocol.processes import is_running, read_start
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
@@ -28,7 +28,7 @@ def take_lock(folder: Path, task: str) -> int:
     deadline = time.monotonic() + PATIENCE
     while not try_lock(file):
         pid, token = _read_holder(file)
-        if read_start(pid) == token or time.monotonic() > deadline:
+        if (pid.isdecimal() and is_running(int(pid), token)) or time.monotonic() > deadline:
             os.close(file)
             raise TaskBusy(
                 f"Task {task} is open in another process (pid {pid}).",

@@ -13,6 +13,7 @@ import msgspec
 from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.layout import JOURNAL
+from halocline.checkpoints.store.unreported import note_undone
 from halocline.files.durable import sync_path, write_whole
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
@@ -57,15 +58,16 @@ def remove_journal(store: File) -> None:
     sync_path(store)  # the first store's must not disappear before the others'
 
 
-def put_journal_aside(store: File) -> str:
-    """Rename an unreadable journal and return a message for the user; empty when there is no journal."""
+def put_journal_aside(store: File) -> None:
+    """Rename an unreadable journal, if there is one, and note a message for the user."""
     if not os.path.lexists(store / JOURNAL):
-        return ""
+        return
     aside = store / f"{JOURNAL}.damaged-{time.time():.3f}"
-    with suppress(OSError):
-        (store / JOURNAL).rename(aside)
-    return (
+    note_undone(
+        store,
         "A restore was interrupted when Halocline was killed, and its journal cannot be read, so it was not undone: "
         "some files may be as before it, others as after it. `halo checkpoints diff` shows what differs from a "
-        f"checkpoint. The journal was kept as {aside}."
+        f"checkpoint. The journal was kept as {aside}.",
     )
+    with suppress(OSError):
+        (store / JOURNAL).rename(aside)

@@ -4,7 +4,7 @@ A file that is neither as before the restore nor as after it was changed by anot
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path as File
 
 from halocline.checkpoints.index.index import Path
@@ -13,6 +13,7 @@ from halocline.checkpoints.recovery.journal import Change, Journal, put_journal_
 from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.reading import NOT_BELOW
+from halocline.checkpoints.store.unreported import forget_made, note_undone
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
 
@@ -37,21 +38,28 @@ def _waits_for_it(store: File, journal: Journal) -> bool:
     return is_first and any(other and other.temporary == journal.temporary for other in found)
 
 
-def mend_restore(git: Git) -> str:
-    """Undo the unfinished restore of a process that died and describe what was done; the store's lock must be held.
+def mend_restore(git: Git) -> None:
+    """Undo the unfinished restore of a process that died and note what was done; the store's lock must be held.
 
     The other stores that change together must be handled first. If the folder is gone, the journal waits for it.
     """
     if not git.workspace.is_dir():
-        return ""
+        return
     journal = read_journal(git.store)
     if journal is None:
-        return put_journal_aside(git.store)
+        put_journal_aside(git.store)
+        return
     if _is_made(journal):
         if not _waits_for_it(git.store, journal):
             remove_journal(git.store)
-        return ""
-    others = put_back(git, journal)
+        return
+    note_undone(git.store, _describe_undone(put_back(git, journal)))
+    forget_made(git.store)
+    remove_journal(git.store)
+
+
+def _describe_undone(others: Sequence[Path]) -> str:
+    """Say that an interrupted restore was undone, and name the files that were not set back."""
     start = "A restore was interrupted when Halocline was killed. "
     if not others:
         return start + "It was undone; the files are as before it."
@@ -60,7 +68,10 @@ def mend_restore(git: Git) -> str:
 
 
 def put_back(git: Git, journal: Journal) -> list[Path]:
-    """Undo all changes, the last one first. Returns the files that were not undone: changed since, or lost."""
+    """Undo all changes, the last one first. Returns the files that were not undone: changed since, or lost.
+
+    The journal stays: what is not undone must be noted before it is removed.
+    """
     others: list[Path] = []
     lost = find_spoilt(git, (change.before.sha for change in journal.changes if change.before))
     with opened_folder(os.fspath(git.workspace)) as root:
@@ -71,7 +82,6 @@ def put_back(git: Git, journal: Journal) -> list[Path]:
                 if not _put_one_back(root, change, contents, journal.temporary):
                     others.append(change.path)
         sync_below(root, (change.path for change in journal.changes))
-    remove_journal(git.store)
     return others
 
 

@@ -19,6 +19,7 @@ from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.refs import REFS
 from halocline.checkpoints.store.tracked import Tracked
+from halocline.checkpoints.store.unreported import forget_untold, read_untold
 from halocline.protocol.errors import UsageError
 from halocline.protocol.file_locks import LockHeld
 
@@ -36,7 +37,7 @@ class StoreAccess:
         self.workspace = Path(os.path.realpath(workspace))
         self.path = place_store(store, self.workspace)
         self.limits = limits
-        # Message about a restore that another process left unfinished; usually empty.
+        # Message about a restore that another process left unfinished, or did not report; usually empty.
         self.mended = ""
         self._refs = f"{REFS}/{task}"
         self._program = program
@@ -111,7 +112,8 @@ class StoreAccess:
                 layout.clear_up(self.path, self._refs)
                 git = self.bind_git(seconds, runner, held)
                 if os.path.lexists(self.path / JOURNAL):
-                    self.mended = self._mend(git, runner)
+                    self._mend(git, runner)
+                self.mended = read_untold(self.path)
                 if is_changed and (self.path / "index").exists():
                     with suppress(GitFailed):  # the next reader of the index finds the same and repairs it
                         index.drop_ignored(git)
@@ -127,7 +129,12 @@ class StoreAccess:
         self._prepared = layout.stamp_store(self.path, self.workspace)
         return is_changed
 
-    def _mend(self, git: Git, runner: Runner) -> str:
+    def forget_mended(self) -> None:
+        """Forget the message about a restore: a person was told."""
+        self.mended = ""
+        forget_untold(self.path)
+
+    def _mend(self, git: Git, runner: Runner) -> None:
         """Undo an interrupted restore, here and in the other stores that it was changing."""
         recovery = _load_recovery()
         for other, workspace in recovery.others_of(self.path):
@@ -135,7 +142,7 @@ class StoreAccess:
             # The holder of that lock does the same for us, so neither waits for the other.
             with suppress(TimeoutError, OSError), lock.hold_lock(other.with_suffix(".lock"), now, runner.check) as held:
                 recovery.mend_restore(Git(self._program, other, workspace, now + self.limits.patience, runner, held))
-        return str(recovery.mend_restore(git))
+        recovery.mend_restore(git)
 
     def bind_git(self, seconds: float, runner: Runner, held: int | None) -> Git:
         """A git for the store, with a deadline in `seconds`; `held` is the descriptor of the lock, if it is held."""

@@ -6,7 +6,7 @@ several folders change together, each store has a journal, and that of the first
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 
@@ -26,8 +26,10 @@ from halocline.files.target import held_below
 _FULL = frozenset({ENOSPC, EDQUOT})
 
 
-def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
+def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]], note: Callable[[], None]) -> None:
     """Make all changes in all stores. Deletions come first, so that a folder can take the place of a file.
+
+    `note` is called before the changes are committed, so that no committed change is unknown to the next process.
 
     Raises:
         NotRestored: a file could not be written, or changed in the meantime. All files are as before.
@@ -42,6 +44,7 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
             write_journal(git.store, journal)
         for git, journal in begun:
             _make_all(git, journal)
+        note()
         first, journal = begun[0]
         if journal.parts:
             write_journal(first.store, replace(journal, is_made=True))
@@ -89,7 +92,11 @@ def _make_all(git: Git, journal: Journal) -> None:
 
 
 def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> list[str]:
-    return [file_changes.place_of(git, path) for git, journal in reversed(begun) for path in put_back(git, journal)]
+    others: list[str] = []
+    for git, journal in reversed(begun):
+        others += [file_changes.place_of(git, path) for path in put_back(git, journal)]
+        remove_journal(git.store)
+    return others
 
 
 def secure_files(git: Git, changes: Iterable[Change]) -> None:

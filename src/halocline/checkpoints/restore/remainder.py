@@ -1,6 +1,7 @@
 """Says what a checkpoint left out, and what of it a restore cannot bring back, as the task may have changed it."""
 
 import os
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path as FilePath
@@ -16,6 +17,9 @@ from halocline.checkpoints.store.git import Git, GitFailed, Runner
 from halocline.protocol.left_out import LeftOut
 
 _OTHERS = (Who.PERSON, Who.OTHER)
+MOST_NEW = 100
+"""Files that are named one by one because nothing says who made them; more are named by their folders."""
+NEW = "new since then, and nothing says that the task made {}"
 
 
 def list_remainder(
@@ -49,6 +53,20 @@ def list_remainder(
         if whose.get(path, by.rest) not in _OTHERS or (path in gone and may_have_removed(claims, path, between[0]))
     ]
     return _explain_each(git, names, largest)
+
+
+def explain_unknown(unknown: Sequence[Path]) -> list[LeftOut]:
+    """Say why a restore leaves files that the target does not have; a folder's path ends in a slash."""
+    folders = [path for path in unknown if path.endswith(b"/")]
+    found = [LeftOut(path.decode(errors="replace"), "that checkpoint left it out") for path in folders]
+    new = [path for path in unknown if not path.endswith(b"/")]
+    if len(new) <= MOST_NEW:
+        return found + [LeftOut(path.decode(errors="replace"), f"it is {NEW.format('it')}") for path in new]
+    counts = Counter(path.partition(b"/")[0] + b"/" if b"/" in path else b"./" for path in new)
+    return found + [
+        LeftOut(folder.decode(errors="replace"), f"it has files that are {NEW.format('them')} ({count:,})")
+        for folder, count in sorted(counts.items())
+    ]
 
 
 def list_left_out(store: StoreAccess, checkpoint: str) -> list[LeftOut]:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -17,14 +18,18 @@ from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.recovery.file_changes import NotRestored
 from halocline.checkpoints.repository.repository import Repository
 from halocline.checkpoints.restore.apply import apply_changes, secure_files
-from halocline.checkpoints.restore.remainder import list_remainder
+from halocline.checkpoints.restore.remainder import explain_unknown, list_remainder
 from halocline.checkpoints.restore.steps import Steps, list_steps
 from halocline.checkpoints.saved import AFTER, BEFORE
 from halocline.checkpoints.selection.left_out import read_record
 from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
+from halocline.checkpoints.store.unreported import forget_made, note_made
 from halocline.protocol.events.rewind import RootRestored
-from halocline.protocol.left_out import LeftOut
+from halocline.protocol.left_out import LeftOut, describe_left_out, name_some
 from halocline.protocol.values import Value
+
+MOST_NAMED = 20
+"""Files that are named of a restore that its process could not report."""
 
 
 class RestorePlan(Value, frozen=True):
@@ -142,7 +147,7 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         doubtful=_as_texts(steps.doubtful, root),
         assumed=_as_texts(steps.assumed, root),
         late=(os.fspath(repository.workspace),) if is_late else (),
-        left_out=tuple(remainder),
+        left_out=_join_remainder(remainder, steps, root),
     )
 
 
@@ -154,16 +159,21 @@ def _find_remainder(
     taken = float(git.word("log", "--no-walk", "--format=%ct", commit))
     between, largest = (taken, time.time()), target.repository.limits.largest
     found = list_remainder(git, target.repository.claims, then, left_out, between, largest)
-    before = f"{target.root}/" if target.root else ""
-    return {one.path.encode("latin-1").rstrip(b"/") for one in then}, [
-        replace(one, path=before + one.path) for one in found
-    ]
+    return {one.path.encode("latin-1").rstrip(b"/") for one in then}, found
+
+
+def _join_remainder(remainder: Sequence[LeftOut], steps: Steps, root: str) -> tuple[LeftOut, ...]:
+    """Return all that a restore leaves without knowing it; paths are absolute if the folder is not the first."""
+    before, named = f"{root}/" if root else "", {one.path for one in remainder}
+    unknown = (one for one in explain_unknown(steps.unknown) if one.path not in named)
+    return tuple(replace(one, path=before + one.path) for one in (*remainder, *unknown))
 
 
 def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always: bool = False) -> Restored:
     """Restore the files to the targets, all or none; with `overwrite`, also those that somebody else changed since.
 
-    With `always`, the undo is a checkpoint of its own also if nothing changed since the last one.
+    With `always`, the undo is a checkpoint of its own also if nothing changed since the last one. What it did is noted
+    in the store of the first target until it is forgotten there: the caller does so once its log says it.
 
     Raises:
         UsageError: there is no such checkpoint.
@@ -178,7 +188,12 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always:
         together = always or len(targets) > 1
         ready = [_make_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
         if changing := [one for one in ready if one.steps.changes]:
-            _apply_all(changing)
+            first, text = held[""].store, _describe_made(_describe_restored(ready))
+            try:
+                _apply_all(changing, partial(note_made, first, text))
+            except BaseException:
+                forget_made(first)
+                raise
         for one in changing:
             # The files' present state is the restore's doing, not a person's.
             with suppress(GitFailed, CheckpointsOff):
@@ -202,8 +217,8 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
     return _Ready(target, git, commit, undo.sha, steps, remainder)
 
 
-def _apply_all(changing: Sequence[_Ready]) -> None:
-    """Apply all changes, once it is certain that all of them can be undone."""
+def _apply_all(changing: Sequence[_Ready], note: Callable[[], None]) -> None:
+    """Apply all changes, once it is certain that all of them can be undone; `note` them before they are committed."""
     for one in changing:
         with _readable_store(one.target):
             secure_files(one.git, one.steps.changes)
@@ -215,7 +230,7 @@ def _apply_all(changing: Sequence[_Ready]) -> None:
             claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
     try:
         with _readable_store(changing[0].target):
-            apply_changes([(one.git, one.steps.changes) for one in changing])
+            apply_changes([(one.git, one.steps.changes) for one in changing], note)
     finally:
         for claim, changes in claims:
             claim.end([*changes])
@@ -237,9 +252,21 @@ def _describe_restored(ready: Sequence[_Ready]) -> Restored:
         lost=paths(lambda steps: steps.lost),
         others=tuple(text for one in ready for text in _with_tasks(one.steps.others, one.target.root)),
         doubtful=paths(lambda steps: steps.doubtful),
-        left_out=tuple(left for one in ready for left in one.remainder),
+        left_out=tuple(left for one in ready for left in _join_remainder(one.remainder, one.steps, one.target.root)),
         elsewhere=tuple(RootRestored(one.target.root, one.commit, one.undo) for one in others),
     )
+
+
+def _describe_made(restored: Restored) -> str:
+    """Say what a restore did that no log tells of."""
+    stays = (restored.yours, restored.conflicts, restored.others, restored.doubtful, restored.kept, restored.lost)
+    left = [path for paths in stays for path in paths]
+    begin = (
+        f"Files were restored to checkpoint {restored.checkpoint[:10]}, but Halocline was killed before the task's log "
+        f"said so: {name_some(restored.changed, MOST_NAMED)}. To undo: halo checkpoints restore {restored.undo[:10]}."
+    )
+    stay = [f"These stay as they were: {name_some(left, MOST_NAMED)}."] if left else []
+    return " ".join([begin, *stay, *describe_left_out("Not restored", restored.left_out, MOST_NAMED)])
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
-from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, read_message
+from halocline.checkpoints.changes.attribution import UNKNOWN, Attribution, Who, read_message
 from halocline.checkpoints.index.index import Path
 from halocline.checkpoints.recovery.journal import Change
 from halocline.checkpoints.restore import merge as merging
@@ -18,8 +18,32 @@ _LOOKED_BACK = 32
 """Number of checkpoints before the target that are checked for times at which somebody else changed files."""
 
 
+class Judged(Value, frozen=True):
+    """A file that differs from the target: its fate, what it becomes, and its changes since, oldest first."""
+
+    path: Path
+    sides: Sides
+    fate: Fate
+    becomes: Entry | None
+    done: Sequence[Deed]
+
+    @property
+    def stays_doubtful(self) -> bool:
+        """True if a change stays of which it is unclear whether the task made it."""
+        is_doubted = any(deed.who is Who.DOUBT for deed in self.done)
+        return self.fate is Fate.DOUBT or (self.is_set and is_doubted and self.becomes != self.sides[1])
+
+    @property
+    def is_set(self) -> bool:
+        """True if the restore is to set the file."""
+        return self.fate in (Fate.GO, Fate.MERGE)
+
+
 class Steps(Value, frozen=True):
-    """The changes of a restore, and the files that it does not change, by reason as in a `RestorePlan`."""
+    """The changes of a restore, and the files that it does not change, by reason as in a `RestorePlan`.
+
+    `unknown` are files that the target does not have and that nothing says the task made, and folders that it left out.
+    """
 
     changes: Sequence[Change]
     merges: Collection[Path]
@@ -30,6 +54,7 @@ class Steps(Value, frozen=True):
     others: Sequence[tuple[Path, str]]
     doubtful: Sequence[Path]
     assumed: Sequence[Path]
+    unknown: Sequence[Path]
 
 
 def list_steps(
@@ -45,37 +70,54 @@ def list_steps(
 
     The target left out the `unsaved` files, so it does not say what they were.
     """
-    newest, present, target = commits
-    steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
-    done = group_by_file(steps, _times_before(git, target))
-    merge = partial(merging.merge_file, git)
-    found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
-    for path, (now, then) in _list_known(git, present, target, unsaved):
-        kind, becomes = decide_fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
-        found[kind][path] = (now, becomes)
-    sides = found[Fate.GO] | found[Fate.MERGE]
-    gone = find_spoilt(git, {then.sha for _, then in sides.values() if then})
-    lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
-    wanted = {path: both for path, both in sides.items() if path not in lost}
+    steps = list_done(git, commits, last)
+    untold, judged = judge_files(git, commits, steps, unsaved, overwrite=overwrite)
+    wanted = {one.path: (one.sides[0], one.becomes) for one in judged if one.is_set}
+    gone = find_spoilt(git, {then.sha for _, then in wanted.values() if then})
+    lost = {path for path, (_, then) in wanted.items() if then and then.sha in gone}
+    wanted = {path: both for path, both in wanted.items() if path not in lost}
     possible = possible_paths(git, wanted, left_out)
     tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
+    by_fate = {fate: [one.path for one in judged if one.fate is fate] for fate in Fate}
     return Steps(
         changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
-        merges=[path for path in found[Fate.MERGE] if path in possible],
+        merges=[path for path in by_fate[Fate.MERGE] if path in possible],
         kept=[path for path in wanted if path not in possible],
-        yours=list(found[Fate.YOURS]),
-        conflicts=list(found[Fate.CONFLICT]),
+        yours=by_fate[Fate.YOURS],
+        conflicts=by_fate[Fate.CONFLICT],
         lost=sorted(lost),
-        others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
-        doubtful=list(found[Fate.DOUBT]),
-        assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
+        others=[(path, tasks.get(path, "")) for path in by_fate[Fate.OTHER]],
+        doubtful=[one.path for one in judged if one.stays_doubtful],
+        assumed=[one.path for one in judged if one.path in possible and _is_assumed(one.done) and not overwrite],
+        unknown=[*by_fate[Fate.UNKNOWN], *_list_folders(untold, unsaved)],
     )
 
 
-def _list_known(git: Git, present: str, target: str, unsaved: Collection[Path]) -> list[tuple[Path, Sides]]:
-    """List the files that differ, without those of which the target does not say what they were."""
-    found = _list_differences(git, present, target).items()
-    return [(path, sides) for path, sides in found if sides[1] or not is_within(path, unsaved)]
+def list_done(git: Git, commits: tuple[str, str, str], last: Attribution) -> list[Step]:
+    """List what happened since the target, oldest first; the arguments are as in `list_steps`."""
+    newest, present, target = commits
+    return [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
+
+
+def judge_files(
+    git: Git, commits: tuple[str, str, str], steps: Iterable[Step], unsaved: Collection[Path], *, overwrite: bool
+) -> tuple[Collection[Path], list[Judged]]:
+    """Return the files of which the target does not say what they were, and the fates of all others that differ."""
+    _, present, target = commits
+    done, merge = group_by_file(steps, _times_before(git, target)), partial(merging.merge_file, git)
+    differing = _list_differences(git, present, target)
+    untold = {path for path, sides in differing.items() if sides[1] is None and is_within(path, unsaved)}
+    judged = []
+    for path, sides in differing.items():
+        if path not in untold:
+            deeds = done.get(path, ())
+            judged.append(Judged(path, sides, *decide_fate(sides, deeds, merge, overwrite=overwrite), deeds))
+    return untold, judged
+
+
+def _list_folders(untold: Iterable[Path], unsaved: Collection[Path]) -> list[Path]:
+    """Return the folders of files that the target does not know because it left these folders out."""
+    return sorted({folder + b"/" for folder in unsaved if any(path.startswith(folder + b"/") for path in untold)})
 
 
 def _is_assumed(done: Iterable[Deed]) -> bool:

@@ -25,7 +25,7 @@ class Fate(StrEnum):
     """The outcome for a file. `GO`: the task's changes are undone; `MERGE`: the same, by merging.
 
     It stays in these cases: `YOURS`, you changed it; `OTHER`, another task did; `DOUBT`, it is unclear who did;
-    `CONFLICT`, both the task and somebody else did. `UNKNOWN` files are not the task's and are not reported.
+    `CONFLICT`, both the task and somebody else did; `UNKNOWN`, it is new, and nothing says that the task made it.
     """
 
     GO = "go"
@@ -81,15 +81,8 @@ def _attribute_old_label(label: str) -> Attribution:
 def decide_fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
     """Return the fate of a file that differs between now and the target, and its new entry."""
     now, target = sides
-    if target is None and not _may_delete(done, overwrite=overwrite):
-        return (
-            Fate.OTHER
-            if _last_changer(done) is Who.OTHER
-            else Fate.DOUBT
-            if _last_changer(done) is Who.DOUBT
-            else Fate.UNKNOWN
-        ), now
-    if overwrite:
+    may_set = target is not None or _may_delete(done, overwrite=overwrite)
+    if overwrite and may_set:
         return Fate.GO, target
     wanted, is_merged = now, False
     for deed in _join_deeds(done):
@@ -101,8 +94,9 @@ def decide_fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: 
             if merged is None:
                 return Fate.CONFLICT, now
             wanted, is_merged = merged, True
-    if wanted == now:
-        return {Who.OTHER: Fate.OTHER, Who.DOUBT: Fate.DOUBT}.get(_last_changer(done), Fate.YOURS), now
+    if wanted == now or (wanted is None and not may_set):
+        stays = Fate.UNKNOWN if target is None else Fate.YOURS
+        return {Who.OTHER: Fate.OTHER, Who.DOUBT: Fate.DOUBT}.get(_last_changer(done), stays), now
     return Fate.MERGE if is_merged else Fate.GO, wanted
 
 

@@ -6,6 +6,8 @@ The record is a line of the checkpoint's message, written when it differs from t
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from itertools import pairwise
+from typing import AnyStr
 
 import msgspec
 
@@ -20,6 +22,8 @@ MARK = "left out: "
 MOST = 300
 """Files and folders that are recorded."""
 _LOOKED_BACK = 400
+_OWN = b".halo-"
+"""The beginning of the names of files that we are writing: they are no one's, and gone soon."""
 
 
 class Skipped(Value, frozen=True):
@@ -44,10 +48,22 @@ def list_skipped(git: Git, unruled: Collection[bytes]) -> Record:
     """
     listed = git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").split(b"\0")[:-1]
     held = (git.tracked.overruled if git.tracked else None) or frozenset()
-    found = [(path, False) for path in sorted(unruled)] + [(path, True) for path in sorted({*listed} - held)]
+    ruled = [path for path in drop_holders({*listed} - held, b"/") if not os.path.basename(path).startswith(_OWN)]
+    found = [(path, False) for path in sorted(unruled)] + [(path, True) for path in ruled]
     with Reader(os.fsencode(git.workspace)) as reader:
         looked = (_look(reader, path, by_rule) for path, by_rule in found[:MOST])
         return tuple(one for one in looked if one)
+
+
+def drop_holders(paths: Collection[AnyStr], slash: AnyStr) -> list[AnyStr]:
+    """Sort paths, without the folders that are listed before something in them.
+
+    Git names a folder also if no rule leaves it out but everything that is in it at the moment, such as a file that is
+    being written; other files may come into it, and those are saved.
+    """
+    ordered = sorted(paths)
+    holders = {path for path, after in pairwise(ordered) if path.endswith(slash) and after.startswith(path)}
+    return [path for path in ordered if path not in holders]
 
 
 def with_kept(git: Git, tree: str, found: Record, on_read: Callable[[], Mapping[bytes, Kept | None]]) -> Record:
@@ -94,6 +110,8 @@ def read_record(git: Git, commit: str) -> Record:
     for line in output.decode(errors="replace").split("\n"):
         if line.startswith(MARK):
             with suppress(msgspec.DecodeError):
-                return json_input.decode(line.removeprefix(MARK).strip(), type=Record)
+                found = json_input.decode(line.removeprefix(MARK).strip(), type=Record)
+                names = {*drop_holders([one.path for one in found], "/")}  # older versions recorded all of git's list
+                return tuple(one for one in found if one.path in names)
             return ()
     return ()

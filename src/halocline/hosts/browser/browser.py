@@ -29,7 +29,7 @@ from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.ports.reach import Reach
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.waiting import wait_at_most
+from halocline.protocol.waiting import end_tasks, wait_at_most
 
 T = TypeVar("T")
 PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -226,8 +226,7 @@ class _Session:
             await wait_at_most(END, asyncio.shield(self._process.exited))
         await self._processes.close()
         await self._gate.close()
-        for task in (*self._judging, *([self._receiving] if self._receiving else [])):
-            task.cancel()
+        await end_tasks(*self._judging, self._receiving)
         if self._errors >= 0:
             os.close(self._errors)
             self._errors = -1

@@ -146,8 +146,7 @@ class Server:
             if not task.done():
                 raise ServerGone
         finally:
-            task.cancel()
-            gone.cancel()
+            await end_tasks(task, gone)
 
     def _forget_the_oldest(self) -> None:
         while len(self.documents) > MOST_DOCUMENTS:
@@ -168,10 +167,10 @@ class Server:
         finally:
             self.gone.set()
             if hearing is not None:
-                hearing.cancel()
                 self._connection.close()
             if self._process is not None and not self._ends_with_keeper and not self._process.exited.done():
                 self._process.send_signal(signal.SIGKILL)
+            await end_tasks(hearing)
 
     async def _start(self) -> None:
         """Start the process. Raises OSError."""

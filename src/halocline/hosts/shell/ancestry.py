@@ -18,6 +18,7 @@ from pathlib import Path
 
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.processes import UNKNOWN, Owner, find_owner, read_fields, read_start
 
 MARK = "HALOCLINE_COMMAND"
 """A variable in every command of a task: the mark of its processes, then the home of the task's Halocline."""
@@ -87,8 +88,8 @@ def _watch_process(connection: socket.socket, pid: int) -> Callable[[], bool]:
     try:
         raw = connection.getsockopt(socket.SOL_SOCKET, _PEER_PIDFD, 4)
     except OSError:
-        began = _start_of(pid)
-        return lambda: bool(began) and _start_of(pid) == began
+        began = read_start(pid)
+        return lambda: began != UNKNOWN and read_start(pid) == began
     (file,) = struct.unpack("i", raw)
 
     def is_there() -> bool:
@@ -113,7 +114,7 @@ def _list_ancestors(pid: int, parent: Callable[[int], int | None]) -> list[int]:
     while len(line) < _DEEPEST:
         above = parent(line[-1])
         if above is None:
-            if len(line) > 1 and _is_hidden(line[-1]):  # another user's process, on a system that hides those
+            if len(line) > 1 and find_owner(line[-1]) is Owner.ANOTHERS:  # on a system that hides those
                 return line
             raise ProcessLookupError
         if above <= 0:
@@ -122,34 +123,9 @@ def _list_ancestors(pid: int, parent: Callable[[int], int | None]) -> list[int]:
     raise ProcessLookupError
 
 
-def _is_hidden(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except ProcessLookupError:
-        return False
-    return False
-
-
 def _parent_of(pid: int) -> int | None:
-    fields = _read_fields(pid)
+    fields = read_fields(pid)
     return int(fields[1]) if fields else None
-
-
-def _start_of(pid: int) -> str:
-    """Start time in clock ticks since boot; empty when the process is gone."""
-    fields = _read_fields(pid)
-    return fields[19] if fields else ""
-
-
-def _read_fields(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat after the process name, from its state on."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return []
-    return stat.rpartition(b")")[2].decode("ascii").split()
 
 
 def _parents_by_ps() -> dict[int, int]:

@@ -289,16 +289,15 @@ class Supervisor:
                 try:
                     await asyncio.wait([stale, gone], return_when=asyncio.FIRST_COMPLETED)
                 finally:
-                    stale.cancel(), gone.cancel()
+                    await end_tasks(stale, gone)
                 if ended.is_set():
                     return
                 session.stale.clear()
                 self.offer = await session.offer(time.time())
                 self._setup.offers.put(self._key, self.offer)
         finally:
-            for each in listening:
-                each.cancel()
             self._session = None
+            await end_tasks(*listening)
 
     def _fail(self, why: str) -> None:
         self.error = why

@@ -111,11 +111,13 @@ class TaskHistory:
         task, others, lost = await self._elsewhere(workspace, target)
         edits = await self._find_unsaved(task, target)
         always = bool(edits and edits.reverts)
+        store = self._stores(workspace, task)
         with self._telling_of_losses(target):
-            restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite, always=always)
+            restored = await store.restore(sha, others, overwrite=overwrite, always=always)
         restored, changes = await rewind.finish_restore(restored, edits, lost, self._home)
         with suppress(TaskNotFound, TaskBusy):
             await self._note(self._find(task), *changes, rewind.restore_event(restored, tell=True))
+        store.forget_made()
         return restored
 
     async def _find_unsaved(self, task: str, target: str) -> unsaved_edits.UnsavedEdits | None:

@@ -4,9 +4,11 @@ What must stay true: the log of a fork is one that an ordinary task could have w
 closed as after a crash, so the log can be resumed and replayed like any other.
 """
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -24,6 +26,8 @@ from halocline.task.log import LogUnwritable
 
 ELSEWHERE = "it stayed with the task this one was forked from"
 """Reason for the end of a job or sub-agent that was running at the fork."""
+AGAIN = "The task is as it was. Free space or repair the disk, then fork it again."
+THERE = "The fork is there, but a power cut may take it. Free space or repair the disk, then open it: halo -r {}"
 MOVED = (
     "This conversation continues in a copy of the files, as they were at this point. The copy is in {new}. "
     "Use {new} in place of {old} in all paths mentioned so far."
@@ -76,11 +80,21 @@ def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, home: Home) -> None:
     except FileExistsError:
         raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
     except OSError as error:
-        if is_made:
-            with suppress(OSError):  # it stays if the log is whole: then only the sync failed
-                folder.rmdir()
-        hint = "The task is as it was. Free space or repair the disk, then fork it again."
-        raise LogUnwritable(f"Cannot write the task's log {folder / codec.LOG_NAME}: {error}.", hint) from error
+        is_there = is_made and not _remove_fork(folder)
+        raise LogUnwritable(
+            f"Cannot write the task's log {folder / codec.LOG_NAME}: {error}.",
+            THERE.format(folder.name) if is_there else AGAIN,
+        ) from error
+
+
+def _remove_fork(folder: Path) -> bool:
+    """Remove a fork whose last sync failed, so that its name is free again; False if it is there, as in use by now."""
+    log = folder / codec.LOG_NAME
+    with suppress(OSError):
+        if {*os.listdir(folder)} <= {log.name}:
+            log.unlink(missing_ok=True)
+            folder.rmdir()
+    return not log.exists()
 
 
 def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:

@@ -71,6 +71,7 @@ async def rewind_task(
         restored, changes = await finish_restore(restored, edits, lost, home)
         for event in (*changes, restore_event(restored, tell=not request.conversation)):
             emit(event)
+        store.forget_made()
     if request.conversation:
         now, event = fold_events(events), ev.ConversationRestored(to=request.to)
         emit(event)

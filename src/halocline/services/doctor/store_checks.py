@@ -52,7 +52,9 @@ def _half_restored(store: Store, *, fix: bool) -> Finding:
             pass
     except (HaloclineError, OSError) as error:
         return Finding(NAME, False, text, f"It could not be repaired: {error}", needed=False)
-    return Finding(NAME, True, f"{store.workspace}: {repository.mended or 'the restore was finished'}", needed=False)
+    done = Finding(NAME, True, f"{store.workspace}: {repository.mended or 'the restore was finished'}", needed=False)
+    repository.forget_mended()
+    return done
 
 
 def _check_independence(found: Iterable[Store], *, fix: bool) -> Finding:

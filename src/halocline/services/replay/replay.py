@@ -17,6 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.replay.cuts import ends_in_turn
 from halocline.services.replay.differences import Difference
@@ -28,6 +29,7 @@ from halocline.services.replay.timeline import Course
 from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.calls.admission import UNKNOWN_TOOL
 from halocline.task.log import Log
+from halocline.task.stream import E, Stream
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
 """Durations of commands: the one part of a tool's output that differs on every run."""
@@ -76,6 +78,19 @@ async def run_replay(recording: Recording, assembly: Assembly, *, strict: bool, 
         return await _Stage(recording, assembly, recording.events[0], strict, folder).play(Path(place))
 
 
+class _PassingLog(Log):
+    """A log that goes with the replay: no loss of power, and no reader of a reply that was cut short, comes to it."""
+
+    def show(self, event: E) -> E:
+        return Stream.show(self, event)
+
+    async def sync(self) -> None:
+        pass
+
+    def sync_ahead(self) -> None:
+        pass
+
+
 class _Stage:
     """One replay while it runs."""
 
@@ -94,7 +109,7 @@ class _Stage:
 
     async def play(self, place: Path) -> Replay:
         course = self._course
-        log = Log(place / "task", str(course.events[0].task), clock=course.clock)
+        log = _PassingLog(place / "task", str(course.events[0].task), clock=course.clock)
         log.attach(course)
         state, model = State(), RecordedModel(course, self._requests)
         try:
@@ -128,7 +143,7 @@ class _Stage:
                 task.feed()
             await asyncio.wait([serving])
         finally:
-            serving.cancel()
+            await end_tasks(serving)
             await task.host.close()
         if not serving.cancelled():
             serving.result()

@@ -84,7 +84,7 @@ class Session:
         try:
             await asyncio.wait({showing, self._pump}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            showing.cancel()
+            await end_tasks(showing)
         self.require_task()
         if self._pump.cancelled():
             raise make_error(f"Session {self.name} was closed while it was being opened. Load it again.")

@@ -20,7 +20,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.commands import EditorState
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject, Value
-from halocline.protocol.waiting import wait_at_most
+from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.editor_models import Offered, VsCodeModels
 from halocline.surfaces.editor.editor_problems import EditorProblems
@@ -185,7 +185,7 @@ class EditorServer:
         }
 
     async def close(self) -> None:
-        self._status.cancel()
+        await end_tasks(self._status)
         await self.diffs.close()
         await self.reviews.close()
         await self.relay.close()

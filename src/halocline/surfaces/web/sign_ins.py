@@ -36,7 +36,7 @@ class SignIns:
     async def begin(self, run: Run) -> Begun:
         """Start a sign-in; return once there is a page to show or it is over. Raises what `run` does before that."""
         while len(self._running) >= MOST:
-            self._drop(next(iter(self._running)))
+            await self._drop(next(iter(self._running)))
         id, page, carried = uuid4().hex, asyncio.get_running_loop().create_future(), asyncio.Queue[str](MOST)
 
         def show(url: str) -> None:
@@ -47,7 +47,7 @@ class SignIns:
         self._running[id], self._carried[id] = task, carried
         await asyncio.wait({task, page}, return_when=asyncio.FIRST_COMPLETED)
         if not page.done() and task.exception():
-            self._drop(id)
+            await self._drop(id)
             await task
         return Begun(id, page.result() if page.done() else "")
 
@@ -57,8 +57,8 @@ class SignIns:
         try:
             return await asyncio.shield(task)
         finally:
-            if task.done():
-                self._drop(id)
+            if task.done() and id in self._running:
+                await self._drop(id)
 
     def paste(self, id: str, text: str) -> None:
         """Pass on a pasted final address. Raises UsageError."""
@@ -75,9 +75,9 @@ class SignIns:
             raise UsageError("This sign-in has ended.", "Start it again.")
         return self._running[id]
 
-    def _drop(self, id: str) -> None:
-        self._running.pop(id).cancel()
+    async def _drop(self, id: str) -> None:
         self._carried.pop(id)
+        await end_tasks(self._running.pop(id))
 
 
 async def _as_coroutine(run: Run, show: Show, pasted: Pasted) -> Any:

@@ -12,6 +12,7 @@ from prompt_toolkit.layout import HSplit, Layout, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 
 from halocline.client.themes import Theme
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.board.entries import Group, TaskEntry, draw_entry, order_entries
 from halocline.surfaces.cli.session.signals import SIGNALS
 from halocline.surfaces.figures import format_plural
@@ -72,7 +73,7 @@ class TaskList:
         try:
             await app.wait()
         finally:
-            aging.cancel()
+            await end_tasks(aging)
             await app.stop()
             self._app = None
         return self._opened

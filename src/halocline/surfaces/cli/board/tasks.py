@@ -68,7 +68,7 @@ class BoardTasks:
         for task, follower in [*self._followers.items()]:
             # One that ended over a damaged log would end over it again.
             if task not in opened or (follower.done() and self._followed_at[task] != changed.get(task)):
-                self._followers.pop(task).cancel()
+                await end_tasks(self._followers.pop(task))
         for task in opened:
             if task in changed and task not in self._followers:
                 self._followed_at[task] = changed[task]

@@ -69,6 +69,7 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
         await store.list()
         if store.mended:
             print(as_shown(store.mended, sys.stderr), file=sys.stderr)
+            store.forget_mended()
     await action(client, workspace, arguments)
 
 

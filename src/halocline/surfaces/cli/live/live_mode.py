@@ -16,6 +16,7 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
+from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.bindings import bind_keys
 from halocline.surfaces.cli.live.composer import LiveComposer
@@ -171,7 +172,7 @@ class LiveMode(View):
         try:
             prompt = await self._session.next_prompt()
         finally:
-            asking.cancel()
+            await end_tasks(asking)
         if prompt and (prompt.text.lstrip().startswith("# ") or find_own_command(prompt.text) is not None):
             self._screen.echo(prompt.text)
         return prompt

@@ -73,7 +73,7 @@ class StreamSession:
             try:
                 done, _ = await asyncio.wait([moved, showing], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                moved.cancel()
+                await end_tasks(moved)
             if not done and self._stopped:
                 return
 
