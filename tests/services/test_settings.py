@@ -4,11 +4,13 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.events.plugins import Plugin, PluginPlace
 from halocline.services.settings import SECTIONS, SettingsService
+from halocline.services.themes import ThemeService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
-from halocline.store.themes import BUILT_IN, Theme
+from halocline.store.themes import BUILT_IN, TERMINAL
 
 
 @pytest.fixture
@@ -86,9 +88,14 @@ def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path
 
 
 def test_the_theme_is_one_of_those_that_there_are(home):
-    service = SettingsService(home, {}, themes=lambda: (*BUILT_IN, Theme("notes:dusk")))
+    styles = "".join(f"{role} = '{style}'\n" for role, style in TERMINAL.styles.items())
+    (home.root / "themes").mkdir()
+    (home.root / "themes/dusk.toml").write_text(styles)
+    notes = Plugin("notes", "1", "", str(home.root), places=(PluginPlace("theme", "themes"),))
+    service = SettingsService(home, {}, themes=ThemeService("notes:gone", lambda: [notes]))
     (row,) = service.find("terminal.theme")
     assert (row.kind, row.choices) == ("choice", (*(theme.name for theme in BUILT_IN), "notes:dusk"))
+    assert row.doc.startswith("The theme notes:gone cannot be used, so the built-in terminal is shown. ")
     service.put("terminal.theme", "notes:dusk")
     with pytest.raises(UsageError, match="There is no theme 'dusk'") as refused:
         service.put("terminal.theme", "dusk")

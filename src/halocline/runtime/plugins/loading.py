@@ -23,7 +23,6 @@ from halocline.runtime.parts.hook_functions import read_hooks
 from halocline.runtime.parts.program_parts import PluginParts, ProgramHook
 from halocline.runtime.plugins.in_force import left_out
 from halocline.runtime.rules.tool_patterns import why_taken
-from halocline.store.themes import themes_of_plugin
 
 HOOKS, PROVIDERS = "hooks", "providers"
 """Names in a plug-in's module: a mapping as in `halocline.run(hooks=…)`; one from names of providers to what opens a
@@ -45,11 +44,6 @@ def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> Plugin
             said.append(left_out(plugin.name, f"its code failed: {type(error).__name__}: {error}"))
             continue
         kept.append(plugin)
-        said += [
-            f"The theme {theme.name} of the plug-in {plugin.name} is left out: {theme.problem}."
-            for theme in themes_of_plugin(plugin)
-            if theme.problem
-        ]
         for name, opens in _list_providers(plugin, module):
             if why := _why_no_provider(plugin, name, opens, providers):
                 said.append(f"The provider {name} of the plug-in {plugin.name} is left out: {why}.")

@@ -72,7 +72,7 @@ class LineMode(View):
 
     def follow_task(self, client: Client, task: str) -> None:
         theme, problem = client.themes_of(task).choose()
-        if self._theme.begin(theme) and problem:
+        if self._theme.begin(theme) and problem and self.draws:
             self.say(problem)
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
