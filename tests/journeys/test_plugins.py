@@ -20,7 +20,6 @@ from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.plugins import PluginService
-from halocline.services.themes import RESET
 from halocline.store.settings.provider_settings import Price
 from halocline.store.settings.sections import PluginSettings, TerminalSettings
 from halocline.store.settings.settings import Settings
@@ -352,6 +351,7 @@ def acme(name):
         raise OSError("no socket")
     return Scripted(["I am " + name]) if name != "odd" else 7
 
+acme.models = ["large", ""]
 providers = {"acme": acme, "openai": acme, "none": 7}
 """
 
@@ -373,6 +373,9 @@ async def test_a_plugin_brings_a_provider_whose_models_tasks_use(journey):
     assert [text for text in said if "left out" in text] == [
         "The provider openai of the plug-in tidy is left out: Halocline has a provider of this name.",
         "The provider none of the plug-in tidy is left out: it is no function that opens a model.",
+    ]
+    assert [(name, one.plugin, one.models) for name, one in assembly.list_brought().items()] == [
+        ("acme", "tidy", ("large",))
     ]
     for name, why in (("broken", "OSError: no socket"), ("odd", "gave no model"), ("", "does not name a model")):
         with pytest.raises(UsageError, match=why):
@@ -477,13 +480,14 @@ async def test_a_theme_of_a_project_is_there_once_the_folder_is_trusted_and_goes
             assert client.own_theme == TERMINAL
         finally:
             await client.close()
-    instead = (
+    instead = "so the built-in terminal is shown. To choose or reset: /theme, halo doctor"
+    missing = (
         TERMINAL,
-        f"The theme tidy:dusk cannot be used, so the built-in terminal is shown. Why: /theme, halo doctor. {RESET}",
+        f"The theme tidy:dusk cannot be used, {instead}",
         "The theme is terminal, as tidy:dusk cannot be used.",
         "There is no theme 'tidy:dusk'. The plug-in tidy is left out: the folder is not trusted: halo trust add.",
     )
-    assert (seen[0], seen[2]) == (instead, instead)
+    assert (seen[0], seen[2]) == (missing, missing)
     assert (seen[1][0].name, *seen[1][1:]) == ("tidy:dusk", "", "The theme is tidy:dusk.")
 
 

@@ -57,7 +57,7 @@ class ThemeService:
             return self.find(self.chosen), ""
         except UsageError:
             instead = f"The theme {self.chosen} cannot be used, so the built-in {TERMINAL.name} is shown."
-            return TERMINAL, f"{instead} Why: /theme, halo doctor. {RESET}"
+            return TERMINAL, f"{instead} To choose or reset: /theme, halo doctor"
 
     def _explain_absence(self, name: str) -> str:
         """Say why the plug-in of a theme does not bring it; empty if it has none of that name."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from halocline.net.address import show_address
 from halocline.net.network import Network
-from halocline.ports.model import Model, OpensModel
+from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
@@ -61,7 +61,7 @@ class ModelAccess:
         """Models that the program brought, by name."""
         return {}
 
-    def list_brought(self) -> Mapping[str, OpensModel]:
+    def list_brought(self) -> Mapping[str, BroughtProvider]:
         """Return the providers of plug-ins, by name."""
         return {}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from halocline.ports.model import OpensModel
+from halocline.ports.model import BroughtProvider
 from halocline.ports.tool import FunctionTool
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.hooks import HookSource
@@ -32,7 +32,7 @@ model of theirs by its name, a function or a class."""
 def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> PluginParts:
     """Return plug-ins with their functions. One whose code fails is left out as a whole."""
     kept, tools, hooks, said = list[Plugin](), dict[str, FunctionTool](), list[ProgramHook](), [*remarks]
-    providers: dict[str, OpensModel] = {}
+    providers: dict[str, BroughtProvider] = {}
     for plugin in plugins:
         try:
             module = _load_module(plugin)
@@ -48,7 +48,7 @@ def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> Plugin
             if why := _why_no_provider(plugin, name, opens, providers):
                 said.append(f"The provider {name} of the plug-in {plugin.name} is left out: {why}.")
             else:
-                providers[name] = opens
+                providers[name] = BroughtProvider(opens, plugin.name, _list_models(opens))
         for tool in _list_tools(module):
             if why := _why_not(plugin, tool, tools):
                 said.append(f"The tool {tool.definition.name} of the plug-in {plugin.name} is left out: {why}.")
@@ -99,7 +99,13 @@ def _list_providers(plugin: Plugin, module: ModuleType | None) -> list[tuple[str
     return [one for one in given.items() if plugin.has("provider", str(one[0]))] if isinstance(given, Mapping) else []
 
 
-def _why_no_provider(plugin: Plugin, name: str, opens: object, others: Mapping[str, OpensModel]) -> str:
+def _list_models(opens: object) -> tuple[str, ...]:
+    """Return the models that a provider names in its attribute `models`."""
+    given = getattr(opens, "models", ())
+    return tuple(filter(None, map(str, given))) if isinstance(given, tuple | list) else ()
+
+
+def _why_no_provider(plugin: Plugin, name: str, opens: object, others: Mapping[str, BroughtProvider]) -> str:
     """Say why a provider cannot be offered; empty if it can."""
     if not plugin.allows("network"):
         return "the plug-in's manifest does not declare 'network'"
