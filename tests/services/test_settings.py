@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, SettingsError, UsageError
 from halocline.protocol.events.plugins import Plugin, PluginPlace
 from halocline.services.settings import SECTIONS, SettingsService
 from halocline.services.themes import ThemeService
@@ -74,6 +74,43 @@ def test_a_file_that_is_wrong_already_is_left_alone(home: Home) -> None:
     with pytest.raises(HaloclineError):
         SettingsService(home, {}).put("max_steps", 7)
     assert home.settings.read_text() == "max_steps = = 5\n"
+
+
+def break_setting(file: Path, name: str) -> None:
+    """Write a file in which nothing but this setting is invalid."""
+    for wrong in ("7", '"§"', "[[1]]"):
+        file.write_text(f"# mine\n{name} = {wrong}\n")
+        try:
+            load_settings(file, {})
+        except SettingsError:
+            return
+    raise AssertionError(f"{name} takes anything")
+
+
+def test_every_setting_can_be_set_and_reset_whatever_its_value_is_before(home: Home) -> None:
+    for row in SettingsService(home, {}).listed():
+        values = [None, *([] if row.default is None else [row.default])]
+        for place in (row.name, row.name.partition(".")[0]):
+            for value in values:
+                break_setting(home.settings, place)
+                SettingsService(home, {}).put(row.name, value)
+                assert load_settings(home.settings, {}) == Settings(), row.name
+                assert home.settings.read_text().startswith("# mine\n")
+
+
+def test_another_invalid_setting_stops_a_change_and_is_named(home: Home) -> None:
+    home.settings.write_text("max_steps = 0\n[terminal]\ntheme = 7\n")
+    with pytest.raises(SettingsError, match=r"max_steps in .* cannot be 0"):
+        SettingsService(home, {}).put("terminal.theme", "plain")
+    with pytest.raises(SettingsError, match=r"terminal\.theme in .* cannot be 7"):
+        SettingsService(home, {}).put("max_steps", 5)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(home: Home) -> None:
+    home.settings.write_bytes(b"\xef\xbb\xbfmax_steps = 5\n")
+    assert load_settings(home.settings, {}).max_steps == 5
+    SettingsService(home, {}).put("max_steps", 7)
+    assert load_settings(home.settings, {}).max_steps == 7
 
 
 def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path: Path) -> None:

@@ -147,8 +147,8 @@ class SettingsService:
         """Return all settings by section. Raises SettingsError if the file is invalid."""
         return [*map(self._name_themes, self._rows())]
 
-    def _rows(self) -> list[Setting]:
-        loaded = self._load()
+    def _rows(self, but: str = "") -> list[Setting]:
+        loaded = self._load(but)
         now = loaded.settings
         sources = dict(self._sources(now, loaded.taken))
         fields = {field.name: field for field in msgspec.structs.fields(Settings)}
@@ -167,9 +167,9 @@ class SettingsService:
     def find(self, name: str, *, exact: bool = False) -> list[Setting]:
         """Return a setting, or those of a table of settings. With `exact` only one, or the table that holds `name`.
 
-        Raises UsageError and SettingsError.
+        With `exact` a value that is invalid counts as if it were not there. Raises UsageError and SettingsError.
         """
-        rows = self._rows()
+        rows = self._rows(name if exact else "")
         if named := [row for row in rows if row.name == name]:
             return [*map(self._name_themes, named)]
         if below := [row for row in rows if row.name.startswith(f"{name}.") and not exact]:
@@ -196,8 +196,8 @@ class SettingsService:
         names, (_, problem) = tuple(theme.name for theme in self._themes.listed()), self._themes.choose()
         return msgspec.structs.replace(row, kind="choice", choices=names, doc=f"{problem} {row.doc}".strip())
 
-    def _load(self) -> LoadedSettings:
-        own = read_own(self._home.settings, self._env)
+    def _load(self, but: str = "") -> LoadedSettings:
+        own = read_own(self._home.settings, self._env, but=but)
         if self._project:
             return apply_project(own, (self._project,), self._env)
         return LoadedSettings(finish_settings(own, str(self._home.settings), self._env))

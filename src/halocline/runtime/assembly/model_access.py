@@ -86,7 +86,7 @@ class ModelAccess:
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
         """Read the home and the settings; `layers` are settings already read. Raises UsageError and SettingsError."""
         home = Home.of(env)
-        own = read_own(home.settings, env, choices.profile) if layers is None else layers.own
+        own = layers.own if layers else read_own(home.settings, env, choices.profile, but=choices.changes or "")
         settings = choices.over(layers.settings if layers else finish_settings(own, str(home.settings), env))
         access = cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
         access.choices, access.own, access.refused = choices, own, layers.refused if layers else ()
