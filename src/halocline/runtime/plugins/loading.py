@@ -48,7 +48,7 @@ def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> Plugin
             if why := _why_no_provider(plugin, name, opens, providers):
                 said.append(f"The provider {name} of the plug-in {plugin.name} is left out: {why}.")
             else:
-                providers[name] = BroughtProvider(opens, plugin.name, _list_models(opens))
+                providers[name] = BroughtProvider(opens, plugin.name, _name_models(opens))
         for tool in _list_tools(module):
             if why := _why_not(plugin, tool, tools):
                 said.append(f"The tool {tool.definition.name} of the plug-in {plugin.name} is left out: {why}.")
@@ -99,7 +99,7 @@ def _list_providers(plugin: Plugin, module: ModuleType | None) -> list[tuple[str
     return [one for one in given.items() if plugin.has("provider", str(one[0]))] if isinstance(given, Mapping) else []
 
 
-def _list_models(opens: object) -> tuple[str, ...]:
+def _name_models(opens: object) -> tuple[str, ...]:
     """Return the models that a provider names in its attribute `models`."""
     given = getattr(opens, "models", ())
     return tuple(filter(None, map(str, given))) if isinstance(given, tuple | list) else ()
