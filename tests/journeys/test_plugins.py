@@ -187,10 +187,6 @@ PARTLY = {
         {"code.py": TOOL, **WORDS, "plugin.toml": 'name = "tidy"\nmay = ["edits"]\npython = "code.py"'},
         "its effect is 'reads', which the plug-in's manifest does not declare.",
     ),
-    "theme": (
-        {"themes/dusk.toml": DUSK.replace("green", "\\u001b[2J")},
-        r"The theme dusk of the plug-in tidy is left out: its good is '\x1b[2J', but a style is bold, dim,",
-    ),
     "programs": (
         {"hooks/PreToolUse": "#!/bin/sh\nexit 2\n", "plugin.toml": 'name = "tidy"\nmay = ["reads"]'},
         "The hooks and MCP servers of the plug-in tidy are left out: its manifest declares no commands.",
@@ -355,6 +351,7 @@ def acme(name):
         raise OSError("no socket")
     return Scripted(["I am " + name]) if name != "odd" else 7
 
+acme.models = ["large", ""]
 providers = {"acme": acme, "openai": acme, "none": 7}
 """
 
@@ -376,6 +373,9 @@ async def test_a_plugin_brings_a_provider_whose_models_tasks_use(journey):
     assert [text for text in said if "left out" in text] == [
         "The provider openai of the plug-in tidy is left out: Halocline has a provider of this name.",
         "The provider none of the plug-in tidy is left out: it is no function that opens a model.",
+    ]
+    assert [(name, one.plugin, one.models) for name, one in assembly.list_brought().items()] == [
+        ("acme", "tidy", ("large",))
     ]
     for name, why in (("broken", "OSError: no socket"), ("odd", "gave no model"), ("", "does not name a model")):
         with pytest.raises(UsageError, match=why):
@@ -437,20 +437,24 @@ async def test_a_provider_is_there_only_where_a_person_said_so(journey, reason):
         await Assembly(journey.home, Settings(**settings), {}).model("acme/large")
 
 
-async def test_a_plugin_brings_a_theme_that_is_chosen_by_its_name(journey):
+async def test_a_plugin_brings_a_theme_that_is_chosen_by_its_name_and_broken_ones_are_told_to_who_asks(journey):
     install(journey, {"themes/dusk.toml": DUSK, "themes/off.toml": DUSK, "themes/odd.toml": "accent = 7"})
     settings = {"plugins": PluginSettings(off=("tidy/theme/off",)), "terminal": TerminalSettings(theme="tidy:dusk")}
     client = journey.client((DONE,), **settings)
     try:
         await journey.open(client)
+        assert remarks(client, journey) == []
         for themes in (client.themes_of(journey.task), client.themes_in(journey.workspace)):
             theme, problem = themes.choose()
             assert (theme.description, theme.styles, problem) == ("warm", TERMINAL.styles, "")
             assert [theme.name for theme in themes.listed()][-2:] == ["plain", "tidy:dusk"]
-            with pytest.raises(UsageError, match="The theme odd of the plug-in tidy cannot be used: it has no quiet"):
+            name, odd = themes.describe()
+            assert (name, odd[:33]) == ("The theme is tidy:dusk.", "The theme tidy:odd cannot be used")
+            with pytest.raises(UsageError, match="The theme tidy:odd cannot be used: it has no quiet"):
                 themes.find("tidy:odd")
-            with pytest.raises(UsageError, match="There is no theme 'tidy:off'"):
+            with pytest.raises(UsageError, match="There is no theme 'tidy:off'") as off:
                 themes.find("tidy:off")
+            assert off.value.hint == "It is turned off: halo plugins enable tidy/theme/off"
         assert client.own_theme == theme
     finally:
         await client.close()
@@ -470,13 +474,53 @@ async def test_a_theme_of_a_project_is_there_once_the_folder_is_trusted_and_goes
         client = journey.client((DONE,), **chosen)
         try:
             await journey.open(client)
-            seen.append(client.themes_of(journey.task).choose())
-            assert client.themes_in(journey.workspace).choose() == seen[-1]
+            themes = client.themes_of(journey.task)
+            seen.append((*themes.choose(), *themes.describe()))
+            assert client.themes_in(journey.workspace).choose() == seen[-1][:2]
             assert client.own_theme == TERMINAL
         finally:
             await client.close()
-    assert [(theme.name, problem.partition(" Use")[0]) for theme, problem in seen] == [
-        ("terminal", "There is no theme 'tidy:dusk'."),
-        ("tidy:dusk", ""),
-        ("terminal", "There is no theme 'tidy:dusk'."),
-    ]
+    instead = "so the built-in terminal is shown. To choose or reset: /theme, halo doctor"
+    missing = (
+        TERMINAL,
+        f"The theme tidy:dusk cannot be used, {instead}",
+        "The theme is terminal, as tidy:dusk cannot be used.",
+        "There is no theme 'tidy:dusk'. The plug-in tidy is left out: the folder is not trusted: halo trust add.",
+    )
+    assert (seen[0], seen[2]) == (missing, missing)
+    assert (seen[1][0].name, *seen[1][1:]) == ("tidy:dusk", "", "The theme is tidy:dusk.")
+
+
+ABSENT = {
+    "not trusted": ({}, "The plug-in tidy is left out: it is not trusted: halo plugins trust tidy."),
+    "turned off": (
+        {"plugins": PluginSettings(off=("tidy",))},
+        "The plug-in tidy is left out: it is turned off: halo plugins enable tidy.",
+    ),
+    "gone": ({}, "Use one of: terminal, color-blind, high-contrast, plain."),
+    "here": ({}, "Use one of: terminal, color-blind, high-contrast, plain, tidy:dusk."),
+    "later": ({}, "The plug-in tidy came after this task began, or failed in it (halo doctor says how)."),
+}
+
+
+@pytest.mark.parametrize("case", ABSENT)
+async def test_a_theme_that_is_not_there_says_what_became_of_its_plugin(journey, case):
+    settings, why = ABSENT[case]
+    put(journey.home.plugins / "tidy", {"plugin.toml": 'name = "tidy"\n', "themes/dusk.toml": DUSK})
+    client = journey.client((DONE,), **settings)
+    service = client.plugins_of(journey.workspace)
+    if case == "gone":
+        service.remove("tidy")
+    elif case == "here":
+        service.decide(service.find("tidy").found, trusted=True)
+    try:
+        await journey.open(client)
+        if case == "later":
+            service.decide(service.find("tidy").found, trusted=True)
+        with pytest.raises(UsageError, match="There is no theme 'tidy:dawn'") as absent:
+            client.themes_of(journey.task).find("tidy:dawn")
+        assert absent.value.hint == why
+        with pytest.raises(UsageError, match="There is no theme 'tidy:dawn'"):
+            client.settings_in(journey.workspace).put("terminal.theme", "tidy:dawn")
+    finally:
+        await client.close()

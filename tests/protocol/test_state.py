@@ -101,7 +101,8 @@ def test_a_price_that_is_unknown_once_makes_the_total_unknown():
     known = ev.UsageReported(usage=Usage(input=1, output=2), cost=0.5)
     unknown = ev.UsageReported(usage=Usage(input=1), cost=None)
     assert fold_events(numbered(known, known)).budget.cost == 1.0
-    assert fold_events(numbered(known, unknown)).budget.cost is None
+    partly = fold_events(numbered(known, unknown, known)).budget
+    assert (partly.cost, partly.spent, partly.unpriced) == (None, 1.0, 1)
     assert fold_events(numbered(known, unknown)).budget.usage == Usage(input=2, output=2)
 
 

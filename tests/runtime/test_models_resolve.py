@@ -2,12 +2,14 @@ import pytest
 from tests.providers.documents import documents
 from tests.servers.model_server import ModelServer
 
+from halocline.ports.model import BroughtProvider
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
+from halocline.runtime.assembly.model_access import ModelAccess
 from halocline.runtime.models.keys import FoundKey, Keys
 from halocline.runtime.models.local_servers import served_models
 from halocline.runtime.models.resolve import open_model
@@ -16,7 +18,9 @@ from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.provider_settings import Price, Provider
+from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
+from halocline.testing import Scripted
 
 
 @pytest.fixture
@@ -131,6 +135,28 @@ async def test_a_model_of_a_server_without_a_key_can_be_used_though_the_settings
     assert [(model.usable, model.input) for model in found] == [(True, 3.0)]
 
 
+async def test_models_of_plugins_are_listed_with_their_plugin_and_the_person_s_price(home):
+    brought = {
+        "acme": BroughtProvider(Scripted, "notes", ("large", "small")),
+        "abacus": BroughtProvider(Scripted, "other"),  # a name of the catalogue, whose models are others
+        "mine": BroughtProvider(Scripted, "other", ("hidden",)),
+    }
+    own = Settings(
+        providers={"mine": Provider(base_url="http://127.0.0.1:9/v1")},
+        prices={"acme/large": Price(input=3.0, output=15.0), "acme/priced": Price(input=1.0, output=2.0)},
+        model="abacus/chosen",
+    )
+    listed = await offered_models(own, {}, Keys(home, {}), Catalogue(BUNDLED, brought=lambda: brought))
+    found = [(one.name, one.plugin, one.usable, one.input) for one in listed if one.plugin]
+    assert found == [
+        ("acme/large", "notes", True, 3.0),
+        ("acme/priced", "notes", True, 1.0),
+        ("acme/small", "notes", True, None),
+        ("abacus/chosen", "other", True, None),
+    ]
+    assert [one.name for one in listed if one.name.startswith(("abacus/", "mine/"))] == ["abacus/chosen"]
+
+
 async def test_where_no_local_server_is_there_are_no_models(unused_tcp_port):
     vendor = Vendor("near", "Near", "openai_chat", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", local=True)
     assert await served_models(Endpoint(vendor, "")) == []
@@ -150,6 +176,27 @@ async def test_a_cost_limit_needs_a_price_and_the_settings_can_give_it(chosen):
         await chosen("openai/mine", key="k", max_cost=1.0)
     prices = {"openai/mine": Price(input=1.0, output=2.0)}
     assert await chosen("openai/mine", key="k", max_cost=1.0, prices=prices) == "openai/mine"
+
+
+@pytest.mark.parametrize("role", ["model", "plan", "fallback"])
+async def test_a_cost_limit_needs_a_price_of_a_plugin_s_model_too_unless_it_reports_its_cost(home, blobs, role):
+    def open_acme(name):
+        opened = Scripted(["Hello."])
+        opened.reports_cost = name == "reporting"
+        return opened
+
+    async def opens(name, **settings):
+        more = {"plan": PlanSettings(model=name)} if role == "plan" else {}
+        more |= {"fallback_models": (name,)} if role == "fallback" else {}
+        chosen = Settings(model=name if role == "model" else "acme/reporting", max_cost=1.0, **settings, **more)
+        access = ModelAccess(home, chosen, {})
+        access.catalogue = Catalogue(BUNDLED, brought=lambda: {"acme": BroughtProvider(open_acme, "notes")})
+        await (await access.model("")).close()
+
+    with pytest.raises(UsageError, match=r"limit of \$1.00 cannot be enforced: the price of acme/large is unknown"):
+        await opens("acme/large")
+    await opens("acme/large", prices={"acme/large": Price(input=1.0, output=2.0)})
+    await opens("acme/reporting")
 
 
 async def test_a_model_of_vs_code_is_offered_nowhere_else(chosen):

@@ -133,6 +133,14 @@ def test_settings_that_cannot_be_read_are_not_saved(work: Path, text: str) -> No
     assert settings.read_text() == "max_steps = 9\n"
 
 
+def test_settings_with_a_byte_order_mark_are_saved(work: Path) -> None:
+    settings = work.parent / "home" / "settings.toml"
+    save(work, settings, "\ufeffmax_steps = 9\n")
+    found = ConfigFiles.open(work).read(str(settings))
+    save(work, settings, found.text.replace("9", "7"), found.version)
+    assert settings.read_bytes() == b"\xef\xbb\xbfmax_steps = 7\n"
+
+
 def test_the_list_has_what_is_there_and_where_settings_would_be(work: Path) -> None:
     (work / "AGENTS.md").write_text("a")
     (work / ".claude" / "skills" / "one").mkdir(parents=True)

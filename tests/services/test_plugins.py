@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 
+import msgspec
 import pytest
 
 from halocline.protocol.errors import UsageError
@@ -14,6 +15,7 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.plugins import PluginService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
+from halocline.store.themes import TERMINAL
 
 CODE = """
 raise SystemExit("this ran")
@@ -273,3 +275,29 @@ async def test_what_is_no_wheel_of_a_plugin_is_refused(service, home, tmp_path, 
         with pytest.raises(UsageError, match=why):
             await install(service, source)
     assert service().listed() == []
+
+
+DUSK = "".join(f'{role} = "{style}"\n' for role, style in TERMINAL.styles.items())
+EACH_KIND = {
+    "notes.py": "import halocline\n\n@halocline.tool\ndef count() -> str: 'Count.'\n",
+    "skills/tidy/SKILL.md": "---\nname: tidy\ndescription: tidies\n---\nTidy.",
+    "commands/go.md": "---\ndescription: goes\n---\nGo.",
+    "agents/maid.md": "---\nname: maid\ndescription: cleans\n---\nClean.",
+    "hooks/hooks.json": '{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
+    ".mcp.json": '{"mcpServers": {"vacuum": {"command": "true"}}}',
+    "themes/dusk.toml": f'description = "warm"\n{DUSK}',
+}
+
+
+@pytest.mark.parametrize("manifest", ["plugin.toml", ".claude-plugin/plugin.json"])
+def test_a_byte_order_mark_is_no_part_of_any_file_of_a_plugin(service, home, manifest):
+    head = 'name = "marked"\npython = "notes.py"\n' if manifest == "plugin.toml" else '{"name": "marked"}'
+    listed = []
+    for mark in (b"", b"\xef\xbb\xbf"):
+        for name, text in {**EACH_KIND, manifest: head}.items():
+            (home.plugins / "marked" / name).parent.mkdir(parents=True, exist_ok=True)
+            (home.plugins / "marked" / name).write_bytes(mark + text.encode())
+        service().decide(service().find("marked").found, trusted=True)
+        listed.append(msgspec.structs.replace(service().describe(service().find("marked")), digest=""))
+    assert listed[0] == listed[1]
+    assert [item.problem for item in listed[1].items] == [""] * (7 if manifest == "plugin.toml" else 5)

@@ -3,12 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError, SettingsError, UsageError
+from halocline.protocol.events.plugins import Plugin, PluginPlace
 from halocline.services.settings import SECTIONS, SettingsService
+from halocline.services.themes import ThemeService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
-from halocline.store.themes import BUILT_IN, Theme
+from halocline.store.themes import BUILT_IN, TERMINAL
 
 
 @pytest.fixture
@@ -74,6 +76,43 @@ def test_a_file_that_is_wrong_already_is_left_alone(home: Home) -> None:
     assert home.settings.read_text() == "max_steps = = 5\n"
 
 
+def break_setting(file: Path, name: str) -> None:
+    """Write a file in which nothing but this setting is invalid."""
+    for wrong in ("7", '"§"', "[[1]]"):
+        file.write_text(f"# mine\n{name} = {wrong}\n")
+        try:
+            load_settings(file, {})
+        except SettingsError:
+            return
+    raise AssertionError(f"{name} takes anything")
+
+
+def test_every_setting_can_be_set_and_reset_whatever_its_value_is_before(home: Home) -> None:
+    for row in SettingsService(home, {}).listed():
+        values = [None, *([] if row.default is None else [row.default])]
+        for place in (row.name, row.name.partition(".")[0]):
+            for value in values:
+                break_setting(home.settings, place)
+                SettingsService(home, {}).put(row.name, value)
+                assert load_settings(home.settings, {}) == Settings(), row.name
+                assert home.settings.read_text().startswith("# mine\n")
+
+
+def test_another_invalid_setting_stops_a_change_and_is_named(home: Home) -> None:
+    home.settings.write_text("max_steps = 0\n[terminal]\ntheme = 7\n")
+    with pytest.raises(SettingsError, match=r"max_steps in .* cannot be 0"):
+        SettingsService(home, {}).put("terminal.theme", "plain")
+    with pytest.raises(SettingsError, match=r"terminal\.theme in .* cannot be 7"):
+        SettingsService(home, {}).put("max_steps", 5)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(home: Home) -> None:
+    home.settings.write_bytes(b"\xef\xbb\xbfmax_steps = 5\n")
+    assert load_settings(home.settings, {}).max_steps == 5
+    SettingsService(home, {}).put("max_steps", 7)
+    assert load_settings(home.settings, {}).max_steps == 7
+
+
 def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_text("# mine\n")
@@ -86,9 +125,14 @@ def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path
 
 
 def test_the_theme_is_one_of_those_that_there_are(home):
-    service = SettingsService(home, {}, themes=lambda: (*BUILT_IN, Theme("notes:dusk")))
+    styles = "".join(f"{role} = '{style}'\n" for role, style in TERMINAL.styles.items())
+    (home.root / "themes").mkdir()
+    (home.root / "themes/dusk.toml").write_text(styles)
+    notes = Plugin("notes", "1", "", str(home.root), places=(PluginPlace("theme", "themes"),))
+    service = SettingsService(home, {}, themes=ThemeService("notes:gone", lambda: [notes]))
     (row,) = service.find("terminal.theme")
     assert (row.kind, row.choices) == ("choice", (*(theme.name for theme in BUILT_IN), "notes:dusk"))
+    assert row.doc.startswith("The theme notes:gone cannot be used, so the built-in terminal is shown. ")
     service.put("terminal.theme", "notes:dusk")
     with pytest.raises(UsageError, match="There is no theme 'dusk'") as refused:
         service.put("terminal.theme", "dusk")

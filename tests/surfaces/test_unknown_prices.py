@@ -48,6 +48,7 @@ STORIES: dict[str, Log] = {
     "one beside a free model": (*BEGUN, STEP, reported(0.0), REPLY, STEP, reported(None), REPLY, DONE),
     "a request that was interrupted": (*BEGUN, STEP, ev.TurnEnded(StopReason.CANCELLED)),
 }
+PARTLY: Log = (*BEGUN, STEP, reported(0.25), REPLY, STEP, reported(None), REPLY, DONE)
 FREE: Log = (*BEGUN, STEP, reported(0.0), REPLY, DONE)
 
 
@@ -73,7 +74,7 @@ def facts_of(log: Log) -> str:
     for event in log:
         fold.take(event)
     return run_page(
-        f"money(costOf({{usage: {{}}, cost: 0, turns: [], ...{json.dumps(msgspec.to_builtins(fold.facts))}}}))"
+        f"describeCost({{usage: {{}}, cost: 0, turns: [], ...{json.dumps(msgspec.to_builtins(fold.facts))}}})"
     )
 
 
@@ -82,10 +83,10 @@ def run_page(expression: str) -> str:
     node = shutil.which("node") or pytest.skip("node is not on this machine")
     text = (SOURCE / "surfaces/web/static/js/lib/format.js").read_text(encoding="utf-8")
     task = (SOURCE / "surfaces/web/static/js/state/task.js").read_text(encoding="utf-8")
-    (cost_of,) = re.findall(r"^export const costOf = .*\n.*\n", task, re.MULTILINE)
+    (describe_cost,) = re.findall(r"^export const describeCost = (?:.*\n)+?(?=\n)", task, re.MULTILINE)
     done = subprocess.run(
         [node, "--input-type=module", "-"],
-        input=f"{text}\n{cost_of}\nconsole.log({expression})",
+        input=f"{text}\n{describe_cost}\nconsole.log({expression})",
         capture_output=True,
         text=True,
         check=True,
@@ -134,6 +135,16 @@ def test_a_price_that_nobody_knows_is_never_shown_as_zero(surface: str, story: s
     assert ZERO.findall(shown) == [], shown
 
 
+PARTS = ("--cost", "/cost", "/status", "html", "status_bar.py", "halo stats", "task-header.js: the page")
+"""Surfaces that show the known part of a sum; the others have no room for it, or are read by programs."""
+
+
+@pytest.mark.parametrize("surface", [name for name in SURFACES if name.endswith(PARTS)])
+def test_the_known_part_of_a_cost_is_shown_as_a_part(surface: str) -> None:
+    shown = SURFACES[surface](numbered(PARTLY))
+    assert re.search(r"at least \$0\.25|0\.25.*without the price of 1 step|\$0\.25 \+ 1 unpriced", shown), shown
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("surface", [name for name in SURFACES if "board" not in name and "status_bar" not in name])
 def test_a_price_that_is_known_to_be_zero_is_shown(surface: str) -> None:
@@ -143,7 +154,9 @@ def test_a_price_that_is_known_to_be_zero_is_shown(surface: str) -> None:
 
 def test_every_module_that_shows_a_cost_is_tried_above() -> None:
     listed = {name.partition(":")[0] for name in SURFACES}
-    shows = re.compile(r"format_money\(|describe_ending\(|\.known_cost|cost_table\(|by_turn\(|\bmoney\(")
+    shows = re.compile(
+        r"format_(known_)?(money|cost)\(|describe_ending\(|\.known_cost|cost_table\(|by_turn\(|\bmoney\(|describeCost\("
+    )
     files = [*(SOURCE / "surfaces").rglob("*.py"), *(SOURCE / "surfaces/web/static/js").rglob("*.js")]
     found = {str(path.relative_to(SOURCE)) for path in files if shows.search(path.read_text(encoding="utf-8"))}
     assert found - listed - OTHERS == set()
@@ -152,6 +165,7 @@ def test_every_module_that_shows_a_cost_is_tried_above() -> None:
 OTHERS = {
     "surfaces/figures.py",  # formats
     "surfaces/web/static/js/lib/format.js",
+    "surfaces/web/static/js/state/task.js",
     "surfaces/context_report.py",  # what a miss costs, if it is known to cost anything; prices are dashes without rates
     "surfaces/slash/models.py",  # prices of models, only known ones
     "surfaces/export/html.py",  # the ends of turns, as in Markdown

@@ -10,7 +10,7 @@ from halocline.protocol.state.subagents import SubagentsState
 from halocline.protocol.state.turn import TurnState
 from halocline.task.governor import STOP_AT, Governor, Stopwatch, check_limits, limits_of, note_repetition
 
-STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, cost=0.5))
+STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, spent=0.5))
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, cost
         (Limits(steps=5), {"forgiven_steps": 1}, None),
         (Limits(cost=0.5), {}, "cost"),
         (Limits(cost=0.5), {"forgiven_cost": 0.1}, None),
-        (Limits(cost=0.5), {"cost": None}, "cost"),
-        (Limits(), {"cost": None}, None),
+        (Limits(cost=0.5), {"unpriced": 1}, "cost"),
+        (Limits(), {"unpriced": 1}, None),
         (Limits(seconds=10), {}, "time"),
         (Limits(seconds=11), {}, None),
         (Limits(), {"failures_in_row": 3}, "failures"),

@@ -203,7 +203,7 @@ class Client(TaskQueries):
     @property
     def settings(self) -> "services.settings.SettingsService":
         """Read and change the settings. Open tasks take over limits and approvals, and keep the rest."""
-        return services.settings.SettingsService(self.home, os.environ, themes=self.themes_in(self.home.root).listed)
+        return services.settings.SettingsService(self.home, os.environ, themes=self.themes_in(self.home.root))
 
     def settings_in(
         self, workspace: Path, plugins: "Sequence[Plugin] | None" = None
@@ -211,7 +211,7 @@ class Client(TaskQueries):
         """Return the settings in force in a folder; with a task's `plugins`, their themes can be chosen."""
         layer = self._controller.assemblies.own.project_layer(workspace)
         themes = self.themes_in(workspace, plugins)
-        return services.settings.SettingsService(self.home, os.environ, layer, themes.listed)
+        return services.settings.SettingsService(self.home, os.environ, layer, themes)
 
     def themes_in(self, workspace: Path, plugins: "Sequence[Plugin] | None" = None) -> "services.themes.ThemeService":
         """Return the themes of the terminal, with those of a task's `plugins`, or of all in force in a folder."""
@@ -219,7 +219,8 @@ class Client(TaskQueries):
         def list_plugins() -> "Sequence[Plugin]":
             return self._controller.assemblies.of(workspace).list_plugins(workspace) if plugins is None else plugins
 
-        return services.themes.ThemeService(self.terminal_settings.theme, list_plugins)
+        explain = self.plugins_of(workspace).explain_absence
+        return services.themes.ThemeService(self.terminal_settings.theme, list_plugins, explain)
 
     @property
     def own_theme(self) -> "Theme":

@@ -69,6 +69,14 @@ OpensModel = Callable[[str], Model]
 """Opens a model of a provider by its name there."""
 
 
+class BroughtProvider(Value, frozen=True):
+    """A provider that a plug-in brings. `models` are those that it names; it may open others."""
+
+    opens: OpensModel
+    plugin: str
+    models: tuple[str, ...] = ()
+
+
 @runtime_checkable
 class Waits(Protocol):
     """A model that may wait between two attempts."""

@@ -19,7 +19,8 @@ else:  # so that the signature of the options can be read, though nothing is loa
     EditorParts = ProgramParts = object
 
 
-_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "allowed_tools", "disallowed_tools", "custom_tools"})
+_RULES = ("allowed_tools", "disallowed_tools", "custom_tools")
+_NO_SETTINGS = frozenset({"api_key", "profile", "unattended", "changes", *_RULES})
 """Options that no setting corresponds to."""
 
 
@@ -27,7 +28,7 @@ class Choices(Value, frozen=True):
     """Options of this run that override the settings; None keeps the setting. `unattended`: no one watches the run.
 
     `allowed_tools` and `disallowed_tools` become rules (see `rules.tool_patterns`), which may name `custom_tools`, the
-    program's own.
+    program's own. `changes` is a setting that this run changes, so its value may be invalid before.
     """
 
     profile: str | None = None
@@ -52,6 +53,7 @@ class Choices(Value, frozen=True):
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] | None = None
     custom_tools: tuple[str, ...] | None = None
+    changes: str | None = None
 
     def over(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""

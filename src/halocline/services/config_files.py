@@ -170,7 +170,7 @@ def _files_of(row: Row, place: Path) -> Iterator[Path]:
 
 def _check_settings_text(place: Path, text: str) -> None:
     try:
-        given = tomllib.loads(text)
+        given = tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"This is not valid TOML: {error}.", "Nothing was saved.") from error
     try:

@@ -22,7 +22,7 @@ from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.events.plugins import ItemKind, Plugin
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.plugins.in_force import JudgedPlugin
+from halocline.runtime.plugins.in_force import JudgedPlugin, left_out
 from halocline.services.plugin_sources import fetch_source, name_source
 from halocline.store.mcp.servers import Unreadable, servers_of_plugin
 from halocline.store.permissions.hook_files import hooks_of_plugin
@@ -41,12 +41,13 @@ NEEDED = f"A plug-in has a {FILE} or a {CLAUDE_FILE}."
 
 
 class PluginItem(Value, frozen=True, omit_defaults=False):
-    """An item of a plug-in: its kind, its name, what it does, and whether it is on."""
+    """An item of a plug-in: its kind, its name, what it does, whether it is on, and why it cannot be used."""
 
     kind: ItemKind
     name: str
     does: str = ""
     on: bool = True
+    problem: str = ""
 
 
 class ListedPlugin(Value, frozen=True, omit_defaults=False):
@@ -100,6 +101,14 @@ class PluginService:
         if not found:
             raise UsageError(f"There is no plug-in {name}.", LIST)
         return found[0]
+
+    def explain_absence(self, name: str) -> str:
+        """Say why a task has no plug-in of this name; empty if there is none."""
+        if not (found := [one for one in self._judged() if one.found.name == name]):
+            return ""
+        if any(not one.why for one in found):
+            return f"The plug-in {name} came after this task began, or failed in it (halo doctor says how)."
+        return left_out(name, found[0].why)
 
     def decide(self, found: FoundPlugin, *, trusted: bool) -> None:
         """Trust or distrust one of the person's own plug-ins in its current state. Raises UsageError."""
@@ -188,8 +197,8 @@ class PluginService:
         off = tuple(item for name, _, item in mine if item and fnmatchcase(found.name, name))
         plugin = Plugin(found.name, "", "", os.path.realpath(found.folder), manifest.dialect, places=manifest.places)
         switched = msgspec.structs.replace(plugin, off=off)
-        for kind, name, does in list_items(plugin):
-            yield PluginItem(kind, name, does, switched.has(kind, name))
+        for item in list_items(plugin):
+            yield msgspec.structs.replace(item, on=switched.has(item.kind, item.name))
 
     def _sources(self) -> dict[str, str]:
         try:
@@ -204,26 +213,28 @@ class PluginService:
             raise SettingsError(f"Cannot write {self._home.plugins / SOURCES}: {error.strerror}.", "") from error
 
 
-def list_items(plugin: Plugin) -> Iterator[tuple[ItemKind, str, str]]:
-    """Yield what a plug-in adds, as it can be seen without running it: kind, name and what it does."""
+def list_items(plugin: Plugin) -> Iterator[PluginItem]:
+    """Yield what a plug-in adds, as it can be seen without running it."""
     for file in plugin.paths("tool"):
         yield from _read_functions(Path(file))
     for skill in skills.found_skills(NOWHERE, NOWHERE, plugins=(plugin,)).skills:
-        yield "skill", skill.name.partition(":")[2], skill.description
+        yield PluginItem("skill", skill.name.partition(":")[2], skill.description)
     words = commands.found_words(commands.Places(NOWHERE, NOWHERE, NOWHERE, plugins=(plugin,)))
-    yield from (("command", name.partition(":")[2], "") for name in words.files)
+    yield from (PluginItem("command", name.partition(":")[2]) for name in words.files)
     for agent in agents.found_agents(NOWHERE, NOWHERE, NOWHERE, plugins=(plugin,)).agents:
-        yield "agent", agent.name.partition(":")[2], agent.description
-    yield from (("hook", hook.event or "?", hook.inert or hook.broken or hook.name) for hook in hooks_of_plugin(plugin))
+        yield PluginItem("agent", agent.name.partition(":")[2], agent.description)
+    for hook in hooks_of_plugin(plugin):
+        yield PluginItem("hook", hook.event or "?", hook.name, problem=hook.inert or hook.broken)
     try:
         for server in servers_of_plugin(plugin, NOWHERE):
-            yield "server", server.name.partition(":")[2], server.problem or server.runs
+            yield PluginItem("server", server.name.partition(":")[2], server.runs, problem=server.problem)
     except Unreadable as error:
-        yield "server", "?", str(error)
-    yield from (("theme", theme.name, theme.problem or theme.description) for theme in themes_of_plugin(plugin))
+        yield PluginItem("server", "?", problem=str(error))
+    for theme in themes_of_plugin(plugin):
+        yield PluginItem("theme", theme.name, theme.description, problem=theme.problem)
 
 
-def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
+def _read_functions(file: Path) -> Iterator[PluginItem]:
     """Yield the tools of a module with the effects that they declare, the points of its hooks, and its providers."""
     try:
         tree = ast.parse(read_regular(file))
@@ -237,7 +248,7 @@ def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
             ):
                 kind: ItemKind = "hook" if name == "hooks" else "provider"
                 does = "" if kind == "hook" else "its models read the whole conversation"
-                yield from ((kind, str(one.value), does) for one in keys if isinstance(one, ast.Constant))
+                yield from (PluginItem(kind, str(one.value), does) for one in keys if isinstance(one, ast.Constant))
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for mark in function.decorator_list:
@@ -245,4 +256,4 @@ def _read_functions(file: Path) -> Iterator[tuple[ItemKind, str, str]]:
             if getattr(called, "attr", getattr(called, "id", "")) == "tool":
                 keywords = mark.keywords if isinstance(mark, ast.Call) else ()
                 given = {one.arg: ast.unparse(one.value).strip("'\"") for one in keywords}
-                yield "tool", given.get("name", function.name), given.get("effect", "") or "anything"
+                yield PluginItem("tool", given.get("name", function.name), given.get("effect", "") or "anything")

@@ -6,7 +6,7 @@ What must stay true: a value that looks like a key is not shown, and what was no
 import enum
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -14,13 +14,14 @@ import msgspec
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
+from halocline.services.themes import ThemeService
 from halocline.store.paths import PROJECT_SETTINGS, Home
 from halocline.store.settings.edit import change_setting
 from halocline.store.settings.invalid import suggest_name
 from halocline.store.settings.load import VARIABLES, ProjectLayer, finish_settings, read_own, read_settings
 from halocline.store.settings.project import LoadedSettings, apply_project
 from halocline.store.settings.settings import Settings
-from halocline.store.themes import BUILT_IN, Theme
+from halocline.store.themes import TERMINAL
 
 SECTIONS: dict[str, list[str]] = {
     "Model": [
@@ -130,10 +131,10 @@ class SettingsService:
         home: Home,
         env: Mapping[str, str],
         project: ProjectLayer | None = None,
-        themes: Callable[[], Sequence[Theme]] = lambda: BUILT_IN,
+        themes: ThemeService | None = None,
     ) -> None:
         self._home = home
-        self._themes = themes
+        self._themes = themes or ThemeService(TERMINAL.name)
         self._env = env
         self._project = project
 
@@ -146,8 +147,8 @@ class SettingsService:
         """Return all settings by section. Raises SettingsError if the file is invalid."""
         return [*map(self._name_themes, self._rows())]
 
-    def _rows(self) -> list[Setting]:
-        loaded = self._load()
+    def _rows(self, but: str = "") -> list[Setting]:
+        loaded = self._load(but)
         now = loaded.settings
         sources = dict(self._sources(now, loaded.taken))
         fields = {field.name: field for field in msgspec.structs.fields(Settings)}
@@ -166,9 +167,9 @@ class SettingsService:
     def find(self, name: str, *, exact: bool = False) -> list[Setting]:
         """Return a setting, or those of a table of settings. With `exact` only one, or the table that holds `name`.
 
-        Raises UsageError and SettingsError.
+        With `exact` a value that is invalid counts as if it were not there. Raises UsageError and SettingsError.
         """
-        rows = self._rows()
+        rows = self._rows(name if exact else "")
         if named := [row for row in rows if row.name == name]:
             return [*map(self._name_themes, named)]
         if below := [row for row in rows if row.name.startswith(f"{name}.") and not exact]:
@@ -179,9 +180,9 @@ class SettingsService:
 
     def put(self, name: str, value: Any) -> None:
         """Change a setting in the file; None resets it to its default. Raises UsageError and SettingsError."""
-        (row,) = self.find(name, exact=True)
-        if name == THEME and value not in (None, *row.choices):
-            raise UsageError(f"There is no theme {value!r}.", f"Use one of: {', '.join(row.choices)}.")
+        self.find(name, exact=True)
+        if name == THEME and isinstance(value, str):
+            self._themes.find(value)
         if _is_redacted(value):
             raise UsageError(
                 f"Part of {name} is hidden, so you cannot change it here.", f"Edit {self._home.settings} instead."
@@ -189,13 +190,14 @@ class SettingsService:
         change_setting(self._home.settings, name, value)
 
     def _name_themes(self, row: Setting) -> Setting:
-        """Return the row; that of the theme with the themes that there are."""
+        """Return the row; that of the theme with the themes that there are, and with what is shown if it is another."""
         if row.name != THEME:
             return row
-        return msgspec.structs.replace(row, kind="choice", choices=tuple(theme.name for theme in self._themes()))
+        names, (_, problem) = tuple(theme.name for theme in self._themes.listed()), self._themes.choose()
+        return msgspec.structs.replace(row, kind="choice", choices=names, doc=f"{problem} {row.doc}".strip())
 
-    def _load(self) -> LoadedSettings:
-        own = read_own(self._home.settings, self._env)
+    def _load(self, but: str = "") -> LoadedSettings:
+        own = read_own(self._home.settings, self._env, but=but)
         if self._project:
             return apply_project(own, (self._project,), self._env)
         return LoadedSettings(finish_settings(own, str(self._home.settings), self._env))

@@ -109,7 +109,7 @@ def _read_file(file: Path) -> Theme:
         data = read_regular(file)
         if len(data) > LARGEST:
             raise ValueError(f"it has more than {LARGEST:,} bytes")
-        return read_theme(name, data.decode())
+        return read_theme(name, data.decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:  # also of TOML and UTF-8
         return Theme(name, problem=make_printable(str(error)))
 

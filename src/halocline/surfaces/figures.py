@@ -8,6 +8,7 @@ from halocline.protocol.events.hooks import HookDecision, HookStatus
 from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.permission_rules import CommandPart, Effect, Grade
+from halocline.protocol.state.budget import BudgetState
 from halocline.surfaces.rows.kinds import (
     Approval,
     CompactionRow,
@@ -114,6 +115,12 @@ def format_money(dollars: float | None) -> str:
 def known_part(cost: float | None, unpriced: int) -> float | None:
     """Return the part of a sum that is known, beside `unpriced` others: not zero, which would call these free."""
     return cost or None if unpriced else cost
+
+
+def format_known_cost(budget: BudgetState) -> str:
+    """The cost of a task: `$0.04`, or `at least $0.04` where others of its requests have no price."""
+    least = known_part(budget.spent, budget.unpriced)
+    return f"at least {format_money(least)}" if least and budget.unpriced else format_money(budget.known_cost)
 
 
 LANE_ENDS = {LaneEnd.DONE: "", LaneEnd.LIMIT: "reached a limit", LaneEnd.STOPPED: "stopped", LaneEnd.FAILED: "failed"}

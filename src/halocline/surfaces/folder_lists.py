@@ -69,11 +69,13 @@ def describe_plugins(plugins: "Sequence[ListedPlugin]") -> str:
 def _describe_plugin(plugin: "ListedPlugin") -> str:
     state = f"off: {plugin.problem}" if plugin.problem else "on"
     kinds = Counter(item.kind for item in plugin.items)
-    adds = ", ".join(f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in kinds.items()) or "nothing"
-    first = f"{clean(plugin.name)} {clean(plugin.version)}".rstrip()
-    return (
-        f"{first}  {clean(' '.join(state.split()))}\n    {SOURCES[plugin.source]}, {clean(plugin.folder)} · adds {adds}"
+    unusable = Counter(item.kind for item in plugin.items if item.problem)
+    adds = ", ".join(
+        f"{number} {kind}{'s' if number > 1 else ''}{f' ({unusable[kind]} cannot be used)' if unusable[kind] else ''}"
+        for kind, number in kinds.items()
     )
+    first = f"{clean(plugin.name)} {clean(plugin.version)}".rstrip() + f"  {clean(' '.join(state.split()))}"
+    return f"{first}\n    {SOURCES[plugin.source]}, {clean(plugin.folder)} · adds {adds or 'nothing'}"
 
 
 def describe_whole_plugin(plugin: "ListedPlugin") -> str:
@@ -85,7 +87,7 @@ def describe_whole_plugin(plugin: "ListedPlugin") -> str:
     )
     for item in plugin.items:
         off = "" if item.on else "  (off)"
-        does = " ".join(clean(item.does).split())
+        does = " ".join(clean(f"cannot be used: {item.problem}" if item.problem else item.does).split())
         whole.append(f"  {item.kind:<8}  {clean(item.name)}{f': {does}' if does else ''}"[:LONGEST_LINE] + off)
     whole += [f"It {describe_effects(plugin.may)}."] if not plugin.problem or plugin.digest else []
     whole += ["Its code runs inside Halocline, with all that your account may do."] if plugin.runs_code else []

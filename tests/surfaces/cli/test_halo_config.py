@@ -69,6 +69,16 @@ async def test_a_wrong_change_leaves_the_file(halo: Halo, file, words: tuple[str
     assert (done.code, said in done.err, file.read_text()) == (2, True, FILE), done.err
 
 
+async def test_a_setting_with_a_wrong_value_is_set_and_reset(halo: Halo, file) -> None:
+    file.write_text("[terminal]\ntheme = 7\n")
+    refused = await halo.run("config", "get", "terminal.theme")
+    assert (refused.code, "terminal.theme" in refused.err, "cannot be 7" in refused.err) == (2, True, True)
+    assert (await halo.run("config", "set", "terminal.theme", "plain")).out.startswith("terminal.theme is now plain")
+    file.write_text("terminal = 7\n")
+    assert (await halo.run("config", "unset", "terminal.theme")).out.startswith("terminal.theme is now its default")
+    assert file.read_text() == ""
+
+
 async def test_no_key_is_shown(halo: Halo, file) -> None:
     file.write_text('[providers.work]\nbase_url = "http://x"\nheaders = { x-key = "hunter2hunter2" }\n')
     listed = await halo.run("config", "list", "--json")

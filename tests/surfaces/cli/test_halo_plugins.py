@@ -4,8 +4,13 @@ import json
 
 from tests.surfaces.cli.halo_process import Halo, call
 
+from halocline.store.themes import TERMINAL
+
 MANIFEST = 'name = "tidy"\nversion = "1.0"\ndescription = "Sweeps."\nmay = ["reads", "commands"]\npython = "code.py"\n'
 CODE = 'import halocline\n\n@halocline.tool(effect="reads")\ndef sweep() -> str:\n    "Sweep."\n    return "swept"\n'
+
+
+DUSK = "".join(f"{role} = '{style}'\n" for role, style in TERMINAL.styles.items())
 
 
 def put(top, **texts) -> None:
@@ -70,3 +75,25 @@ async def test_doctor_names_a_plugin_that_fails(halo: Halo) -> None:
     done = await halo.run("doctor")
     text = " ".join(done.out.split())
     assert "The plug-in tidy is left out: its code failed: ZeroDivisionError: division by zero." in text
+
+
+async def test_themes_that_cannot_be_used_are_told_to_those_who_ask_and_to_no_run(halo: Halo) -> None:
+    odd = {f"themes/odd{number}.toml": "accent = 7" for number in range(28)}
+    put(halo.home / "plugins/tidy", **odd, **{"themes/dusk.toml": DUSK, "code.py": ""})
+    await said(halo, "trust", "tidy", "--yes")
+    assert "adds 29 themes (28 cannot be used)" in await said(halo, "list")
+    assert "  theme     odd27: cannot be used: it has no quiet, good" in await said(halo, "show", "tidy")
+    doctor = " ".join((await halo.run("doctor")).out.split())
+    assert "– themes The theme is terminal. The theme tidy:odd0 cannot be used: it has no quiet" in doctor
+    for more in ((), ("--output-format", "json"), ("--output-format", "stream-json")):
+        done = await halo.run("run", *more, "-m", halo.script({"text": "done"}), "go")
+        assert (done.code, "odd0" in done.out + done.err) == (0, False)
+    refused = await halo.run("config", "set", "terminal.theme", "tidy:odd0")
+    assert (refused.code, "The theme tidy:odd0 cannot be used: it has no quiet" in refused.err) == (2, True)
+    await halo.run("config", "set", "terminal.theme", "tidy:dusk")
+    assert "✓ themes The theme is tidy:dusk. The theme" not in " ".join((await halo.run("doctor")).out.split())
+    await said(halo, "disable", "tidy")
+    doctor = " ".join((await halo.run("doctor")).out.split())
+    assert "The theme is terminal, as tidy:dusk cannot be used. There is no theme 'tidy:dusk'. The plug-in" in doctor
+    assert "it is turned off: halo plugins enable tidy." in doctor
+    assert "Reset: halo config unset terminal.theme" in doctor

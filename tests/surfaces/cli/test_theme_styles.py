@@ -8,7 +8,7 @@ from prompt_toolkit.output.vt100 import _EscapeCodeCache
 from rich.style import Style
 from tests.tables import for_each
 
-from halocline.store.themes import ATTRIBUTES, BUILT_IN, COLORS, TERMINAL
+from halocline.store.themes import ATTRIBUTES, BUILT_IN, COLORS, ROLES, TERMINAL
 from halocline.surfaces.terminal.application.layout import build_style
 from halocline.surfaces.terminal.drawing.theme import build_styles
 
@@ -21,6 +21,13 @@ def test_a_style_looks_the_same_in_rows_and_on_the_screen_below_them(word):
         screen = _EscapeCodeCache(ColorDepth.DEPTH_24_BIT)[build_style(theme).get_attrs_for_style_str("class:loud")]
         codes = {*re.findall(r"[34]8;2;\d+;\d+;\d+|\d+", screen)} - {"0"}
         assert codes == {*re.findall(r"[34]8;2;\d+;\d+;\d+|\d+", _first_code(rich))}
+
+
+@for_each("role", ROLES)
+def test_each_role_has_its_style_in_rows_and_on_the_screen(role):
+    theme = replace(TERMINAL, styles={**TERMINAL.styles, role: "#012345"})
+    assert build_style(theme).get_attrs_for_style_str(f"class:{role}").color == "012345"
+    assert build_styles(theme).styles[role].color.name == "#012345"
 
 
 def _first_code(style: Style) -> str:

@@ -17,20 +17,27 @@ from halocline.protocol.values import Value
 class BudgetState(Value, frozen=True):
     """Limits, and what counts toward them. Steps and cost before the latest extension are `forgiven`.
 
-    `last_usage` is that of the conversation's latest request: it predicts the size of the next. `cost` is None if it is
-    unknown. `last_outcome` is the signature and the first text of the last call.
+    `last_usage` is that of the conversation's latest request: it predicts the size of the next. `spent` is the known
+    part of the cost, `unpriced` counts the requests beside it. `last_outcome` is the signature and the first text of
+    the last call.
     """
 
     limits: Limits | None = None
     steps: int = 0
     usage: Usage = Usage()
     last_usage: Usage = Usage()
-    cost: float | None = 0.0
+    spent: float = 0.0
+    unpriced: int = 0
     failures_in_row: int = 0
     same_call_in_row: int = 0
     last_outcome: tuple[str, str] = ("", "")
     forgiven_steps: int = 0
     forgiven_cost: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; None if it is unknown."""
+        return None if self.unpriced else self.spent
 
     @property
     def known_cost(self) -> float | None:
@@ -50,7 +57,7 @@ class BudgetState(Value, frozen=True):
             failures_in_row=0,
             same_call_in_row=0,
             forgiven_steps=self.steps,
-            forgiven_cost=self.cost or 0.0,
+            forgiven_cost=self.spent,
         )
 
     def after_usage(self, event: UsageReported | McpSampled | SideQuestionAnswered | SubagentEnded) -> "BudgetState":
@@ -59,7 +66,8 @@ class BudgetState(Value, frozen=True):
             self,
             usage=self.usage + event.usage,
             last_usage=event.usage if isinstance(event, UsageReported) else self.last_usage,
-            cost=None if event.cost is None or self.cost is None else self.cost + event.cost,
+            spent=self.spent + (event.cost or 0.0),
+            unpriced=self.unpriced + (event.cost is None),
         )
 
     def after_call(self, call: ToolCall | None, event: ToolCallEnded, *, declined: bool) -> "BudgetState":

@@ -19,7 +19,7 @@ from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 
 if TYPE_CHECKING:
     from halocline.ports.editor_models import EditorModels
-    from halocline.ports.model import OpensModel
+    from halocline.ports.model import BroughtProvider
 
 BUNDLED = Path(__file__).with_name("catalogue.gz")
 EDITOR = "vscode"
@@ -103,7 +103,7 @@ class Catalogue:
         self,
         *paths: Path,
         editor: Callable[[], "EditorModels | None"] = lambda: None,
-        brought: Callable[[], Mapping[str, "OpensModel"]] = dict,
+        brought: Callable[[], Mapping[str, "BroughtProvider"]] = dict,
     ) -> None:
         self._paths = paths
         self._editor = editor
@@ -134,7 +134,7 @@ class Catalogue:
         return self._editor()
 
     @property
-    def brought(self) -> Mapping[str, "OpensModel"]:
+    def brought(self) -> Mapping[str, "BroughtProvider"]:
         """The providers that plug-ins bring, by name."""
         return self._brought()
 

@@ -125,7 +125,7 @@ def load_script(path: Path) -> Script:
     import tomllib
 
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Script)
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), Script)
     except OSError as error:
         raise SettingsError(f"Cannot read the script {path}: {error.strerror or error}.", "Check the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -11,7 +11,7 @@ import msgspec
 from halocline import checkpoints, hosts
 from halocline.files.stamp import read_stamp
 from halocline.policy.presets import rules_of
-from halocline.ports.model import Model, OpensModel
+from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.events import SandboxChecked
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.permission_rules import Rule
@@ -55,7 +55,7 @@ class FolderAccess(ModelAccess):
 
     by_folder: "Callable[[Path, tuple[str, ...]], FolderAccess] | None" = None
     """Returns what applies in a task's folders by the settings as they are now, if they are read again."""
-    _brought: tuple[tuple[int, ...] | None, Mapping[str, OpensModel]] = (None, {})
+    _brought: tuple[tuple[int, ...] | None, Mapping[str, BroughtProvider]] = (None, {})
     """The providers of plug-ins, and the stamp of the trust in them."""
     given_rules: tuple[Rule, ...] = ()
     """Rules for this run alone, besides those in files and settings."""
@@ -169,7 +169,7 @@ class FolderAccess(ModelAccess):
         has_any = any_plugins(self.home, (workspace, *map(Path, roots)))
         return self.plugins_in(workspace, roots).in_force()[0] if has_any else ()
 
-    def list_brought(self) -> Mapping[str, OpensModel]:
+    def list_brought(self) -> Mapping[str, BroughtProvider]:
         """Return the providers of plug-ins, without those of projects: a person chooses where a conversation goes."""
         trusted = read_stamp(self.home.trust)
         if trusted != self._brought[0]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from halocline.net.address import show_address
 from halocline.net.network import Network
-from halocline.ports.model import Model, OpensModel
+from halocline.ports.model import BroughtProvider, Model
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
@@ -61,7 +61,7 @@ class ModelAccess:
         """Models that the program brought, by name."""
         return {}
 
-    def list_brought(self) -> Mapping[str, OpensModel]:
+    def list_brought(self) -> Mapping[str, BroughtProvider]:
         """Return the providers of plug-ins, by name."""
         return {}
 
@@ -86,7 +86,7 @@ class ModelAccess:
     def of(cls, choices: Choices, env: Mapping[str, str] = os.environ, *, layers: Layers | None = None) -> Self:
         """Read the home and the settings; `layers` are settings already read. Raises UsageError and SettingsError."""
         home = Home.of(env)
-        own = read_own(home.settings, env, choices.profile) if layers is None else layers.own
+        own = layers.own if layers else read_own(home.settings, env, choices.profile, but=choices.changes or "")
         settings = choices.over(layers.settings if layers else finish_settings(own, str(home.settings), env))
         access = cls(home, settings, env, choices.api_key, is_watched=lambda: not choices.unattended)
         access.choices, access.own, access.refused = choices, own, layers.refused if layers else ()

@@ -77,41 +77,40 @@ async def open_model(
         return with_text_calls(Scripted.load(model), Endpoint(vendor, model), settings, habits)
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
-        return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
+        return with_text_calls(await open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
     if vendor.family == "plugin":
-        at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
-        return OwnUsage(open_brought_model(at.name, catalogue), at)
+        return await open_brought_model(Endpoint(vendor, model), settings, catalogue)
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if vendor.is_free and wants_to_know(at):
         catalogue.told[at.name] = await ask_info(at)
-    if settings.max_cost is not None:
-        at = await with_a_price(at, settings.max_cost)
+    at = await require_price(at, settings.max_cost)
     heard = replace(at, network=replace(at.network, on_sent=on_sent))
     speaker = with_text_calls(with_bounds(build_client(heard, blobs), at, settings), at, settings, habits)
     return Informed(speaker, at) if wants_to_know(at) else speaker
 
 
-def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, models: "EditorModels | None") -> Model:
+async def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, models: "EditorModels | None") -> Model:
     """Open a model of the editor. Raises UsageError outside of it, and for a cost limit if its price is unknown."""
     if models is None:
         text = f"{at.name} is a model of VS Code, and this is not its extension."
         raise UsageError(text, "Open the task in VS Code, or choose another model with -m.")
-    if settings.max_cost is not None and at.info.prices is None:
-        raise describe_unknown_price(at, settings.max_cost)
+    await require_price(at, settings.max_cost)
     _find_extra_body(at, settings)  # there is nowhere to put one
     return with_bounds(providers.vscode.request.VsCode(at, blobs, models), at, settings)
 
 
-def open_brought_model(name: str, catalogue: Catalogue) -> Model:
-    """Open a model of a plug-in's provider. Raises UsageError for whatever its code raises."""
-    provider, _, model = name.partition("/")
+async def open_brought_model(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Model:
+    """Open a model of a plug-in's provider. Raises UsageError for whatever its code raises, and as `require_price`."""
+    at, provider = with_known_facts(at, settings, catalogue), at.vendor.name
     try:
-        opened = catalogue.brought[provider](model)
+        opened = catalogue.brought[provider].opens(at.model)
     except (Exception, SystemExit) as error:
         raise UsageError(f"The plug-in of {provider} failed: {type(error).__name__}: {error}.", OTHER_MODEL) from error
     if not (hasattr(opened, "stream") and hasattr(opened, "close")):
-        raise UsageError(f"The plug-in of {provider} gave no model for {name}: {opened!r:.80}.", OTHER_MODEL)
-    return opened
+        raise UsageError(f"The plug-in of {provider} gave no model for {at.name}: {opened!r:.80}.", OTHER_MODEL)
+    if not getattr(opened, "reports_cost", False):
+        await require_price(at, settings.max_cost)
+    return OwnUsage(opened, at)
 
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
@@ -263,24 +262,21 @@ def _ask_in_text(model: Model, info: ModelInfo) -> Model:
     return providers.text_tools.model.TextProtocol(model, info)
 
 
-async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
-    """Return the endpoint with prices, which a limit in US dollars needs; ask the server if they are unknown.
+async def require_price(at: Endpoint, limit: float | None) -> Endpoint:
+    """Return the endpoint, with prices if there is a limit in US dollars; ask the server if they are unknown.
 
     Raises:
         UsageError: the server does not know them either, so the limit cannot be enforced.
     """
-    if at.info.prices is None and wants_to_know(at):
+    if limit is None or at.info.prices is not None:
+        return at
+    if wants_to_know(at):
         at = replace(at, known=await ask_info(at))
     if at.info.prices is None:
-        raise describe_unknown_price(at, limit)
+        text = f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown."
+        hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens.'
+        raise UsageError(text, hint)
     return at
-
-
-def describe_unknown_price(at: Endpoint, limit: float) -> UsageError:
-    """The error for a limit in US dollars on a model without prices."""
-    text = f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown."
-    hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens.'
-    return UsageError(text, hint)
 
 
 def with_bounds(model: Model, at: Endpoint, settings: Settings) -> Model:

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 from halocline.ports.hooks import Hear, Hook, HookEnd, HookRunner
-from halocline.ports.model import OpensModel
+from halocline.ports.model import BroughtProvider
 from halocline.ports.own import Host
 from halocline.ports.tool import FunctionTool, ToolContext, ToolOutput
 from halocline.protocol import json_input
@@ -68,7 +68,7 @@ class PluginParts(Value, frozen=True):
     plugins: tuple[Plugin, ...] = ()
     tools: tuple[FunctionTool, ...] = ()
     hooks: tuple[ProgramHook, ...] = ()
-    providers: Mapping[str, OpensModel] = {}
+    providers: Mapping[str, BroughtProvider] = {}
     remarks: tuple[str, ...] = ()
 
 

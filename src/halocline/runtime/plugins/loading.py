@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from halocline.ports.model import OpensModel
+from halocline.ports.model import BroughtProvider
 from halocline.ports.tool import FunctionTool
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.hooks import HookSource
@@ -23,7 +23,6 @@ from halocline.runtime.parts.hook_functions import read_hooks
 from halocline.runtime.parts.program_parts import PluginParts, ProgramHook
 from halocline.runtime.plugins.in_force import left_out
 from halocline.runtime.rules.tool_patterns import why_taken
-from halocline.store.themes import themes_of_plugin
 
 HOOKS, PROVIDERS = "hooks", "providers"
 """Names in a plug-in's module: a mapping as in `halocline.run(hooks=…)`; one from names of providers to what opens a
@@ -33,7 +32,7 @@ model of theirs by its name, a function or a class."""
 def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> PluginParts:
     """Return plug-ins with their functions. One whose code fails is left out as a whole."""
     kept, tools, hooks, said = list[Plugin](), dict[str, FunctionTool](), list[ProgramHook](), [*remarks]
-    providers: dict[str, OpensModel] = {}
+    providers: dict[str, BroughtProvider] = {}
     for plugin in plugins:
         try:
             module = _load_module(plugin)
@@ -45,16 +44,11 @@ def load_parts(plugins: Iterable[Plugin], remarks: Iterable[str] = ()) -> Plugin
             said.append(left_out(plugin.name, f"its code failed: {type(error).__name__}: {error}"))
             continue
         kept.append(plugin)
-        said += [
-            f"The theme {theme.name} of the plug-in {plugin.name} is left out: {theme.problem}."
-            for theme in themes_of_plugin(plugin)
-            if theme.problem
-        ]
         for name, opens in _list_providers(plugin, module):
             if why := _why_no_provider(plugin, name, opens, providers):
                 said.append(f"The provider {name} of the plug-in {plugin.name} is left out: {why}.")
             else:
-                providers[name] = opens
+                providers[name] = BroughtProvider(opens, plugin.name, _name_models(opens))
         for tool in _list_tools(module):
             if why := _why_not(plugin, tool, tools):
                 said.append(f"The tool {tool.definition.name} of the plug-in {plugin.name} is left out: {why}.")
@@ -105,7 +99,13 @@ def _list_providers(plugin: Plugin, module: ModuleType | None) -> list[tuple[str
     return [one for one in given.items() if plugin.has("provider", str(one[0]))] if isinstance(given, Mapping) else []
 
 
-def _why_no_provider(plugin: Plugin, name: str, opens: object, others: Mapping[str, OpensModel]) -> str:
+def _name_models(opens: object) -> tuple[str, ...]:
+    """Return the models that a provider names in its attribute `models`."""
+    given = getattr(opens, "models", ())
+    return tuple(filter(None, map(str, given))) if isinstance(given, tuple | list) else ()
+
+
+def _why_no_provider(plugin: Plugin, name: str, opens: object, others: Mapping[str, BroughtProvider]) -> str:
     """Say why a provider cannot be offered; empty if it can."""
     if not plugin.allows("network"):
         return "the plug-in's manifest does not declare 'network'"

@@ -131,7 +131,7 @@ class Subtasks:
         limit = limits_of(state, self._parent.governor.limits).cost
         if limit is None:
             return None
-        left = limit - ((state.budget.cost or 0.0) - state.budget.forgiven_cost)
+        left = limit - (state.budget.spent - state.budget.forgiven_cost)
         if left <= 0:
             raise ToolFailure(f"The task's cost limit of ${limit:.2f} is used up. No sub-agent was started.")
         return left / number

@@ -23,9 +23,12 @@ from halocline.services.doctor.finding import Finding
 from halocline.services.doctor.log_checks import check_logs
 from halocline.services.doctor.store_checks import check_stores
 from halocline.services.models.service import ModelService
+from halocline.services.plugins import PluginService
+from halocline.services.themes import RESET, ThemeService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 from halocline.store.settings.settings import Settings
+from halocline.store.themes import TERMINAL
 
 NAMED = 3
 """Files to name; the rest are only counted."""
@@ -46,6 +49,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
         _check_settings(env),
         *_check_rules(workspace, env),
         *_check_plugins(workspace, env),
+        *_check_themes(workspace, env),
         *_check_variables(env),
         *_check_stored(env, fix=fix),
         *programs,
@@ -108,6 +112,22 @@ def _check_plugins(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
         return []
     text = " ".join(parts.remarks) or f"{len(parts.plugins)} in force"
     return [Finding("plug-ins", not parts.remarks, text, "See: halo plugins list", needed=False)]
+
+
+def _check_themes(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+    """Check the chosen theme and those of plug-ins; empty if the usual one is shown and none is broken."""
+    try:
+        assembly = Assembly.of(Choices(), env).in_folder(workspace)
+    except HaloclineError:
+        return []
+    plugins = assembly.list_plugins(workspace)
+    explain = PluginService(assembly, workspace).explain_absence
+    themes = ThemeService(assembly.settings.terminal.theme, lambda: plugins, explain)
+    is_missing, is_ok = bool(themes.choose()[1]), len(said := themes.describe()) == 1
+    if is_ok and themes.chosen == TERMINAL.name:
+        return []
+    hint = RESET if is_missing else "See: halo plugins show NAME"
+    return [Finding("themes", is_ok, " ".join(said), hint, needed=False)]
 
 
 def _check_variables(env: Mapping[str, str]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The models you can use: those of the catalogue, those priced in the settings, and those that servers have now.
+"""The models you can use: of the catalogue, of plug-ins, those priced in the settings, and those that servers have now.
 
 Asked are local servers, and those at an address of the settings whose models the catalogue does not know.
 """
@@ -23,6 +23,8 @@ from halocline.runtime.models.resolve import with_sign_in
 from halocline.runtime.models.vendors import find_vendor, list_vendors, with_known_facts
 from halocline.store.settings.settings import Settings
 
+KEYLESS = ("vscode", "plugin")
+"""Families of providers without keys of ours."""
 FEW = 40
 """Models of a server that are asked about one by one."""
 
@@ -31,7 +33,7 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
     """A model by its full name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
 
     `usable`: there is a key, or its local server answers; `key_source` is where the key comes from. Above `long_from`
-    input tokens it costs more. `leaving`: its vendor has announced its retirement.
+    input tokens it costs more. `leaving`: its vendor has announced its retirement. `plugin` brings its provider.
     """
 
     name: str
@@ -49,24 +51,27 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
     thinking: bool | None = None
     leaving: bool = False
     key_source: str = ""
+    plugin: str = ""
 
 
 async def offered_models(
     settings: Settings, env: Mapping[str, str], keys: Keys, catalogue: Catalogue
 ) -> list[OfferedModel]:
     """Return all models by vendor, with local ones last."""
-    found = list_vendors(settings, catalogue)
+    brought = {name: find_vendor(name, settings, catalogue) for name in catalogue.brought}
+    found = list_vendors(settings, catalogue) | brought
     served = list_servers(settings, keys, catalogue)
     listed = await asyncio.gather(*(_served_endpoints(vendor, settings, env, keys, catalogue) for vendor in served))
     hosted = [
-        _offer_model(at, usable=bool(source) or vendor.family == "vscode", key_source=source)
+        _offer_model(at, catalogue, usable=bool(source) or vendor.family in KEYLESS, key_source=source)
         for vendor in found.values()
         if not vendor.local
         for source in (keys.source(vendor),)
         for at in _listed_endpoints(vendor, settings, catalogue)
     ]
     usable = {model.name for model in hosted if model.usable}
-    asked = {at.name: _offer_model(at, usable=True) for models in listed for at in models if at.name not in usable}
+    served_now = (at for models in listed for at in models if at.name not in usable)
+    asked = {at.name: _offer_model(at, catalogue, usable=True) for at in served_now}
     # A server that needs no key lists what only the prices of the settings name otherwise.
     found_all = [*(model for model in hosted if model.name not in asked), *asked.values()]
     return [*found_all, *_chosen_model(found_all, settings, catalogue)]
@@ -78,14 +83,18 @@ def _chosen_model(offered: Iterable[OfferedModel], settings: Settings, catalogue
     if model and settings.model not in {one.name for one in offered}:
         with suppress(UsageError):
             vendor = find_vendor(provider, settings, catalogue)
-            yield _offer_model(with_known_facts(Endpoint(vendor, model), settings, catalogue), usable=True)
+            yield _offer_model(with_known_facts(Endpoint(vendor, model), settings, catalogue), catalogue, usable=True)
 
 
 def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
     """Yield the known models of a vendor."""
     priced = (name.partition("/") for name in settings.prices)
     own = [model for provider, _, model in priced if provider == vendor.name]
-    for model in newest_first({*catalogue.names(vendor.catalogue or vendor.name), *own}):
+    if vendor.family == "plugin":
+        known: Iterable[str] = catalogue.brought[vendor.name].models
+    else:
+        known = catalogue.names(vendor.catalogue or vendor.name)
+    for model in newest_first({*known, *own}):
         yield with_known_facts(Endpoint(vendor, model), settings, catalogue)
 
 
@@ -103,13 +112,14 @@ async def _served_endpoints(
     return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, reported, strict=True)]
 
 
-def _offer_model(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:
+def _offer_model(at: Endpoint, catalogue: Catalogue, *, usable: bool, key_source: str = "") -> OfferedModel:
     info: ModelInfo = at.info
+    plugin = catalogue.brought[at.vendor.name].plugin if at.family == "plugin" else ""
     costs = (None,) * 4 if info.prices is None else astuple(info.prices)
     return OfferedModel(
         name=at.name,
         usable=usable,
-        title=info.title,
+        title=info.title or (plugin and f"of the plug-in {plugin}"),
         window=info.window,
         max_output=info.max_output,
         input=costs[0],
@@ -122,4 +132,5 @@ def _offer_model(at: Endpoint, *, usable: bool, key_source: str = "") -> Offered
         thinking=info.thinking,
         leaving=info.leaving,
         key_source=key_source,
+        plugin=plugin,
     )

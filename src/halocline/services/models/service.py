@@ -30,6 +30,10 @@ class ModelService:
         chosen = self._assembly
         return await offered_models(chosen.settings, chosen.env, chosen.keys, chosen.catalogue)
 
+    def list_brought(self) -> dict[str, str]:
+        """Return the providers of plug-ins by name, each with its plug-in; they may have models that none names."""
+        return {name: one.plugin for name, one in self._assembly.catalogue.brought.items()}
+
     async def find_usual(self) -> str:
         """Return the model of a task that names none; empty if there is none. Raises SecretsError."""
         chosen = self._assembly

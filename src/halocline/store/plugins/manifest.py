@@ -72,7 +72,7 @@ def read_manifest(files: Files, name: str, version: str = "") -> Manifest:
     """Return the manifest of a plug-in; `name` and `version` count where it has none. Raises InvalidPlugin."""
     try:
         if ours := files.get(FILE):
-            found = _read_ours(ours.data.decode(), files)
+            found = _read_ours(ours.data.decode("utf-8-sig"), files)
         elif CLAUDE_FILE in files:
             found = _read_claudes(json_input.decode(files[CLAUDE_FILE].data.removeprefix(b"\xef\xbb\xbf")), files)
         else:

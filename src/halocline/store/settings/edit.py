@@ -10,13 +10,13 @@ from typing import Any
 from halocline.files.durable import write_whole
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
-from halocline.store.settings.load import check_settings
+from halocline.store.settings.load import check_settings, without_setting
 
 
 def change_setting(file: Path, name: str, value: Any) -> None:
     """Set `name`, a setting or a key of a table (`mcp.enabled`); None resets it to its default.
 
-    Raises SettingsError: the file is already invalid, the value is invalid, or the file cannot be written.
+    Raises SettingsError: the rest of the file is invalid, the value is invalid, or the file cannot be written.
     """
     import tomllib
 
@@ -24,10 +24,10 @@ def change_setting(file: Path, name: str, value: Any) -> None:
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = tomlkit.parse(read_regular(file).decode() if file.exists() else "")
+        document = tomlkit.parse(read_regular(file).decode("utf-8-sig") if file.exists() else "")
     except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise SettingsError(f"Cannot read {file}: {error}.", "Fix the file or move it away.") from error
-    check_settings(document.unwrap(), str(file))
+    check_settings(without_setting(document.unwrap(), name), str(file))
     try:
         _put_value(document, name.split("."), value)
     except (TOMLKitError, ValueError, TypeError) as error:
@@ -46,7 +46,8 @@ def _put_value(document: Any, path: list[str], value: Any) -> None:
     *tables, last = path
     place = document
     for table in tables:
-        if table not in place:
+        if not isinstance(place.get(table), dict):
+            place.pop(table, None)
             if value is None:
                 return
             place[table] = tomlkit.table()

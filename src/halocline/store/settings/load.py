@@ -62,14 +62,28 @@ def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None
     return finish_settings(read_own(path, env, profile), str(path), env)
 
 
-def read_own(path: Path, env: Mapping[str, str], profile: str | None = None) -> dict[str, Any]:
-    """Read the person's raw settings with those of their profile, checked. Raises as `load_settings`."""
+def read_own(path: Path, env: Mapping[str, str], profile: str | None = None, *, but: str = "") -> dict[str, Any]:
+    """Read the person's raw settings with those of their profile, checked. Raises as `load_settings`.
+
+    The setting `but` is left out if its value is invalid: it is about to be changed.
+    """
     given = read_settings(path)
-    settings = check_settings(given, str(path))
+    try:
+        settings = check_settings(given, str(path))
+    except SettingsError:
+        given = without_setting(given, but)
+        settings = check_settings(given, str(path))
     if name := profile or env.get("HALOCLINE_PROFILE", "") or settings.profile:
         given = given | _read_profile(settings, name, path) | {"profile": name}
         check_settings(given, f"profile {name} of {path}")
     return given
+
+
+def without_setting(given: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return raw settings without the value of one, which may be a key of a table, or what stands in place of it."""
+    key, _, below = name.partition(".")
+    table, rest = given.get(key), {one: value for one, value in given.items() if one != key}
+    return rest | {key: without_setting(table, below)} if below and isinstance(table, dict) else rest
 
 
 def finish_settings(raw: dict[str, Any], source: str, env: Mapping[str, str]) -> Settings:
@@ -113,7 +127,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(read_regular(path).decode())
+        return tomllib.loads(read_regular(path).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(f"Cannot read {path}: {error}.", "Fix the file or move it away.") from error
 

@@ -48,5 +48,5 @@ def _list_facts(state: State) -> list[str]:
         figures.model_name(state.model.name),
         steps,
         took,
-        figures.format_money(state.budget.known_cost),
+        figures.format_known_cost(state.budget),
     ]

@@ -14,7 +14,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 from halocline.protocol.queries.usage import ContextReport
 from halocline.protocol.state.state import State
-from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, model_name
+from halocline.surfaces.figures import format_count, format_known_cost, format_plural, format_tokens, model_name
 from halocline.surfaces.rows.words import describe_effort
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
@@ -121,7 +121,7 @@ def _describe_cost(state: State) -> str:
     if not budget.steps:
         return "nothing yet"
     spent = (
-        format_money(budget.known_cost),
+        format_known_cost(budget),
         format_plural(budget.steps, "step"),
         format_tokens(budget.usage, budget.known_cost),
     )

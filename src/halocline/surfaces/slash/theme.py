@@ -11,19 +11,24 @@ SETTING = "terminal.theme"
 
 
 async def answer_theme(context: SlashContext, rest: str) -> SlashAnswer:
-    themes, settings = context.client.themes_of(context.task), settings_of(context.client, context.task)
+    themes = context.client.themes_of(context.task)
     if not rest:
-        (now,) = settings.find(SETTING)
         names = ", ".join(theme.name for theme in themes.listed())
-        return f"The theme is {now.value}. To change it: /theme with one of {names}"
+        said = "\n".join([*themes.describe(), f"To change it: /theme with one of {names}"])
+        return SlashTheme(themes.choose()[0], said)
     try:
         theme = themes.find(rest)
     except UsageError as error:
         return f"{error.text} {error.hint}".rstrip()
-    change_setting(settings, SETTING, rest)
+    change_setting(settings_of(context.client, context.task), SETTING, rest)
     does = f" ({theme.description})" if theme.description else ""
     return SlashTheme(theme, f"Theme: {rest}{does}, here and in later sessions.")
 
 
 async def complete_theme(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
-    return {} if given else {theme.name: theme.description for theme in client.themes_of(task).listed()}
+    if given:
+        return {}
+    themes = client.themes_of(task)
+    shown, offered = themes.choose()[0].name, {theme.name: theme.description for theme in themes.listed()}
+    offered[shown] = f"{offered[shown]} (in use)".lstrip()
+    return offered | {theme.name: f"cannot be used: {theme.problem}" for theme in themes.list_broken()}

@@ -288,15 +288,32 @@ def test_a_theme_of_a_plugin_is_drawn_in_rows_and_below_them(halo: Halo, open_te
     place = halo.folder / ".halocline/plugins/paint"
     (place / "themes").mkdir(parents=True)
     (place / "plugin.toml").write_text('name = "paint"\n')
-    styles = TERMINAL.styles | {"accent": "bright_magenta", "quiet": "#5f87ff"}
+    styles = TERMINAL.styles | {"accent": "bright_magenta", "quiet": "#5f87ff", "prompt": "#00ff87"}
     (place / "themes/sea.toml").write_text("".join(f'{role} = "{style}"\n' for role, style in styles.items()))
+    (place / "themes/odd.toml").write_text("accent = 7")
     terminal = open_terminal().starts("-m", halo.script(HI), "--trust").sees(HINT)
     terminal.says("/theme pink").sees("There is no theme 'pink'", "paint:sea.")
-    terminal.says("/theme paint:sea").sees("Theme: paint:sea, here").says("go").saw("Hello.")
+    assert "paint:odd" not in terminal.everything
+    terminal.says("/theme").sees("paint:odd", "cannot be used: it has no quiet").presses("Enter")
+    terminal.sees("The theme is terminal.", "The theme paint:odd cannot be used: it has no quiet")
+    terminal.says("/theme paint:sea").sees("Theme: paint:sea, here").types("walk").sees("walk")
+    assert re.search(r"\x1b\[(?:\d+;)*95m❯.*\x1b\[(?:\d+;)*38;5;48m(?:\x1b\[49m)?walk", terminal.colored)
+    terminal.presses("C-c").says("go").saw("Hello.")
     shown = terminal.colored.partition("Theme: ")[2]
     assert re.search(r"\x1b\[(?:\d+;)*95m❯", shown)
     assert "\x1b[36m" not in shown
     assert 'theme = "paint:sea"' in (halo.home / "settings.toml").read_text()
+
+
+def test_where_the_chosen_theme_is_gone_a_line_says_what_is_shown_and_how_to_choose(
+    halo: Halo, open_terminal: Open
+) -> None:
+    halo.home.mkdir(exist_ok=True)
+    (halo.home / "settings.toml").write_text('[terminal]\ntheme = "paint:sea"\n')
+    terminal = open_terminal().starts("-m", halo.script(HI)).sees(HINT)
+    terminal.sees("The theme paint:sea cannot be used, so the built-in terminal is shown.")
+    terminal.says("/theme").sees("your terminal (in use)").presses("Enter")
+    terminal.sees("The theme is terminal, as paint:sea cannot be used.", "To change it: /theme with one")
 
 
 def test_the_last_code_block_is_copied_through_the_terminal(halo: Halo, open_terminal: Open) -> None:

@@ -18,7 +18,7 @@ STATE = State(
     model=ModelState("anthropic/claude", window=200_000),
     plan=PlanState(mode=Mode.ACT),
     permissions=PermissionsState(approval_mode=ApprovalMode.ASK),
-    budget=BudgetState(cost=0.25, last_usage=Usage(input=40_000)),
+    budget=BudgetState(spent=0.25, last_usage=Usage(input=40_000)),
 )
 
 
@@ -32,8 +32,13 @@ def test_it_says_all_that_a_prompt_depends_on() -> None:
 
 
 def test_what_is_unknown_is_left_out() -> None:
-    unknown = replace(STATE, model=ModelState("m"), budget=BudgetState(cost=None, last_usage=Usage(input=40_000)))
+    unknown = replace(STATE, model=ModelState("m"), budget=BudgetState(unpriced=1, last_usage=Usage(input=40_000)))
     assert shown(unknown) == "  m · act · ask · /work/project"
+
+
+def test_a_cost_that_is_known_in_part_is_the_least_that_it_is() -> None:
+    partly = replace(STATE, budget=BudgetState(spent=0.25, unpriced=1))
+    assert shown(partly) == "  anthropic/claude · act · ask · /work/project · at least $0.25"
 
 
 def test_yolo_and_plan_mode_are_loud_and_stay_in_narrow_windows() -> None:

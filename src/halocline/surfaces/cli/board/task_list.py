@@ -136,7 +136,7 @@ class TaskList:
                 is_selected = entry.info.task == self._selected
                 if is_selected:
                     first, last = len(lines) - (entry is entries[0]), len(lines) + len(drawn)
-                lines += [[("class:prompt", "▌" if is_selected else " "), *line] for line in drawn]
+                lines += [[("class:mark", "▌" if is_selected else " "), *line] for line in drawn]
         self._top = max(last - rows, min(self._top, first, len(lines) - rows), 0)
         return lines[self._top : self._top + rows]
 

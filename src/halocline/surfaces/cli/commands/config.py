@@ -15,7 +15,8 @@ DEFAULT = "default"
 
 
 def command(arguments: argparse.Namespace) -> int:
-    service = open_client(Choices()).settings_in(Path.cwd())
+    changes = arguments.name if arguments.action in ("set", "unset") else None
+    service = open_client(Choices(changes=changes)).settings_in(Path.cwd())
     match arguments.action:
         case "get":
             rows = service.find(arguments.name)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from halocline.client.models import NO_CHAT, OfferedModel
 from halocline.client.options import Choices
@@ -27,12 +27,8 @@ def command(arguments: argparse.Namespace) -> int:
         event_loop.run_loop(_refresh_catalogue())
         if not (arguments.search or arguments.all or arguments.json):
             return 0
-    words = [word.lower() for word in arguments.search]
-    fitting = [
-        model
-        for model in event_loop.run_loop(open_client(Choices()).models.list_models())
-        if _matches_words(model, words)
-    ]
+    words, models = [word.lower() for word in arguments.search], open_client(Choices()).models
+    fitting = [model for model in event_loop.run_loop(models.list_models()) if _matches_words(model, words)]
     shown = fitting if arguments.all else _select_shown([model for model in fitting if model.usable], words)
     if arguments.json:
         for model in shown:
@@ -42,6 +38,7 @@ def command(arguments: argparse.Namespace) -> int:
     elif shown:
         _print_models(shown)
     if not arguments.json:
+        _print_brought(models.list_brought(), words)
         _say_what_is_left_out(fitting, shown, words)
     return 0
 
@@ -73,6 +70,12 @@ def _print_models(models: Sequence[OfferedModel]) -> None:
     sources = {model.name.partition("/")[0]: model.key_source for model in models if model.key_source}
     for provider, source in sources.items():
         print(f"{clean(provider)}: key from {source}")
+
+
+def _print_brought(brought: Mapping[str, str], words: Sequence[str]) -> None:
+    for name, plugin in ((clean(provider), clean(plugin)) for provider, plugin in brought.items()):
+        if all(word in f"{name}/ {plugin}".lower() for word in words):
+            print(f"{name}: of the plug-in {plugin}, which may have others: -m {name}/NAME")
 
 
 def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> None:

@@ -72,8 +72,10 @@ class LineMode(View):
 
     def follow_task(self, client: Client, task: str) -> None:
         theme, problem = client.themes_of(task).choose()
-        if self._theme.begin(theme) and problem:
-            self.say(problem)
+        if self._theme.begin(theme):
+            self._lines.theme = theme
+            if problem and self.draws:
+                self.say(problem)
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Show the state of a resumed conversation: its modes and last messages."""
@@ -95,6 +97,7 @@ class LineMode(View):
 
     def choose_theme(self, theme: Theme) -> None:
         self._theme.choose(theme)
+        self._lines.theme = theme
 
     def put_prompt(self, text: str) -> None:
         self._lines.draft = "\n".join(filter(None, [text, self._lines.draft]))

@@ -9,6 +9,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from halocline.client.themes import TERMINAL
+from halocline.surfaces.terminal import application
 from halocline.surfaces.terminal.application.terminal_state import TerminalState
 from halocline.surfaces.terminal.composing.prompt import type_keys
 
@@ -30,6 +32,7 @@ class LineReader:
     def __init__(self) -> None:
         self.draft = ""
         """Text that was typed ahead, for the next prompt."""
+        self.theme = TERMINAL
         self._read_at = time.monotonic()
 
     @property
@@ -74,6 +77,7 @@ class LineReader:
         from prompt_toolkit.application import get_app_session
         from prompt_toolkit.formatted_text import FormattedText
         from prompt_toolkit.input.typeahead import get_typeahead
+        from prompt_toolkit.lexers import SimpleLexer
 
         session: PromptSession[str] = PromptSession(
             enable_suspend=True,
@@ -81,12 +85,14 @@ class LineReader:
             multiline=history is not None,
             key_bindings=_bind_lines() if history is not None else _bind_escape(),
             prompt_continuation="  ",
-            placeholder=FormattedText([("ansibrightblack", hint)]),
+            placeholder=FormattedText([("class:quiet", hint)]),
+            lexer=SimpleLexer("class:prompt"),
+            style=application.layout.build_style(self.theme),
             erase_when_done=history is not None,
         )
         try:
             return await session.prompt_async(
-                FormattedText([("ansicyan", prompt)]), default=initial, handle_sigint=False
+                FormattedText([("class:mark", prompt)]), default=initial, handle_sigint=False
             )
         except (EOFError, KeyboardInterrupt):
             return None

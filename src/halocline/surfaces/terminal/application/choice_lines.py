@@ -21,7 +21,7 @@ def draw_choices(
     widest = min(max(map(cell_len, (name for name, _ in shown)), default=0), width // 2)
     lines: list[Fragments] = []
     for number, (name, meaning) in enumerate(shown, first):
-        style, sign = ("class:prompt", mark) if number == selected else ("", "  ")
+        style, sign = ("class:mark", mark) if number == selected else ("", "  ")
         if is_stacked:
             lines += [
                 [(style, sign + cut_line(name, width - 3))],

@@ -9,6 +9,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout import ConditionalContainer, Dimension, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
 from prompt_toolkit.layout.processors import AfterInput, BeforeInput, ConditionalProcessor
+from prompt_toolkit.lexers import SimpleLexer
 from prompt_toolkit.styles import Style
 
 from halocline.client.themes import ATTRIBUTES, Theme
@@ -22,7 +23,7 @@ MOST_TYPED_ROWS = 10
 def build_style(theme: Theme) -> Style:
     """Build the styles of a theme, which are those of the rows above the screen."""
     styles = {role: _translate_style(style, dims=theme.has_colors) for role, style in theme.styles.items()}
-    return Style.from_dict({**styles, "prompt": f"{styles['accent']} bold", **_SEARCH})
+    return Style.from_dict({**styles, "mark": f"{styles['accent']} bold", **_SEARCH})
 
 
 def _translate_style(style: str, *, dims: bool) -> str:
@@ -63,6 +64,7 @@ class LivePanes:
         self.typed = Window(
             BufferControl(
                 buffer,
+                lexer=SimpleLexer("class:prompt"),
                 search_buffer_control=self._search,
                 preview_search=True,
                 input_processors=[ConditionalProcessor(AfterInput(hint, style="class:quiet"), is_empty)],
@@ -80,7 +82,7 @@ class LivePanes:
         return Layout(split, focused_element=self.typed)
 
     def _prefix(self, line: int, wraps: int) -> StyleAndTextTuples:
-        return [("class:prompt", self._mark())] if line == wraps == 0 else [("", "  ")]
+        return [("class:mark", self._mark())] if line == wraps == 0 else [("", "  ")]
 
     def _lines_below(self) -> StyleAndTextTuples:
         return join_lines(self._below(_columns(), max(1, _rows() - 3)))

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import format_money, format_plural, model_name
+from halocline.surfaces.figures import format_known_cost, format_plural, model_name
 from halocline.surfaces.sanitize import clean
 
 LONGEST_FOLDER = 40
@@ -40,8 +40,8 @@ def status_facts(state: State, *, branch: str = "", jobs: int = 0, waiting: int 
         facts.append(
             Fact(f"{left}% context left", WARN if left < LITTLE_LEFT else QUIET, 7 if left < LITTLE_LEFT else 2)
         )
-    if state.budget.cost and state.budget.cost > 0:
-        facts.append(Fact(format_money(state.budget.cost), weight=2))
+    if state.budget.spent > 0:
+        facts.append(Fact(format_known_cost(state.budget), weight=2))
     if jobs:
         facts.append(Fact(format_plural(jobs, "job"), WARN, 6))
     if waiting:

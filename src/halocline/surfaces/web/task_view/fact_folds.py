@@ -102,7 +102,7 @@ def _change_turn(f: TaskFacts, **fields: Any) -> TaskFacts:
 
 
 def _spend(f: TaskFacts, usage: Usage, cost: float | None) -> TaskFacts:
-    return replace(f, usage=f.usage + usage, cost=_add_costs(f.cost, cost))
+    return replace(f, usage=f.usage + usage, cost=_add_costs(f.cost, cost), spent=f.spent + (cost or 0.0))
 
 
 def _add_costs(known: float | None, more: float | None) -> float | None:

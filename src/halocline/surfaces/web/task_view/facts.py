@@ -129,7 +129,8 @@ class TaskFacts(Fact, frozen=True):
     """The facts of a task after event `seq`.
 
     `parent` is the parent task of a sub-agent. `switches` are those set in this task: true allows, false asks, None
-    follows the mode. `step` is the current item of the to-do list. `context` and `window` are in tokens (0: unknown).
+    follows the mode. `step` is the current item of the to-do list. `context` and `window` are in tokens (0: unknown),
+    `spent` is the known part of `cost`.
     `begun` is the event that started the turn or went on with it, `since` and `activity_since` are Unix seconds.
     `changed` are the paths that edit tools wrote, `unasked` the calls without approval by kind. `permissions_at` is
     the event that last changed a permission. `left` are the ranges of rows, by number, that a rewind left behind.
@@ -153,6 +154,7 @@ class TaskFacts(Fact, frozen=True):
     step: str = ""
     usage: Usage = Usage()
     cost: float | None = 0.0
+    spent: float = 0.0
     context: int = 0
     window: int = 0
     running: bool = False

@@ -1067,6 +1067,7 @@ export interface OfferedModel {
   thinking?: boolean | null
   leaving?: boolean
   key_source?: string
+  plugin?: string
 }
 
 export interface OwnNote {
@@ -1639,6 +1640,7 @@ export interface TaskFacts {
   step?: string
   usage?: Usage
   cost?: number | null
+  spent?: number
   context?: number
   window?: number
   running?: boolean

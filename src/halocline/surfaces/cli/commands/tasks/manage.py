@@ -176,7 +176,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         state.workspace,
         *state.roots,
         figures.format_plural(state.budget.steps, "step"),
-        figures.format_money(state.budget.known_cost),
+        figures.format_known_cost(state.budget),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
     if then:

@@ -45,6 +45,7 @@ const Choice = ({ of, save, ...more }) => html`<select
   ${
     of.optional && html`<option value="">${of.name.startsWith('plan.') ? 'Same as act mode' : 'Model default'}</option>`
   }
+  ${of.value && !of.choices.includes(of.value) && html`<option value=${of.value}>${of.value} (not there)</option>`}
   ${of.choices.map((one) => html`<option key=${one} value=${one}>${one || 'none'}</option>`)}
 </select>`
 

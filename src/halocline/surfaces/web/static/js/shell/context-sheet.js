@@ -1,7 +1,7 @@
 // The context sheet: what fills the context window, cost, and compaction.
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { closeSheet, complain, openSheet, toast } from '../state/store.js'
-import { costOf } from '../state/task.js'
+import { describeCost } from '../state/task.js'
 import { count, money, short, shown, tokens } from '../lib/format.js'
 import { Sheet } from '../widgets/sheet.js'
 import { useDraft } from '../widgets/use-draft.js'
@@ -170,7 +170,7 @@ export default function Context({ task }) {
     ${!report.value && !report.error && html`<p class="soft" role="status">Counting…</p>`}
     ${report.value && html`<${Bar} report=${report.value} /><${CompactAt} report=${report.value} />`}
     <div class="figures" role="group" aria-label="Tokens and cost of this task">
-      <${Figure} label="Cost">${money(costOf(f))}</${Figure}>
+      <${Figure} label="Cost">${describeCost(f)}</${Figure}>
       <${Figure} label="Input tokens">${tokens(read)}</${Figure}>
       <${Figure} label="Output tokens">${tokens(usage.output)}</${Figure}>
       <${Figure} label="Cache reads">${hit}</${Figure}>

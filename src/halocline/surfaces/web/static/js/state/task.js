@@ -1,7 +1,7 @@
 // A task in this page: its rows and facts, as the server sends them, and a signal to redraw. The server folds; the page
 // only puts each row in its place.
 import { signal } from '../lib/ui.js'
-import { knownCost } from '../lib/format.js'
+import { knownCost, money } from '../lib/format.js'
 import { board, query, send, showRows, unwatch, watch } from '../lib/connection.js'
 /** @import { AnyCommand, CallRow, RowUpsert, TaskChanged, TaskFacts } from '../../../types/protocol' */
 
@@ -28,6 +28,7 @@ const noFacts = () => ({
   unasked: {},
   usage: {},
   cost: 0,
+  spent: 0,
   context: 0,
   window: 0,
   roots: [],
@@ -47,9 +48,13 @@ const noFacts = () => ({
 /** True if a turn takes steering: it runs, or it is a sub-agent's only one, which may be about to start. */
 export const takesSteering = (f) => f.running || Boolean(f.parent && !f.last)
 
-/** What a task has cost; its first turn has no tokens while it runs. */
-export const costOf = (f) =>
-  knownCost({ cost: f.cost, tokens: Object.values(f.usage).some(Boolean), steps: f.running ? 0 : f.turns.length })
+/** What a task has cost, at least; its first turn has no tokens while it runs. */
+export const describeCost = (f) =>
+  f.cost == null && f.spent
+    ? `at least ${money(f.spent)}`
+    : money(
+        knownCost({ cost: f.cost, tokens: Object.values(f.usage).some(Boolean), steps: f.running ? 0 : f.turns.length }),
+      )
 
 /** The time at which something that was just sent will have waited so many seconds. */
 const addDeadline = (one) => one && { ...one, until: Date.now() + one.wait * 1000 }

@@ -2,11 +2,11 @@
 import { html, classes, useEffect, useState } from '../lib/ui.js'
 import { standing } from '../lib/connection.js'
 import { openSheet, reviewOpen } from '../state/store.js'
-import { count, money, seconds, tokens } from '../lib/format.js'
+import { count, seconds, tokens } from '../lib/format.js'
 import { Icon } from '../lib/icons.js'
 import { openFile, openTerminal } from '../files/open-file.js'
 import { keyOf } from '../state/shortcut-keys.js'
-import { costOf } from '../state/task.js'
+import { describeCost } from '../state/task.js'
 import { MenuButton } from '../widgets/menu-button.js'
 
 const STALL = 20
@@ -91,7 +91,7 @@ export function Header({ task }) {
         class="chip meter"
         onClick=${() => openSheet('context', { task })}
         title="Context and cost"
-        aria-label=${`Context ${filled}, cost ${money(costOf(f))}`}
+        aria-label=${`Context ${filled}, cost ${describeCost(f)}`}
       >
         ${
           f.window > 0 &&
@@ -100,7 +100,7 @@ export function Header({ task }) {
           </span>`
         }
         <span>${f.window ? `${Math.round(share * 100)} %` : tokens(f.context)}</span>
-        <span class="wide-only">${money(costOf(f))}</span>
+        <span class="wide-only">${describeCost(f)}</span>
       </button>
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}
