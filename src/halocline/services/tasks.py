@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from halocline.checkpoints.repository import stores
-from halocline.protocol.commands import Label
+from halocline.protocol.commands import AnyCommand, Label
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.plan_approval import needs_person
@@ -93,6 +93,22 @@ class TaskService:
         folder, writer = self._home.task(command.task), attach.connection
         deadline = time.monotonic() + writer.PATIENCE
         while not (self._label_here(command) or await writer.deliver_command(folder, command, client)):
+            if time.monotonic() > deadline:
+                raise writer.describe_busy(folder)
+            await asyncio.sleep(writer.PAUSE)
+
+    async def deliver(self, command: AnyCommand, client: str) -> None:
+        """Have the process that runs a task carry out a command.
+
+        Raises:
+            TaskBusy: that process refuses it, or does not answer.
+            UsageError: no process runs the task any more.
+        """
+        folder, writer = self._home.task(command.task), attach.connection
+        deadline = time.monotonic() + writer.PATIENCE
+        while not await writer.deliver_command(folder, command, client):
+            if not self.writer(command.task):
+                raise UsageError(f"Task {command.task} is not running any more.", "See: halo tasks list --all")
             if time.monotonic() > deadline:
                 raise writer.describe_busy(folder)
             await asyncio.sleep(writer.PAUSE)

@@ -74,6 +74,11 @@ class Inbox:
         return self.attended or self._guests > 0
 
     @property
+    def has_peers(self) -> bool:
+        """True while another process is attached that can answer."""
+        return self._guests > 0
+
+    @property
     def may_extend(self) -> bool:
         """True if a client is connected that may let a turn go on at a limit."""
         return self.can_ask and (not self._keeps_time or self._guests > 0)

@@ -70,6 +70,18 @@ def read_owner(folder: Path) -> str | None:
         os.close(file)
 
 
+def read_dead_owner(folder: Path) -> str:
+    """Return the last holder (`pid start-token`) if it was killed; empty if it lives, gave the lock back, or none was.
+
+    Raises OSError.
+    """
+    file = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    try:
+        return " ".join(_read_holder(file)) if try_lock(file, shared=True) and os.fstat(file).st_size else ""
+    finally:
+        os.close(file)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
