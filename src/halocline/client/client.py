@@ -5,7 +5,7 @@ Queries on tasks are in `runtime.task_queries`. What people administer is behind
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +23,7 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.rules.workspace_roots import with_code
 from halocline.runtime.task_options import TaskOptions
 from halocline.runtime.task_queries import TaskQueries
-from halocline.task.lock import LOCK_NAME
+from halocline.task.lock import LOCK_NAME, has_holder
 
 if TYPE_CHECKING:
     from halocline.context.user_files.agents import Found
@@ -205,9 +205,7 @@ class Client(TaskQueries):
     @property
     def may_have_background(self) -> bool:
         """False if no background process runs, and none was killed; quick."""
-        with suppress(OSError):
-            return (self.home.background / LOCK_NAME).stat().st_size > 0
-        return False
+        return has_holder(self.home.background / LOCK_NAME)
 
     @property
     def background(self) -> "services.background.BackgroundService":

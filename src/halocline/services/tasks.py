@@ -69,7 +69,8 @@ class TaskService:
 
     def list_open(self) -> dict[str, str]:
         """Return the tasks that a process has open, each with its pid. No log is read."""
-        names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
+        locks = self._home.tasks.glob(f"*/{lock.LOCK_NAME}")
+        names = [path.parent.name for path in locks if lock.has_holder(path)]
         return {name: pid for name in names if (pid := self.writer(name))}
 
     def list_waiting(self, tasks: Iterable[str] = ()) -> list[str]:

@@ -83,8 +83,9 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
     if not tasks:
         print(_describe_none(query))
     waiting = client.tasks.list_waiting(info.task for info in tasks if info.status == "unfinished")
+    opened = client.tasks.list_open()
     for info in tasks:
-        print(task_line(info, query, waiting))
+        print(task_line(info, query, waiting, opened))
         if info.snippet:
             print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
