@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from halocline.checkpoints.repository import stores
@@ -12,7 +12,7 @@ from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, Us
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
-from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.runtime import attach
 from halocline.runtime.history.losses import find_lost
@@ -21,7 +21,7 @@ from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
 from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 from halocline.task import lock
-from halocline.task.log import Log, read_log
+from halocline.task.log import Log, Tail, read_log
 
 DAY = 86400
 ALL_TASKS = TaskQuery()
@@ -195,3 +195,33 @@ class TaskService:
             yield
         finally:
             lock.give_back(held)
+
+
+class OpenStandings:
+    """What the tasks do that processes have open, read from their logs, each line once. None is joined."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._service = TaskService(home, 0)
+        self._read: dict[str, tuple[Tail, State]] = {}
+
+    def look(self, but: Collection[str] = ()) -> dict[str, str]:
+        """Return `asks`, `runs` or `rests` for each open task without a parent, but for some. Slow: reads files."""
+        opened = self._service.list_open().keys() - {*but}
+        self._read = {task: read for task, read in self._read.items() if task in opened}
+        found = {}
+        for task in sorted(opened):
+            with suppress(HaloclineError, OSError):  # its log is damaged, or it has just been deleted
+                tail, state = self._read.get(task) or (Tail(self._home.log(task)), State())
+                for event in tail.read():
+                    state = reduce_event(state, event)
+                self._read[task] = tail, state
+                if state.workspace and state.subagents.subtask is None:
+                    found[task] = _describe_standing(state)
+        return found
+
+
+def _describe_standing(state: State) -> str:
+    if needs_person(state, is_open=True):
+        return "asks"
+    return "runs" if state.turn and not state.turn_is_over else "rests"
