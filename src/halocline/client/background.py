@@ -1,4 +1,4 @@
-"""Tasks that run without a terminal, in a process of their own."""
+"""Tasks that run without a terminal, in a process of their own, and what the tasks of other processes do."""
 
 from halocline.services.background import (
     BackgroundService as BackgroundService,
@@ -6,3 +6,4 @@ from halocline.services.background import (
     bound_output as bound_output,
     pack_environment as pack_environment,
 )
+from halocline.services.tasks import OpenStandings as OpenStandings

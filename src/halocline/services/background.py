@@ -45,7 +45,7 @@ _OF_PROCESS = (
 
 
 class StartRequest(Value, frozen=True):
-    """What to run: a prompt for a new task, or for one to resume, with the options and variables of the terminal.
+    """A prompt for a new task, or for one to resume, with the options and variables of the terminal.
 
     The API key of the command line stands apart, as no value with a secret is written.
     """
@@ -138,7 +138,7 @@ class BackgroundService:
         return lock.take_lock(self._home.background, "background")
 
     def give_back(self, held: int) -> None:
-        """Be the process no more."""
+        """Release the lock: this process takes no more tasks."""
         lock.give_back(held)
 
     def open_socket(self, start: Callable[[StartRequest], Awaitable[None]]) -> StartSocket:

@@ -198,7 +198,7 @@ class TaskService:
 
 
 class OpenStandings:
-    """What the tasks do that processes have open, read from their logs, each line once. None is joined."""
+    """Reads the logs of tasks that processes have open, each line once, and says what they do. None is joined."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -13,9 +13,10 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from halocline.client.background import OpenStandings
 from halocline.client.editor import EditorParts
 from halocline.client.options import Choices, TaskOptions
-from halocline.client.tasks import Client, OpenStandings
+from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.events import (
     ApprovalRequested,
