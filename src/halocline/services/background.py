@@ -33,6 +33,8 @@ from halocline.task import lock
 
 PATIENCE = 20.0
 """Seconds for the process to start and to answer: a slow machine takes a few."""
+ANSWER_LIMIT = 120.0
+"""Seconds for a task to open: it waits for its MCP servers."""
 PAUSE = 0.02
 HOME = "HALOCLINE_HOME"
 LARGEST_OUTPUT = 1_000_000
@@ -190,11 +192,12 @@ class BackgroundService:
 
     async def _ask(self, line: bytes) -> ipc.Answered | None:
         """Send a request; None if no process took it."""
-        with suppress(OSError, ValueError, msgspec.DecodeError):
+        with suppress(OSError, ValueError, msgspec.DecodeError):  # a timeout is an OSError
             reader, writer = await connection.open_connection(self._home.background)
             try:
                 writer.write(line)
-                answer = await reader.readline()
+                async with asyncio.timeout(ANSWER_LIMIT):
+                    answer = await reader.readline()
                 if answer and isinstance(frame := connection.read_frame(answer), ipc.Answered):
                     return frame
             finally:
@@ -213,11 +216,17 @@ class BackgroundService:
                 stdout=output,
                 stderr=output,
                 cwd=Path("/"),
-                env=declare_environment(child_environment(os.environ, passed=("*",)), {HOME: str(self._home.root)}),
+                env=declare_environment(child_environment(os.environ, passed=("*",)), _list_own(self._home)),
                 start_new_session=True,
             )
         finally:
             os.close(output)
+
+
+def _list_own(home: Home) -> dict[str, str]:
+    """Return the variables by which the process finds the home and these modules, wherever it was started."""
+    paths = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
+    return {HOME: str(home.root), "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def bound_output() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 import socket
 import stat
@@ -12,10 +13,13 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from tests.surfaces.cli.forked import HALO
 from tests.surfaces.cli.halo_process import Done, Halo, call, ended, line_with, shell, until_written
-from tests.surfaces.cli.test_halo_attach import FOR_EVER, HI, RISKY, WAITS, shows
+from tests.surfaces.cli.live.tmux_terminal import TmuxTerminal
+from tests.surfaces.cli.test_halo_attach import FOR_EVER, HI, RISKY, WAITS, guest, shows
 
-from halocline.protocol import events as ev
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.plain.line_menu import CHOICE
 
@@ -218,7 +222,8 @@ async def test_the_log_of_a_task_is_followed_until_it_is_closed(halo: Halo, back
     (halo.folder / "go").touch()
     done = await ended(following)
     assert (done.code, done.err, "Hello." in done.out) == (0, "", True)
-    assert "Hello." in (await halo.run("logs", task)).out
+    again = await halo.run("logs", "-f", task)
+    assert ("Hello." in again.out, again.err) == (True, "")
 
 
 async def test_after_a_kill_the_next_command_names_the_tasks_once_and_they_continue(
@@ -326,3 +331,52 @@ async def test_a_plan_waits_in_the_background_until_it_is_stopped(halo: Halo, ba
     assert "  needs you    first" in (await halo.run("tasks", "list")).out
     assert (await halo.run("stop", task)).code == 0
     await background.until_over()
+
+
+async def test_the_desktop_is_told_that_a_task_waits_in_words_of_ours_alone(halo: Halo, background: Background) -> None:
+    program = halo.root / "bin" / "notify-send"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s|" "$@" >> "$HOME/told"\n')
+    program.chmod(0o700)
+    hostile = {"call": [shell("touch '<a href=x>made</a>'", risky=True)]}
+    path = {"PATH": f"{program.parent}:{halo.env['PATH']}"}
+    task = await background.start("--approval-mode", "auto", "-m", halo.script(hostile), "<b>go", env=path)
+    told = await until_written(halo.root / "told")
+    assert told == f"--app-name=Halocline|--|Halocline: a task needs you|halo attach {task}|"
+    waits = await halo.run("logs", task)
+    assert f"Answer: halo attach {task}" in waits.err
+
+
+async def test_the_output_of_the_process_does_not_grow_without_end(halo: Halo, background: Background) -> None:
+    log = halo.home / "logs" / "background.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"x" * 2_000_000)
+    await background.start("-m", halo.script(HI), "go")
+    await background.until_over()
+    assert log.stat().st_size < 2_000
+
+
+async def test_a_live_screen_is_left_by_one_key_and_the_task_runs_on(halo: Halo, background: Background) -> None:
+    task = await background.start("-y", "-m", halo.script(WAITS, HI), "first")
+    await until_written(halo.folder / "began")
+    terminal = TmuxTerminal(halo, 100, 30)
+    try:
+        terminal.runs(shlex.join([*HALO, "attach", task])).sees("running echo began")
+        terminal.presses("C-d").sees(f"Left task {task}")
+    finally:
+        terminal.close()
+    (halo.folder / "go").touch()
+    await background.until_over()
+    assert halo.state(task).last_end.reason is StopReason.END_TURN
+
+
+async def test_a_joined_terminal_cannot_make_a_task_in_the_background_ask_less(
+    halo: Halo, background: Background
+) -> None:
+    task = await background.start("--approval-mode", "ask", "-m", halo.script(RISKY, HI), "first")
+    await background.until_said("waits for you")
+    async with guest(halo) as ann:
+        ann.send(cmd.SetPolicy, approval_mode=ApprovalMode.YOLO)
+        while "in the background" not in (await ann.until(ev.Noticed)).text:
+            pass
+    assert halo.state(task).permissions.approval_mode is ApprovalMode.ASK

@@ -18,6 +18,8 @@ from halocline.protocol.events import Durable, Event, Noticed
 from halocline.protocol.waiting import end_tasks
 from halocline.runtime.attach.owner_socket import OwnerSocket
 from halocline.runtime.loosening import Loosening, find_loosening
+from halocline.store.paths import Home
+from halocline.task import lock
 from halocline.task.stream import EventQueue, Stream
 
 if TYPE_CHECKING:
@@ -82,9 +84,12 @@ class TaskSocket(OwnerSocket):
 
     def _refuse_loosening(self, found: Loosening, client: str) -> str:
         """Refuse a request that reduces approvals, and notify the person where the task runs."""
+        what, pid = f"{found.what[:1].upper()}{found.what[1:]}", os.getpid()
+        if (lock.read_owner(Home(self._home).background) or "").startswith(f"{pid} "):
+            again = f"halo stop {self._task.log.task}, then halo -r {self._task.log.task}"
+            return f"{what} reduces approvals, which a task in the background does not let others do. Use: {again}"
         self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it, type {found.word}"))
-        what = f"{found.what[:1].upper()}{found.what[1:]}"
-        return f"{what} reduces approvals, so confirm it where the task runs: process {os.getpid()} shows your request."
+        return f"{what} reduces approvals, so confirm it where the task runs: process {pid} shows your request."
 
 
 class Peer(EventQueue[ipc.Frame]):

@@ -82,7 +82,7 @@ def logs_parser() -> Parser:
 def send_parser() -> Parser:
     about = "Send a message to a task. One that no process runs continues with it in the background."
     parser = Parser(prog="halo send", description=about)
-    parser.add_argument("id", help=TASK_ID)
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, pick an open task")
     parser.add_argument("text", nargs="*", help="the message; without one, standard input")
     parser.add_argument("--queue", action="store_true", help="let the running turn end first")
     return parser

@@ -35,4 +35,8 @@ async def _run_program(words: tuple[str, ...], environment: Mapping[str, str]) -
         )
     except OSError:
         return
-    await process.wait()
+    try:
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()

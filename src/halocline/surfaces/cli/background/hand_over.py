@@ -6,12 +6,14 @@ import os
 from msgspec.structs import replace
 
 from halocline.client.background import StartRequest, pack_environment
+from halocline.client.options import Choices
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state.reducer import fold_events
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
+from halocline.surfaces.cli.args.options import parse_path
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.background.cut_short import report_cut_short
 from halocline.surfaces.cli.plain.questions import on_terminal
@@ -88,13 +90,23 @@ def _check_resumed(client: Client, task: str, prompt: str) -> str:
     return find_first_prompt(state, prompt, needed=True)
 
 
+def _without_relative_paths(choices: Choices) -> Choices:
+    """Return the choices with paths that name the same files in the process, which is in another folder."""
+    file, folders = choices.ca_file, choices.hook_folders
+    return replace(
+        choices,
+        ca_file=file and parse_path(file),
+        hook_folders=folders and tuple(map(parse_path, folders)),
+    )
+
+
 def _send(
     client: Client, arguments: argparse.Namespace, task: str, workspace: str, content: tuple[UserPart, ...]
 ) -> str:
     """Hand the request over; return the task. Raises HaloclineError."""
     if arguments.session_id:
         client.tasks.check_new_id(arguments.session_id)
-    choices = choices_of(arguments)
+    choices = _without_relative_paths(choices_of(arguments))
     request = StartRequest(
         task=task or arguments.session_id or client.background.new_id(),
         folder=workspace,

@@ -242,6 +242,10 @@ def _print_log(client: Client, arguments: argparse.Namespace) -> None:
         return
     arguments.follow = False
     _show_task(client, arguments)
+    if pid := client.tasks.writer(arguments.id):
+        needs_you = arguments.id in client.tasks.list_waiting([arguments.id])
+        what, hint = ("waits for you", f"Answer: halo attach {arguments.id}") if needs_you else ("runs", "")
+        print_message(f"Process {pid} has it open; it {what}.", hint)
 
 
 async def _watch_task(client: Client, task: str, after: int, view: LineMode) -> None:

@@ -10,6 +10,7 @@ from halocline.protocol.messages import Text
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import background, pickers
 from halocline.surfaces.cli.args.command_line import parse_arguments
+from halocline.surfaces.cli.plain.questions import on_terminal
 from halocline.surfaces.cli.session.prompt_source import prompt_text
 
 
@@ -20,7 +21,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _stop(client: Client, arguments: argparse.Namespace) -> int:
-    task = client.find(arguments.id) if arguments.id else pickers.task_picker.pick_running_task(client)
+    task = _find_task(client, arguments)
     if not (pid := client.tasks.writer(task)):
         raise UsageError(f"Task {task} is not running.", "List the tasks: halo tasks list --all")
     _deliver(client, Interrupt(task=task))
@@ -32,8 +33,10 @@ def _stop(client: Client, arguments: argparse.Namespace) -> int:
 
 def _send(client: Client, arguments: argparse.Namespace) -> int:
     """Send a message to a task that a process runs; any other task continues with it in the background."""
-    task = client.find(arguments.id)
+    task = _find_task(client, arguments)
     text, _ = prompt_text(arguments.text, needed=True)
+    if not text and on_terminal():
+        text = input("Message: ").strip()
     if not text:
         raise UsageError("No message.", f'Add one: halo send {task} "what to do"')
     if not client.tasks.writer(task):
@@ -42,6 +45,10 @@ def _send(client: Client, arguments: argparse.Namespace) -> int:
     _deliver(client, SubmitPrompt(task=task, content=content) if arguments.queue else Steer(task=task, content=content))
     print(f"Sent to {task}. To see what it does: halo logs -f {task}")
     return 0
+
+
+def _find_task(client: Client, arguments: argparse.Namespace) -> str:
+    return client.find(arguments.id) if arguments.id else pickers.task_picker.pick_running_task(client)
 
 
 def _deliver(client: Client, command: AnyCommand) -> None:
