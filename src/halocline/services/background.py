@@ -61,7 +61,8 @@ class StartRequest(Value, frozen=True):
     api_key: str = ""
     name: str | None = None
     resumes: bool = False
-    version: str = __version__
+    version: str = ""
+    """Set when it is sent."""
 
     @property
     def all_choices(self) -> Choices:
@@ -89,8 +90,10 @@ class StartSocket(OwnerSocket):
     def __init__(self, home: Home, start: Callable[[StartRequest], Awaitable[None]]) -> None:
         super().__init__(home.background, home.root)
         self._start = start
+        self.was_asked = False
 
     async def serve_process(self, pid: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.was_asked = True
         answer = await self._answer(_request.decode(await reader.readline()))
         writer.write(json_output.encode(ipc.Answered(answer)) + b"\n")
         await writer.drain()
@@ -171,7 +174,8 @@ class BackgroundService:
             UsageError: the process refused it, and says why.
             HaloclineError: there is no process, or it does not answer.
         """
-        line, deadline = json_output.encode(request) + b"\n", time.monotonic() + PATIENCE
+        line = json_output.encode(msgspec.structs.replace(request, version=__version__)) + b"\n"
+        deadline = time.monotonic() + PATIENCE
         process: subprocess.Popen[bytes] | None = None
         while time.monotonic() < deadline:
             if (answer := await self._ask(line)) is not None:

@@ -67,6 +67,7 @@ class Inbox:
         self._why: Interrupted | None = None
         self._leaves = False
         self._resumes = False
+        self.is_closed = False
 
     @property
     def can_ask(self) -> bool:
@@ -136,6 +137,7 @@ class Inbox:
 
     def close(self) -> None:
         """Accept no more prompts: `prompts` ends after the queued ones."""
+        self.is_closed = True
         self._prompts.put_nowait(None)
 
     def abandon(self, *, leave_questions: bool = False) -> None:

@@ -18,7 +18,9 @@ from tests.surfaces.cli.halo_process import Done, Halo, call, ended, line_with, 
 from tests.surfaces.cli.live.tmux_terminal import TmuxTerminal
 from tests.surfaces.cli.test_halo_attach import FOR_EVER, HI, RISKY, WAITS, guest, shows
 
-from halocline.protocol import commands as cmd, events as ev
+from halocline.client.background import StartRequest
+from halocline.client.options import Choices, TaskOptions
+from halocline.protocol import commands as cmd, events as ev, json_output
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.plain.line_menu import CHOICE
@@ -321,6 +323,18 @@ async def test_what_needs_this_terminal_or_is_wrong_starts_nothing(halo: Halo, b
     assert "nosuch" in (await refused("-m", "nosuch/model", "hi")).err
     assert "no slash command" in (await refused("-m", model, "/nosuchword")).err
     assert halo.tasks == []
+    await background.until_over()
+
+
+async def test_a_process_of_another_version_takes_no_task(halo: Halo, background: Background) -> None:
+    await background.start("-y", "-m", halo.script(WAITS, HI), "go")
+    await until_written(halo.folder / "began")
+    request = StartRequest("mine", str(halo.folder), (), Choices(), TaskOptions(), {}, version="0.0.1")
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(str(background.folder / "door"))
+        peer.sendall(json_output.encode(request) + b"\n")
+        assert b"not 0.0.1" in await asyncio.to_thread(peer.recv, 1000)
+    assert len(halo.tasks) == 1
 
 
 async def test_a_plan_waits_in_the_background_until_it_is_stopped(halo: Halo, background: Background) -> None:

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -56,7 +57,7 @@ class OwnerSocket:
     def note_refused(self, pid: int) -> None:
         """Note that a process of a task was refused."""
 
-    async def __aenter__(self) -> "OwnerSocket":
+    async def __aenter__(self) -> Self:
         """Open the socket. Raises OSError if none can be made; then no process can connect."""
         listening = socket.socket(socket.AF_UNIX)
         try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from halocline.task.task import Task
 
 TOO_LATE = "Too late: this was already decided."
+CLOSING = "The task is being closed. Send it again."
 
 _command = json_input.Decoder(cmd.AnyCommand)
 _joining = json_input.Decoder(ipc.Introduction)
@@ -76,6 +77,8 @@ class TaskSocket(OwnerSocket):
             named = replace(command, task=self._task.log.task, client=peer.name)
             if found := find_loosening(named, self._task):
                 return self._refuse_loosening(found, named.client)
+            if self._task.inbox.is_closed and _would_be_lost(named):
+                return CLOSING
             return "" if await self._send(named) else TOO_LATE
         except msgspec.DecodeError as error:
             return f"The process that runs the task does not know this command ({error}); it may be another version."
@@ -90,6 +93,11 @@ class TaskSocket(OwnerSocket):
             return f"{what} reduces approvals, which a task in the background does not let others do. Use: {again}"
         self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it, type {found.word}"))
         return f"{what} reduces approvals, so confirm it where the task runs: process {pid} shows your request."
+
+
+def _would_be_lost(command: cmd.AnyCommand) -> bool:
+    """True for a message whose sender does not wait for its turn: no one would send it again."""
+    return isinstance(command, cmd.Steer) or (isinstance(command, cmd.SubmitPrompt) and not command.turn)
 
 
 class Peer(EventQueue[ipc.Frame]):

@@ -59,16 +59,18 @@ class BackgroundProcess:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stopped.set)
-        wait_until, is_first = time.monotonic() + PATIENCE, True
-        while is_first or (self._running and not self._stopped.is_set()):  # one may come as the socket is closed
-            is_first = False
-            async with self._service.open_socket(self._start) as socket:
-                while self._running or socket.is_serving or time.monotonic() < wait_until:
-                    wait_until = 0.0 if self._running else wait_until
-                    bound_output()
-                    if await wait_at_most(LOOK_EVERY, self._stopped.wait()):
-                        break
+        await self._serve_socket(time.monotonic() + PATIENCE)
+        while self._running and not self._stopped.is_set():  # one came as the socket was closed
+            await self._serve_socket(0.0)
         await end_tasks(*self._running.values())
+
+    async def _serve_socket(self, first_until: float) -> None:
+        """Take requests while a task runs or is handed over, and wait for the first one until then."""
+        async with self._service.open_socket(self._start) as socket:
+            while self._running or socket.is_serving or (not socket.was_asked and time.monotonic() < first_until):
+                bound_output()
+                if await wait_at_most(LOOK_EVERY, self._stopped.wait()):
+                    break
 
     async def _start(self, request: StartRequest) -> None:
         """Open the task of a request and send its prompt. Raises HaloclineError."""
@@ -92,12 +94,11 @@ class BackgroundProcess:
             while client.is_open(task) and not following.done() and looks < 2:
                 await asyncio.sleep(LOOK_EVERY)
                 looks = looks + 1 if client.is_open(task) and client.is_at_rest(task) else 0
+            if broke := await client.ended(task):  # what came just now is still done
+                _LOGGER.error("task %s broke: %s", task, broke, exc_info=broke)
         finally:
             await end_tasks(following)
-            try:
-                await wait_at_most(CLOSING_TIME, client.close(leave_questions=True))
-            except Exception as error:  # one task that broke ends no other one
-                _LOGGER.error("task %s broke: %s", task, error, exc_info=error)
+            await wait_at_most(CLOSING_TIME, client.close(leave_questions=True))
             self._running.pop(task, None)
             _report(task, "is closed")
 
