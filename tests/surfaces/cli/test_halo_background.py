@@ -7,6 +7,7 @@ import shlex
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.surfaces.cli.halo_process import Done, Halo, call, ended, line_with, 
 from tests.surfaces.cli.live.tmux_terminal import TmuxTerminal
 from tests.surfaces.cli.test_halo_attach import FOR_EVER, HI, RISKY, WAITS, guest, shows
 
+from halocline._version import __version__
 from halocline.client.background import StartRequest
 from halocline.client.options import Choices, TaskOptions
 from halocline.protocol import commands as cmd, events as ev, json_output
@@ -25,6 +27,12 @@ from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.surfaces.cli.plain.line_menu import CHOICE
 
+SENDS = """import socket
+with socket.socket(socket.AF_UNIX) as peer:
+    peer.connect({door})
+    peer.sendall(open("request", "rb").read())
+    print(peer.recv(1000) or "nothing", end=";", flush=True)
+"""
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 LIMIT = 30
 
@@ -124,7 +132,7 @@ async def test_the_process_has_a_session_of_its_own_no_terminal_and_files_for_it
 
 
 def _start_on(terminal: pexpect.spawn, halo: Halo, model: str) -> str:
-    program = Path(os.sys.executable).with_name("halo")
+    program = Path(sys.executable).with_name("halo")
     terminal.sendline(f"{program} run --bg -y -m {model} first; echo o'v'er")
     terminal.expect(r"(\d{6}-\d{6}-\w{4})\r\n")
     task = terminal.match[1].decode()
@@ -305,6 +313,18 @@ async def test_other_programs_and_broken_requests_do_not_disturb_the_process(
             await asyncio.to_thread(peer.recv, 1000)
     assert background.pid
     (halo.folder / "go").touch()
+    await background.until_over()
+    assert len(halo.tasks) == 1
+
+
+async def test_what_a_task_started_hands_no_task_over(halo: Halo, background: Background) -> None:
+    request = StartRequest("mine", str(halo.folder), (), Choices(), TaskOptions(), {}, version=__version__)
+    (halo.folder / "request").write_bytes(json_output.encode(request) + b"\n")
+    (halo.folder / "sends.py").write_text(SENDS.format(door=repr(str(background.folder / "door"))))
+    script = halo.script({"call": [shell(f"{sys.executable} sends.py > out 2>&1; mv out heard")]}, HI)
+    await background.start("-y", "-m", script, "go")
+    heard = await until_written(halo.folder / "heard")
+    assert heard == "nothing;"
     await background.until_over()
     assert len(halo.tasks) == 1
 
