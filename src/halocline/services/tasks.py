@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -91,12 +91,7 @@ class TaskService:
             TaskBusy: that process refuses peers.
             TaskNotFound: it was deleted.
         """
-        folder, writer = self._home.task(command.task), attach.connection
-        deadline = time.monotonic() + writer.PATIENCE
-        while not (self._label_here(command) or await writer.deliver_command(folder, command, client)):
-            if time.monotonic() > deadline:
-                raise writer.describe_busy(folder)
-            await asyncio.sleep(writer.PAUSE)
+        await self._reach_writer(command, client, lambda: self._label_here(command))
 
     async def deliver(self, command: AnyCommand, client: str) -> None:
         """Have the process that runs a task carry out a command.
@@ -105,11 +100,19 @@ class TaskService:
             TaskBusy: that process refuses it, or does not answer.
             UsageError: no process runs the task any more.
         """
-        folder, writer = self._home.task(command.task), attach.connection
-        deadline = time.monotonic() + writer.PATIENCE
-        while not await writer.deliver_command(folder, command, client):
+
+        def require_writer() -> bool:
             if not self.writer(command.task):
                 raise UsageError(f"Task {command.task} is not running any more.", "See: halo tasks list --all")
+            return False
+
+        await self._reach_writer(command, client, require_writer)
+
+    async def _reach_writer(self, command: AnyCommand, client: str, is_done: Callable[[], bool]) -> None:
+        """Send a command to the task's writer, again until it answers or it is done without. Raises TaskBusy."""
+        folder, writer = self._home.task(command.task), attach.connection
+        deadline = time.monotonic() + writer.PATIENCE
+        while not (is_done() or await writer.deliver_command(folder, command, client)):
             if time.monotonic() > deadline:
                 raise writer.describe_busy(folder)
             await asyncio.sleep(writer.PAUSE)
