@@ -167,8 +167,10 @@ class BackgroundService:
         infos = (history.task_info(self._home.tasks, name) for name in cut)
         return [info.task for info in infos if info and info.status == "unfinished"]
 
-    async def hand_over(self, request: StartRequest) -> None:
-        """Have the process run a request, and start the process if there is none. Returns once the task is open.
+    async def hand_over(self, request: StartRequest) -> list[str]:
+        """Have the process run a request, and start the process if there is none.
+
+        Returns once the task is open: the tasks that an earlier process ran when it was killed just now.
 
         Raises:
             UsageError: the process refused it, and says why.
@@ -177,17 +179,19 @@ class BackgroundService:
         line = json_output.encode(msgspec.structs.replace(request, version=__version__)) + b"\n"
         deadline = time.monotonic() + PATIENCE
         process: subprocess.Popen[bytes] | None = None
+        cut: list[str] = []
         while time.monotonic() < deadline:
             if (answer := await self._ask(line)) is not None:
                 if answer.refused:
                     raise UsageError(answer.refused, "")
-                return
+                return cut
             if not request.resumes and self._home.log(request.task).exists():
                 raise HaloclineError(
                     f"The background process ended while it started task {request.task}.",
                     f"See {self.output}. Then: halo run --bg -r {request.task}",
                 )
             if not self.pid and (process is None or process.poll() == 0):
+                cut += self.take_cut_short()  # the next process takes the lock that still names the killed one
                 process = await asyncio.to_thread(self._start_process)
             elif process is not None and process.poll():
                 break

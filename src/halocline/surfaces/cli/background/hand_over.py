@@ -15,7 +15,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.options import parse_path
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
-from halocline.surfaces.cli.background.cut_short import report_cut_short
+from halocline.surfaces.cli.background.cut_short import describe_cut_short, report_cut_short
 from halocline.surfaces.cli.plain.questions import on_terminal
 from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.cut_short import find_first_prompt
@@ -118,5 +118,6 @@ def _send(
         name=arguments.name,
         resumes=bool(task),
     )
-    event_loop.run_loop(client.background.hand_over(request))
+    if cut := event_loop.run_loop(client.background.hand_over(request)):
+        print_message(*describe_cut_short(cut))
     return request.task

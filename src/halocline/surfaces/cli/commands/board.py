@@ -50,7 +50,8 @@ class Board:
 
     async def run(self) -> int:
         """Serve the list and its tasks until the person leaves. Returns the exit code."""
-        self._list.notice = " ".join(background.cut_short.describe_cut_short(self._client) or ())
+        if cut := background.cut_short.find_cut_short(self._client):
+            self._list.notice = " ".join(background.cut_short.describe_cut_short(cut))
         jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
         try:
             while not self._list.signal and (task := await self._list.pick_task()):
