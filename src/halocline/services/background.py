@@ -177,7 +177,7 @@ class BackgroundService:
             HaloclineError: there is no process, or it does not answer.
         """
         line = json_output.encode(msgspec.structs.replace(request, version=__version__)) + b"\n"
-        deadline = time.monotonic() + PATIENCE
+        deadline, before = time.monotonic() + PATIENCE, self._measure_log(request.task)
         process: subprocess.Popen[bytes] | None = None
         cut: list[str] = []
         while time.monotonic() < deadline:
@@ -185,18 +185,24 @@ class BackgroundService:
                 if answer.refused:
                     raise UsageError(answer.refused, "")
                 return cut
-            if not request.resumes and self._home.log(request.task).exists():
+            if self._measure_log(request.task) != before:  # it is not done twice
                 raise HaloclineError(
                     f"The background process ended while it started task {request.task}.",
                     f"See {self.output}. Then: halo run --bg -r {request.task}",
                 )
-            if not self.pid and (process is None or process.poll() == 0):
-                cut += self.take_cut_short()  # the next process takes the lock that still names the killed one
-                process = await asyncio.to_thread(self._start_process)
-            elif process is not None and process.poll():
+            ended = 0 if process is None else process.poll()
+            if ended is not None and ended > 0:
                 break
+            if ended is not None and not self.pid:  # there was none, or it lost the race or was killed
+                cut.extend(self.take_cut_short())  # the next process takes the lock that still names the killed one
+                process = await asyncio.to_thread(self._start_process)
             await asyncio.sleep(PAUSE)
         raise HaloclineError("The background process does not answer.", f"What it printed is in {self.output}")
+
+    def _measure_log(self, task: str) -> int:
+        """Return the size of a task's log; 0 if there is none."""
+        path = self._home.log(task)
+        return path.stat().st_size if path.exists() else 0
 
     async def _ask(self, line: bytes) -> ipc.Answered | None:
         """Send a request; None if no process took it."""
