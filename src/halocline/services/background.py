@@ -23,6 +23,7 @@ from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 from halocline.runtime.attach import connection
 from halocline.runtime.attach.owner_socket import OwnerSocket
@@ -30,6 +31,7 @@ from halocline.runtime.task_options import Choices, TaskOptions
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.task import lock
+from halocline.task.log_reading import read_log
 
 PATIENCE = 20.0
 """Seconds for the process to start and to answer: a slow machine takes a few."""
@@ -185,10 +187,10 @@ class BackgroundService:
                 if answer.refused:
                     raise UsageError(answer.refused, "")
                 return cut
-            if self._measure_log(request.task) != before:  # it is not done twice
+            if self._measure_log(request.task) != before and not self._forget_empty(request):  # it is not done twice
                 raise HaloclineError(
                     f"The background process ended while it started task {request.task}.",
-                    f"See {self.output}. Then: halo run --bg -r {request.task}",
+                    f"See what it has: halo logs {request.task}. Then: halo run --bg -r {request.task}",
                 )
             ended = 0 if process is None else process.poll()
             if ended is not None and ended > 0:
@@ -198,6 +200,21 @@ class BackgroundService:
                 process = await asyncio.to_thread(self._start_process)
             await asyncio.sleep(PAUSE)
         raise HaloclineError("The background process does not answer.", f"What it printed is in {self.output}")
+
+    def _forget_empty(self, request: StartRequest) -> bool:
+        """Delete a new task whose process was killed before it had the prompt. Return False for any other one."""
+        if request.resumes:
+            return False
+        try:
+            held = lock.take_lock(self._home.task(request.task), request.task)
+        except TaskBusy:
+            return False
+        try:
+            if is_empty := fold_events(read_log(self._home.log(request.task))).is_empty:
+                history.forget_task(self._home.tasks, request.task)
+        finally:
+            lock.give_back(held)
+        return is_empty
 
     def _measure_log(self, task: str) -> int:
         """Return the size of a task's log; 0 if there is none."""
