@@ -21,7 +21,8 @@ OURS = ("halocline", "tree_sitter")
 UNSURE = ("halocline.providers.server_probe",)
 """What these steps use with some models only."""
 BESIDE = (
-    *("halocline.protocol.ipc", "halocline.runtime.attach.server", "halocline.runtime.loosening"),
+    *("halocline.protocol.ipc", "halocline.runtime.attach.owner_socket", "halocline.runtime.attach.server"),
+    "halocline.runtime.loosening",
     *("halocline.runtime.litter", "halocline.checkpoints.repository.stores", "halocline.runtime.resume"),
     *("halocline.context.notes.idle", "halocline.protocol.plan_approval"),
 )

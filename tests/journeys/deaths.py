@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.journeys.conftest import Journey
 
 from halocline.protocol import codec, events as ev
-from halocline.runtime.attach.server import SOCKET
+from halocline.runtime.attach.owner_socket import SOCKET
 from halocline.store.paths import Home
 
 

@@ -14,7 +14,7 @@ from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import NOT_RUN
 from halocline.providers.scripted.model import Call, Turn
-from halocline.runtime.attach.server import SOCKET
+from halocline.runtime.attach.owner_socket import SOCKET
 from halocline.runtime.controller import TaskOptions
 from halocline.store.paths import Home
 

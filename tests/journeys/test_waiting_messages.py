@@ -20,7 +20,7 @@ from halocline.protocol.messages import AssistantMessage, Text, ToolCall
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.attach.server import SOCKET
+from halocline.runtime.attach.owner_socket import SOCKET
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings

@@ -4,7 +4,7 @@ Queries on tasks are in `runtime.task_queries`. What people administer is behind
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +23,7 @@ from halocline.runtime.controller import Controller
 from halocline.runtime.rules.workspace_roots import with_code
 from halocline.runtime.task_options import TaskOptions
 from halocline.runtime.task_queries import TaskQueries
+from halocline.task.lock import LOCK_NAME, has_holder
 
 if TYPE_CHECKING:
     from halocline.context.user_files.agents import Found
@@ -40,13 +41,19 @@ C = TypeVar("C", bound=cmd.Command)
 
 
 def open_client(
-    choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None, folder: Path | None = None
+    choices: Choices,
+    name: str = "cli",
+    is_watched: Callable[[], bool] | None = None,
+    folder: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> "Client":
     """Return a client with its own controller, in this process. Raises UsageError and SettingsError.
 
     `is_watched`: a person is watching; otherwise a model outage is waited out. `folder`: the person's, see `work_in`.
+    Keys, settings and commands take their variables from `environment`.
     """
-    assembly = Assembly.of(choices)
+    assembly = Assembly.of(choices, environment)
+    assembly.shared.environment = environment
     assembly.is_watched = is_watched or assembly.is_watched
     return Client(Controller(assembly, (folder or Path(),)), name, is_watched)
 
@@ -194,6 +201,16 @@ class Client(TaskQueries):
         """Tasks as a whole, open or not: their list, summaries and writers, and the trash."""
         days = self._controller.assemblies.own.settings.keep_deleted
         return services.tasks.TaskService(self.home, days, self._controller.here.adding())
+
+    @property
+    def may_have_background(self) -> bool:
+        """False if no background process runs, and none was killed; quick."""
+        return has_holder(self.home.background / LOCK_NAME)
+
+    @property
+    def background(self) -> "services.background.BackgroundService":
+        """The process that runs tasks without a terminal."""
+        return services.background.BackgroundService(self.home)
 
     @property
     def models(self) -> "services.models.service.ModelService":

@@ -75,13 +75,20 @@ class LocalHooks:
     `child_environment`.
     """
 
-    def __init__(self, folder: str, hidden: frozenset[str] = frozenset(), passed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        folder: str,
+        hidden: frozenset[str] = frozenset(),
+        passed: tuple[str, ...] = (),
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self._folder = folder
+        self._given = environment
         self._hidden, self._passed = hidden, passed
 
     @cached_property
     def _environment(self) -> ChildEnvironment:
-        return child_environment(os.environ, self._hidden, self._passed)
+        return child_environment(self._given, self._hidden, self._passed)
 
     async def run(self, hook: Hook, given: bytes, timeout: float, hear: Hear) -> HookEnd:
         stop = threading.Event()

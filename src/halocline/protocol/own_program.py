@@ -31,8 +31,8 @@ REACHING = frozenset({"--connect", "--fix", "--refresh"})
 ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(LOOKING) | set_of(
     """
-    acp attach board checkpoints commit-message config context demo editor explain export fix fork import
-    improve login logout memory replay run stats storage tasks todos web
+    acp attach background board checkpoints commit-message config context demo editor explain export fix fork import
+    improve login logout logs memory replay run send stats stop storage tasks todos web
     """
 )
 """All commands; a test compares them with the command line."""

@@ -27,6 +27,9 @@ class ProgramLog(logging.Handler):
         self._folder = folder
 
     def emit(self, record: logging.LogRecord) -> None:
+        same = (one for one in LOGGER.handlers if isinstance(one, ProgramLog) and one._folder == self._folder)
+        if next(same, self) is not self:  # another client of this process writes it
+            return
         with suppress(OSError):  # on a full or broken disk a trace is lost; it does not belong on the screen
             self._file.emit(record)
 

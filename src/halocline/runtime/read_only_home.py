@@ -16,6 +16,7 @@ READING: dict[str, tuple[str, ...]] = {
     "doctor": ("",),
     "export": ("",),
     "hooks": ("list",),
+    "logs": ("logs",),
     "mcp": ("list",),
     "memory": ("show",),
     "models": ("",),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from halocline.protocol.errors import TaskNotFound
 from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.jobs import JobInfo
+from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.state.state import State
 from halocline.runtime import history, prompts
 from halocline.runtime.controller import Controller
@@ -53,6 +54,13 @@ class TaskQueries:
     def is_attached(self, task: str) -> bool:
         """True if another process runs the task now. It turns False when this process takes over."""
         return self._controller.attached(task) is not None
+
+    def is_at_rest(self, task: str) -> bool:
+        """True if a task that is open here does nothing, waits for nothing, and no other client takes part in it."""
+        opened = self._controller.task(task)
+        state, inbox = opened.state, opened.inbox
+        is_idle = inbox.is_idle and not inbox.has_peers and state.turn is None and state.compaction.running is None
+        return is_idle and not needs_person(state, is_open=True)
 
     def state(self, task: str) -> State:
         """Return the current state of an open task."""

@@ -6,6 +6,7 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.services import (
+        background as background,
         commits as commits,
         context_report as context_report,
         file_reader as file_reader,

@@ -2,17 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from halocline.checkpoints.repository import stores
-from halocline.protocol.commands import Label
+from halocline.protocol.commands import AnyCommand, Label
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
-from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.runtime import attach
 from halocline.runtime.history.losses import find_lost
@@ -21,7 +21,7 @@ from halocline.store.tasks import history
 from halocline.store.tasks.index import TaskIndex
 from halocline.store.tasks.renamed import NOWHERE, FoldersHere
 from halocline.task import lock
-from halocline.task.log import Log, read_log
+from halocline.task.log import Log, Tail, read_log
 
 DAY = 86400
 ALL_TASKS = TaskQuery()
@@ -69,7 +69,8 @@ class TaskService:
 
     def list_open(self) -> dict[str, str]:
         """Return the tasks that a process has open, each with its pid. No log is read."""
-        names = [path.parent.name for path in self._home.tasks.glob(f"*/{lock.LOCK_NAME}")]
+        locks = self._home.tasks.glob(f"*/{lock.LOCK_NAME}")
+        names = [path.parent.name for path in locks if lock.has_holder(path)]
         return {name: pid for name in names if (pid := self.writer(name))}
 
     def list_waiting(self, tasks: Iterable[str] = ()) -> list[str]:
@@ -90,9 +91,28 @@ class TaskService:
             TaskBusy: that process refuses peers.
             TaskNotFound: it was deleted.
         """
+        await self._reach_writer(command, client, lambda: self._label_here(command))
+
+    async def deliver(self, command: AnyCommand, client: str) -> None:
+        """Have the process that runs a task carry out a command.
+
+        Raises:
+            TaskBusy: that process refuses it, or does not answer.
+            UsageError: no process runs the task any more.
+        """
+
+        def require_writer() -> bool:
+            if not self.writer(command.task):
+                raise UsageError(f"Task {command.task} is not running any more.", "See: halo tasks list --all")
+            return False
+
+        await self._reach_writer(command, client, require_writer)
+
+    async def _reach_writer(self, command: AnyCommand, client: str, is_done: Callable[[], bool]) -> None:
+        """Send a command to the task's writer, again until it answers or it is done without. Raises TaskBusy."""
         folder, writer = self._home.task(command.task), attach.connection
         deadline = time.monotonic() + writer.PATIENCE
-        while not (self._label_here(command) or await writer.deliver_command(folder, command, client)):
+        while not (is_done() or await writer.deliver_command(folder, command, client)):
             if time.monotonic() > deadline:
                 raise writer.describe_busy(folder)
             await asyncio.sleep(writer.PAUSE)
@@ -178,3 +198,33 @@ class TaskService:
             yield
         finally:
             lock.give_back(held)
+
+
+class OpenStandings:
+    """Reads the logs of tasks that processes have open, each line once, and says what they do. None is joined."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._service = TaskService(home, 0)
+        self._read: dict[str, tuple[Tail, State]] = {}
+
+    def look(self, but: Collection[str] = ()) -> dict[str, str]:
+        """Return `asks`, `runs` or `rests` for each open task without a parent, but for some. Slow: reads files."""
+        opened = self._service.list_open().keys() - {*but}
+        self._read = {task: read for task, read in self._read.items() if task in opened}
+        found = {}
+        for task in sorted(opened):
+            with suppress(HaloclineError, OSError):  # its log is damaged, or it has just been deleted
+                tail, state = self._read.get(task) or (Tail(self._home.log(task)), State())
+                for event in tail.read():
+                    state = reduce_event(state, event)
+                self._read[task] = tail, state
+                if state.workspace and state.subagents.subtask is None:
+                    found[task] = _describe_standing(state)
+        return found
+
+
+def _describe_standing(state: State) -> str:
+    if needs_person(state, is_open=True):
+        return "asks"
+    return "runs" if state.turn and not state.turn_is_over else "rests"

@@ -111,6 +111,8 @@ class Home(Value, frozen=True):
     """Recently deleted tasks."""
     agents = _Entry("agents")
     """The user's agents for all folders."""
+    background = _Entry("background")
+    """The lock and the socket of the process that runs tasks without a terminal."""
     blobs = _Entry("blobs")
     checkpoints = _Entry("checkpoints")
     edits = _Entry("edits")

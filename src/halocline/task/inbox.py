@@ -67,11 +67,17 @@ class Inbox:
         self._why: Interrupted | None = None
         self._leaves = False
         self._resumes = False
+        self.is_closed = False
 
     @property
     def can_ask(self) -> bool:
         """True if a client is connected that can answer."""
         return self.attended or self._guests > 0
+
+    @property
+    def has_peers(self) -> bool:
+        """True while another process is attached that can answer."""
+        return self._guests > 0
 
     @property
     def may_extend(self) -> bool:
@@ -131,6 +137,7 @@ class Inbox:
 
     def close(self) -> None:
         """Accept no more prompts: `prompts` ends after the queued ones."""
+        self.is_closed = True
         self._prompts.put_nowait(None)
 
     def abandon(self, *, leave_questions: bool = False) -> None:

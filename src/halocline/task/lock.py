@@ -70,6 +70,26 @@ def read_owner(folder: Path) -> str | None:
         os.close(file)
 
 
+def has_holder(path: Path) -> bool:
+    """False if the lock was given back: its file is empty. One that was killed seems to hold it still; quick."""
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def read_dead_owner(folder: Path) -> str:
+    """Return the last holder (`pid start-token`) if it was killed; empty if it lives, gave the lock back, or none was.
+
+    Raises OSError.
+    """
+    file = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    try:
+        return " ".join(_read_holder(file)) if try_lock(file, shared=True) and os.fstat(file).st_size else ""
+    finally:
+        os.close(file)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))

@@ -85,6 +85,7 @@ async def test_every_command_that_does_more_than_look_is_refused(halo: Halo) -> 
         "plugins": "install x",
         "policy": "audit x",
         "replay": "x",
+        "send": "x hi",
         "rules": "new",
         "tasks": "list",
         "trust": "remove",

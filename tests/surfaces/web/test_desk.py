@@ -123,3 +123,25 @@ async def test_a_task_that_rests_when_its_writer_ends_is_never_opened_for_who_on
     finally:
         await desk.close()
         await client.close()
+
+
+@pytest.mark.slow
+async def test_pages_see_what_a_task_of_another_process_does(halo: Halo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALOCLINE_HOME", str(halo.home))
+    asks = {"call": [shell("touch made", risky=True)]}
+    words = ("run", "--bg", "--approval-mode", "auto", "-m", halo.script(WAITS, asks, {"text": "Done."}), "go")
+    task = (await halo.run(*words, env={"HALOCLINE_HOME": str(halo.home)})).out.strip()
+    client = Client(Controller(Assembly.of(Choices())), "web")
+    desk, page = OpenTasks(client, (halo.folder,)), asyncio.Event()
+    try:
+        desk.subscribe(page)
+        await until(lambda: desk.board() == {task: "runs"})
+        assert page.is_set()
+        (halo.folder / "go").touch()
+        await until(lambda: desk.board() == {task: "asks"})
+        await halo.run("stop", task)
+        await until(lambda: desk.board() == {})
+        assert not client.is_open(task)
+    finally:
+        await desk.close()
+        await client.close()

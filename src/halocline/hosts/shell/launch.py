@@ -1,6 +1,7 @@
 """Starts commands: with the environment that they get, and in the sandbox where there is one."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,8 +27,15 @@ _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
 class Launcher:
     """The processes of one task. Variables that look like secrets, and those in `hidden`, need to be in `passed`."""
 
-    def __init__(self, workspace: str, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        workspace: str,
+        hidden: frozenset[str],
+        passed: tuple[str, ...],
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self._workspace = workspace
+        self._given = environment
         self._hidden, self._passed = hidden, passed
 
     async def ready(self) -> None:
@@ -78,12 +86,12 @@ class Launcher:
     @cached_property
     def environment(self) -> ChildEnvironment:
         """The environment of all commands, without their own variables."""
-        return declare_environment(child_environment(os.environ, self._hidden, self._passed), _FIXED)
+        return declare_environment(child_environment(self._given, self._hidden, self._passed), _FIXED)
 
     @cached_property
     def withheld(self) -> tuple[str, ...]:
         """The variables that commands do not get because they look like secrets."""
-        return withheld_names(os.environ, self._hidden, self._passed)
+        return withheld_names(self._given, self._hidden, self._passed)
 
     def build_environment(
         self, held: "Held | None", own: dict[str, str], *, judged: bool, terminal: bool

@@ -7,7 +7,7 @@ left running. A timeout or a cancellation stops all of its processes, and `close
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from errno import E2BIG
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,8 @@ class LocalShell:
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Variables that look like secrets,
     and those in `hidden`, reach commands only if they are in `passed`: see `child_environment`. Jobs are numbered from
     `first_job`. Commands judged read-only do not find programs of the `workspace` by name. `redact` removes secrets
-    from outputs. Commands get `home` in their environment: our own command line refuses to control it for them.
+    from outputs. Commands get `home` in their environment: our own command line refuses to control it for them. The
+    rest of that comes from `environment`.
     """
 
     def __init__(
@@ -80,12 +81,13 @@ class LocalShell:
         redact: Callable[[str], str] = lambda text: text,
         home: str = "",
         passed: tuple[str, ...] = (),
+        environment: Mapping[str, str] = os.environ,
     ) -> None:
         self._redact = redact
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
-        self._launcher = Launcher(workspace, hidden, passed)
+        self._launcher = Launcher(workspace, hidden, passed, environment)
         self._bash = find_program("bash")
         self._states = ShellStates()
         self._sandbox = sandbox

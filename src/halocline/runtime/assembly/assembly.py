@@ -180,8 +180,17 @@ class Assembly(FolderAccess):
         others = [self.hooks_of(root) for root in map(Path, roots) if has_hooks(self.settings, root)]
         if not (others or given or named or any_hooks(self.home, self.settings, workspace, self.env)):
             return None
-        live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
-        return live(log.path, hidden, self.secrets.redact, others, given, named, passed=passed, trusted=trusted)
+        return self.hooks_of(workspace).live(
+            log.path,
+            self.key_variables(),
+            self.secrets.redact,
+            others,
+            given,
+            named,
+            passed=self.settings.pass_environment,
+            trusted=trusted,
+            environment=self.shared.environment,
+        )
 
     def recorder(self, file: Path) -> "Recorder":
         """Return a recorder that writes to a new file. Raises UsageError if it exists or cannot be created."""
@@ -307,6 +316,7 @@ class Assembly(FolderAccess):
             redact=self.secrets.redact,
             home=str(self.home.root),
             passed=self.settings.pass_environment,
+            environment=self.shared.environment,
         )
 
     def note_sent(self) -> None:

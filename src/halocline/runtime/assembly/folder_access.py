@@ -48,6 +48,8 @@ class SharedParts(msgspec.Struct):
     """Models that the program brought in which the tasks run, by name."""
     warm_up: WarmUp = msgspec.field(default_factory=lambda: WarmUp(list_shared_steps()))
     """Parts that are made ready while models think."""
+    environment: Mapping[str, str] = os.environ
+    """Where the environment of commands and hooks is made from: that of the terminal that started the task."""
 
 
 class FolderAccess(ModelAccess):

@@ -9,7 +9,7 @@ import msgspec
 from halocline.protocol import commands as cmd, ipc, json_input
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.waiting import wait_at_most
-from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
+from halocline.runtime.attach.owner_socket import FAREWELL, LONGEST_LINE, open_address
 from halocline.task import lock
 
 PATIENCE = 5.0

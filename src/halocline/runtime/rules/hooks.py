@@ -1,5 +1,6 @@
 """The hooks of one folder: those configured, those that run, why others do not, and the trust in the folder."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -154,6 +155,7 @@ class FolderHooks:
         *,
         passed: tuple[str, ...] = (),
         trusted: bool,
+        environment: Mapping[str, str] = os.environ,
     ) -> LiveHooks | None:
         """Build the hooks that run in a task, with those of its `others`, the other folders; None if there are none.
 
@@ -174,5 +176,5 @@ class FolderHooks:
             changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
             redact=redact,
         )
-        local = LocalHooks(str(self.places.workspace), hidden, passed)
+        local = LocalHooks(str(self.places.workspace), hidden, passed, environment)
         return LiveHooks(active, parts.program_parts.ProgramHooks(given, local) if given else local, rules)

@@ -168,9 +168,9 @@ class PageConnection:
         self._tasks.subscribe(changed)
         try:
             while True:
-                if (standing := self._tasks.standing()) != sent:
-                    sent = standing
-                    await self._send(wire.Board(standing))
+                if (board := self._tasks.board()) != sent:
+                    sent = board
+                    await self._send(wire.Board(board))
                 await changed.wait()
                 changed.clear()
         finally:

@@ -13,6 +13,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from halocline.client.background import OpenStandings
 from halocline.client.editor import EditorParts
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client
@@ -37,6 +38,8 @@ IDLE = 1_800.0
 """Seconds for which an idle task stays open without viewers."""
 LOOK_EVERY = 0.5
 """Seconds between checks for tasks to close."""
+LOOK_AT_OTHERS = 1.0
+"""Seconds between two looks at the tasks of other processes, while a page is there."""
 _TURNING = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered, TurnStarted, TurnResumed, TurnEnded)
 _LOGGER = logging.getLogger(__name__)
 
@@ -77,7 +80,9 @@ class OpenTasks:
         self._watchers: Counter[str] = Counter() if watchers is None else watchers
         self._used: dict[str, float] = {}
         """Monotonic time of a page's last use or view of a task."""
+        self._others: dict[str, str] = {}
         self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
+        self._looking = asyncio.create_task(self._look_at_others(), name="look at other processes' tasks")
 
     async def open(self, task: str, model: str | None = None) -> None:
         """Open a task, with this model if one is given, or join its writer, because a page acts on it.
@@ -199,6 +204,19 @@ class OpenTasks:
         """Return the status of each open task: `asks`, `runs` or `rests`."""
         return {task: self._standing(task) for task in self._following if self.client.is_open(task)}
 
+    def board(self) -> dict[str, str]:
+        """Return the status of each task that this or another process has open."""
+        return {**self._others, **self.standing()}
+
+    async def _look_at_others(self) -> None:
+        others = OpenStandings(self.client.home)
+        while True:
+            await asyncio.sleep(LOOK_AT_OTHERS)
+            found = await asyncio.to_thread(others.look, [*self._following]) if self._changed else {}
+            if found != self._others:
+                self._others = found
+                self._notify()
+
     def _standing(self, task: str) -> str:
         state = self.client.state(task)
         if state.pending.approvals or state.pending.questions:
@@ -267,7 +285,7 @@ class OpenTasks:
     async def close(self) -> None:
         await self.sign_ins.close()
         await self.works.close()
-        await end_tasks(self._tidying, *self._along, *self._following.values(), *self._opening.values())
+        await end_tasks(self._tidying, self._looking, *self._along, *self._following.values(), *self._opening.values())
 
 
 def explain_error(error: Exception | None) -> HaloclineError | None:

@@ -13,6 +13,7 @@ INPUT_FORMATS = ("text", "stream-json")
 INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one JSON object per line (see the guide)"
 TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, trusting the project's code and the task's"
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
+BACKGROUND = "run it in the background: print its ID and return; what it asks waits for halo attach"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -75,6 +76,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
+    add("--bg", dest="background", action="store_true", help=BACKGROUND)
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, pick one")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")

@@ -12,6 +12,7 @@ IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be imported."""
 TASK_ID = "task ID, or its start or end"
 PICKED = f"{TASK_ID}; without one, pick a task"
+ALL_STEPS = "print all steps; into a pipe or file all are always written"
 CHECKPOINT = "name from the list, or TASK@EVENT"
 
 
@@ -68,6 +69,37 @@ def attach_parser() -> Parser:
     return parser
 
 
+def logs_parser() -> Parser:
+    about = "Print what a task did, whichever process runs it: halo tasks show under a shorter name."
+    parser = Parser(prog="halo logs", description=about)
+    parser.set_defaults(action="logs", at=None, points=False, cost=False)
+    add_task(parser)
+    parser.add_argument("-f", "--follow", action="store_true", help="keep printing until the task is closed")
+    parser.add_argument("--all", action="store_true", help=ALL_STEPS)
+    return parser
+
+
+def send_parser() -> Parser:
+    about = "Send a message to a task. One that no process runs continues with it in the background."
+    parser = Parser(prog="halo send", description=about)
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, pick an open task")
+    parser.add_argument("text", nargs="*", help="the message; without one, standard input")
+    parser.add_argument("--queue", action="store_true", help="let the running turn end first")
+    return parser
+
+
+def stop_parser() -> Parser:
+    about = "End the turn of a task that another process runs; a task in the background is closed, too."
+    parser = Parser(prog="halo stop", description=about)
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, pick an open task")
+    return parser
+
+
+def background_parser() -> Parser:
+    about = "Run the tasks that halo run --bg hands over, and end with the last one. It is started by that command."
+    return Parser(prog="halo background", description=about)
+
+
 def board_parser() -> Parser:
     about = "List the tasks of all terminals and processes, and open them to answer or to watch."
     return Parser(prog="halo board", description=about)
@@ -80,7 +112,7 @@ def tasks_parser() -> Parser:
     _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
     show = actions.add_parser("show", help="print a task; on a terminal, of a long one the last steps")
     add_task(show)
-    show.add_argument("--all", action="store_true", help="print all steps; into a pipe or file all are always written")
+    show.add_argument("--all", action="store_true", help=ALL_STEPS)
     instead = show.add_mutually_exclusive_group()
     instead.add_argument("--follow", action="store_true", help="keep printing while another process writes it")
     instead.add_argument("--at", type=positive_int, metavar="EVENT", help="show it as it was after this event")

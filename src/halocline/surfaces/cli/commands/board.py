@@ -11,7 +11,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live
+from halocline.surfaces.cli import background, live
 from halocline.surfaces.cli.board.task_list import TaskList
 from halocline.surfaces.cli.board.tasks import LOOK_EVERY, BoardTasks
 from halocline.surfaces.cli.exit_codes import ExitCode
@@ -50,6 +50,8 @@ class Board:
 
     async def run(self) -> int:
         """Serve the list and its tasks until the person leaves. Returns the exit code."""
+        if cut := background.cut_short.find_cut_short(self._client):
+            self._list.notice = " ".join(background.cut_short.describe_cut_short(cut))
         jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
         try:
             while not self._list.signal and (task := await self._list.pick_task()):

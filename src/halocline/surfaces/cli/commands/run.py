@@ -11,7 +11,7 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live, pickers, session, stream_input
+from halocline.surfaces.cli import background, live, pickers, session, stream_input
 from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.plain.headless import Answer, Json, StreamJson
@@ -28,6 +28,8 @@ from halocline.surfaces.terminal.view import View
 
 def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
+    if arguments.background:
+        return background.hand_over.hand_over_prompt(arguments)
     if arguments.input_format == "stream-json":
         return stream_input.serve.serve_stream(arguments, _schema_of(arguments))
     return _run_prompt(arguments)
@@ -54,6 +56,7 @@ def _run_prompt(arguments: argparse.Namespace) -> int:
             arguments.images = session.images.read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "cli", folder=workspace)
+        background.cut_short.report_cut_short(client)
         if arguments.resume == "":
             arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
         markdown, collapse = client.shows_foreign
@@ -105,6 +108,8 @@ def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> 
         return ""
     if arguments.roots:
         raise UsageError(f"Task {name} is open in process {pid}.", "Add the folder there, with /add-dir.")
+    if pid == client.background.pid:
+        return name  # it has no other terminal
     return name if ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 

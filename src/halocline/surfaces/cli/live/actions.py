@@ -166,7 +166,7 @@ class LiveActions:
             self._composer.request.finish(None)
         elif self._composer.text:
             self._composer.buffer.delete()
-        elif self._session.is_prompting:
+        elif self._session.is_prompting or self._session.is_elsewhere:
             self._session.quit()
         else:
             self._session.confirm_quit()

@@ -163,6 +163,11 @@ class LiveSession:
         self.is_stopping = True
         signal.raise_signal(signal.SIGINT)
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """True if another process runs the task, which continues there."""
+        return self.client is not None and self.client.is_attached(self.task)
+
     def confirm_quit(self) -> None:
         """Quit if this was asked for a moment ago; else say how. From the board nothing would be lost."""
         now = time.monotonic()

@@ -24,9 +24,16 @@ NEEDS_YOU = "needs you"
 """The label of a task that waits for an answer: for an approval, say."""
 
 
-def task_line(info: TaskInfo, query: TaskQuery, waiting: Collection[str] = ()) -> str:
-    """One line of the list, with the value it is sorted by. The tasks in `waiting` wait for an answer."""
-    status = NEEDS_YOU if info.task in waiting else STATUSES.get(info.status, info.status)
+RUNNING = "running"
+
+
+def task_line(info: TaskInfo, query: TaskQuery, waiting: Collection[str] = (), opened: Collection[str] = ()) -> str:
+    """One line of the list, with the value it is sorted by.
+
+    The tasks in `waiting` wait for an answer, those in `opened` are open in a process.
+    """
+    status = RUNNING if info.status == "unfinished" and info.task in opened else STATUSES.get(info.status, info.status)
+    status = NEEDS_YOU if info.task in waiting else status
     facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:

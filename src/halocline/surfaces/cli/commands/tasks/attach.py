@@ -5,7 +5,7 @@ import argparse
 from halocline.client.options import Choices
 from halocline.client.tasks import open_client
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli import live, pickers
+from halocline.surfaces.cli import background, live, pickers
 from halocline.surfaces.cli.plain.line_mode import LineMode
 from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
 from halocline.surfaces.cli.session.join import join_task
@@ -14,6 +14,7 @@ from halocline.surfaces.terminal.view import View
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
+    background.cut_short.report_cut_short(client)
     if arguments.id:
         task = client.find(arguments.id)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.client.options import Choices
+from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import Label
@@ -29,10 +29,12 @@ from halocline.protocol.state.points import HistoryState
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.surfaces import event_loop, figures
+from halocline.surfaces.cli import background
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands.tasks.delete import delete_tasks, undelete_task
 from halocline.surfaces.cli.plain.line_mode import LineMode
+from halocline.surfaces.cli.session.closing import close_client
 from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.context_report import cache_lines
@@ -56,6 +58,7 @@ _OF_TEXTS = (AssistantMessageCompleted, ToolCallStarted, ToolCallEnded, FileChan
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
+    background.cut_short.report_cut_short(client)
     _ACTIONS[arguments.action](client, arguments)
     return 0
 
@@ -80,8 +83,9 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
     if not tasks:
         print(_describe_none(query))
     waiting = client.tasks.list_waiting(info.task for info in tasks if info.status == "unfinished")
+    opened = client.tasks.list_open()
     for info in tasks:
-        print(task_line(info, query, waiting))
+        print(task_line(info, query, waiting, opened))
         if info.snippet:
             print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
@@ -228,6 +232,33 @@ def _describe_point(then: "Snapshot", task: str) -> None:
     print(f"To continue from there in a new task: halo fork {task} --at {then.seq}")
 
 
+def _print_log(client: Client, arguments: argparse.Namespace) -> None:
+    """Print a task; with `--follow`, as long as a process runs it."""
+    arguments.id = choose_task(client, arguments.id)
+    if arguments.follow and client.tasks.writer(arguments.id):
+        every = LineMode(attended=False)
+        state = _print_past(every, lambda: client.read_past(arguments.id), every=arguments.all)
+        event_loop.run_loop(_watch_task(client, arguments.id, state.seq, every))
+        return
+    arguments.follow = False
+    _show_task(client, arguments)
+    if pid := client.tasks.writer(arguments.id):
+        needs_you = arguments.id in client.tasks.list_waiting([arguments.id])
+        what, hint = ("waits for you", f"Answer: halo attach {arguments.id}") if needs_you else ("runs", "")
+        print_message(f"Process {pid} has it open; it {what}.", hint)
+
+
+async def _watch_task(client: Client, task: str, after: int, view: LineMode) -> None:
+    """Show what a task does until it is closed. Raises what `Client.join` does."""
+    try:
+        async with view:
+            await client.join(task, TaskOptions())
+            async for event in client.events(task, after):
+                view.show(event)
+    finally:
+        await close_client(client)
+
+
 async def _follow_task(client: Client, task: str, after: int, view: LineMode) -> None:
     async with view:
         async for event in client.events(task, after):
@@ -237,6 +268,7 @@ async def _follow_task(client: Client, task: str, after: int, view: LineMode) ->
 _ACTIONS = {
     "list": _list_tasks,
     "show": _show_task,
+    "logs": _print_log,
     "rename": _rename_task,
     "favourite": _mark_favourite,
     "tag": _tag_task,

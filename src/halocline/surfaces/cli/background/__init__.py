@@ -1,0 +1,10 @@
+"""Tasks without a terminal: handing one over, and the process that runs them."""
+
+from typing import TYPE_CHECKING
+
+from halocline.lazy_modules import load_modules_of
+
+if TYPE_CHECKING:
+    from halocline.surfaces.cli.background import cut_short as cut_short, hand_over as hand_over
+else:
+    __getattr__ = load_modules_of(__name__)
