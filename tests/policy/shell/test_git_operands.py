@@ -78,6 +78,8 @@ def test_a_pattern_with_a_dot_in_front_never_stands_for_the_folder_above(scratch
     old_bash = "shopt -u globskipdots; "
     assert scratch.leaks([old_bash + line]) != []
     (scratch.workspace / ".env").unlink()
+    for kept in ("objects", "logs"):  # these ask
+        shutil.rmtree(scratch.workspace / ".git" / kept, ignore_errors=True)
     form = scratch.judge(line).canonical
     assert form is not None
     assert scratch.leaks([old_bash + form]) == []

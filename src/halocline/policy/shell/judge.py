@@ -4,7 +4,6 @@ The strictest finding wins. A command that only reads also gets the form in whic
 even if the parser misread the text, that form does no more than what was judged.
 """
 
-import os
 import re
 
 from msgspec.structs import replace
@@ -252,12 +251,10 @@ class Judge(Blocks):
                 stays = joint not in (*_PIPES, "&") and here.variables.lost  # perhaps by `shopt -s lastpipe`
                 after = here.merge(after) if stays else here
             start = here
-            forms.append(form if joint in _JOINTS else None)
-            if certain and None not in forms and _surely_moves(item, after):
-                anywhere = after
             merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged
             anywhere = anywhere.with_settings_of(after)
+            forms.append(form if joint in _JOINTS else None)
         if any(form is None for form in forms):
             return None, anywhere
         text = "".join(f"{form}{_JOINTS[joint]}" for form, joint in zip(forms, chain.joints, strict=True))
@@ -293,12 +290,6 @@ class Judge(Blocks):
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in expand_simple(simple, ground).words)
-
-
-def _surely_moves(node: Node, after: Ground) -> bool:
-    """Return True for a `cd` to folders that are there, where nothing before it can have taken them away."""
-    is_move = isinstance(node, Simple) and bool(node.words) and node.words[0].text == "cd"
-    return is_move and all(os.access(folder, os.X_OK) and os.path.isdir(folder) for folder in after.starts)
 
 
 def _begin_of_pipeline(chain: Chain, number: int) -> int:

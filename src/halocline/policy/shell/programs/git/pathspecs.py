@@ -31,7 +31,7 @@ def build_exclusions(name: str, spec: Spec, given: Given, begin: int, ground: Gr
     if reads or lists:
         _require_exclusions(name, given, revisions, paths, ground)
     # These show only the files that they name, and accept no exclusions.
-    named = "-L" in given.names or (name == "diff" and "--no-index" in given.names)
+    named = bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
     if name in _NO_EXCLUSIONS or named:
         return ()
     if reads or (name == "diff" and len(paths) == 2):
@@ -47,11 +47,12 @@ def _require_exclusions(name: str, given: Given, revisions: list[Word], paths: l
         raise Unlisted("that object may be a file with secrets; name it as REVISION:PATH")
     if name in _NO_EXCLUSIONS and not (paths and all(is_file(word, ground) for word in paths)):
         raise NamesHidden(_MAY_HIDE)
-    if "--follow" in given.names:
-        raise Unlisted("with --follow it may show files that are hidden or hold secrets, by their earlier names")
-    named = len(paths) == 2 and all(is_file(word, ground) for word in paths)
-    if "--no-index" in given.names and name == "diff" and not named:
-        raise Unlisted("with --no-index, name two files")
+    for flag, count in (("--follow", 1), ("--no-index", 2 if name == "diff" else None)):
+        named = len(paths) == count and all(is_file(word, ground) for word in paths)
+        if flag in given.names and count and not named:
+            raise Unlisted(f"with {flag}, name {'one file' if count == 1 else 'two files'}")
+    if "--follow" in given.names and ground.hides and ground.hides.key:
+        raise Unlisted("with --follow it may show files that are hidden, by their earlier names")
 
 
 def require_no_tree(revisions: Sequence[Word], ground: Ground) -> None:
