@@ -9,7 +9,8 @@ from tests.samples import choose
 from tests.tables import for_each
 
 from halocline.edits.edit import Edit, Grain
-from halocline.edits.matching.similarity import FOLDS, folded_trimmed
+from halocline.edits.matching.kept_text import keep_text
+from halocline.edits.matching.similarity import FOLDS, fold_by_character, folded_trimmed
 from halocline.edits.matching.strategies import How
 from halocline.edits.plan import all_or_none
 from halocline.edits.text import EditError, TextFile
@@ -166,3 +167,27 @@ def test_look_alikes_of_long_parts_stay_or_the_edit_is_refused(lines, words, oth
     with suppress(EditError):
         after = all_or_none(TextFile("\n".join(["top", *there])), [Edit(1, tuple(written), tuple(replace))]).file.text
         assert after.count("\u2019") == lines * words
+
+
+MARKS = {
+    "'": "’'",
+    "-": "–-",
+    '"': "“”",
+    "...": ["…"],
+    " ": "\u00a0 ",
+    "": ["", "\u200b"],
+    "fi": ["ﬁ"],
+    "é": ["e\u0301"],
+}
+PARTS = st.lists(st.sampled_from([*MARKS, "a", "word", "\t"]), max_size=10)
+
+
+@given(PARTS, st.lists(st.sampled_from(["x", "'", "“", "\n", "...", "–", None]), max_size=10), st.randoms())
+@settings(max_examples=choose(400, 80))
+def test_what_keeps_the_characters_of_the_file_reads_as_the_replacement(parts, mixed, random):
+    there = "".join(random.choice(MARKS.get(part, [part])) for part in parts)
+    new = [random.choice([part, one, part + one]) if one else part for part, one in zip(parts, mixed, strict=False)]
+    replace = "".join([*new, *parts[len(mixed) :]]).split("\n")
+    kept = keep_text(["".join(parts)], [there], replace)
+    assert [fold_by_character(line)[0] for line in kept] == [fold_by_character(line)[0] for line in replace]
+    assert keep_text(["".join(parts)], [there], ["".join(parts)]) == (there,)
