@@ -244,3 +244,89 @@ async def test_tools_and_messages_are_never_dropped():
             await collected(model, request(tools=(spec,)))
         assert all(len(asked.body["tools"]) == 1 for asked in server.requests)
         await model.close()
+
+
+EFFORTS = [{"effort": effort} for effort in (Effort.HIGH, Effort.NONE)] + [{"thinking_budget": 4096}]
+SETTING = {"effort": "--effort", "thinking_budget": "--thinking-budget"}
+
+
+def leaves(fields, within=""):
+    for name, value in fields.items():
+        inner = list(leaves(value, f"{within}{name}.")) if isinstance(value, dict) else []
+        yield from inner or [f"{within}{name}"]
+
+
+async def sent_to(vendor, model_name, **asked):
+    """The body of a request for a vendor's model."""
+    of = MAKERS[vendor.family]
+    async with ModelServer([Turn(text="Hello.")]) as server:
+        endpoint = Endpoint(vendor, model_name, base_url=server.url(SPOKEN[vendor.family]), key="sk", network=DIRECT)
+        model = of(endpoint, MemoryBlobs())
+        await collected(model, request(**asked))
+        await model.close()
+        return server.requests[0].body
+
+
+MAKERS = {
+    "openai_chat": OpenAIChat,
+    "openai_responses": OpenAIResponses,
+    "anthropic": Anthropic,
+    "gemini": Gemini,
+    "ollama": Ollama,
+}
+SPOKEN = {one: one.replace("_chat", "").replace("_", "-") for one in MAKERS}
+STYLED = {(one.family, one.thinking_style): one for one in VENDORS.values() if one.family in MAKERS}
+NAMES = ("gpt-5.6", "some-model", "claude-sonnet-5-5", "claude-opus-4-6", "gemini-2.5-pro", "gemini-3.8-flash")
+
+
+@pytest.mark.parametrize(("family", "style"), STYLED)
+async def test_the_error_about_an_effort_that_a_server_refuses_names_its_field_and_says_how_to_do_without(
+    family, style
+):
+    vendor, seen = STYLED[family, style], set()
+    for name, asked in [(name, asked) for name in NAMES for asked in EFFORTS]:
+        usual = set(leaves(await sent_to(vendor, name)))
+        for field in sorted(set(leaves(await sent_to(vendor, name, **asked))) - usual - seen - {"max_tokens"}):
+            seen.add(field)
+            async with ModelServer([], refuses=refusing(field, "pydantic")) as server:
+                endpoint = Endpoint(vendor, name, base_url=server.url(SPOKEN[family]), key="sk", network=DIRECT)
+                model = MAKERS[family](endpoint, MemoryBlobs())
+                with pytest.raises(ModelError) as refused:
+                    await collected(model, request(**asked))
+                await model.close()
+            assert f"refused `{field}`, which you set" in refused.value.hint
+            assert SETTING[next(iter(asked))] in refused.value.hint
+            assert "/effort default" in refused.value.hint
+    assert seen
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("field", ["logit_bias", "provider.order", "top_k"])
+async def test_the_error_about_a_field_of_the_settings_names_it_and_where_it_is_set(words, field):
+    outer, _, inner = field.partition(".")
+    more = {"extra_body": {outer: {inner: [1]} if inner else 1}}
+    async with ModelServer([], refuses=refusing(field, words)) as server:
+        model = model_at(server, "openai", **more)
+        with pytest.raises(ModelError) as refused:
+            await collected(model)
+        await model.close()
+    assert f"refused `{field}`, which you set. Remove it from [extra_body]" in refused.value.hint
+
+
+async def test_an_object_that_only_a_set_effort_fills_is_named_as_a_whole():
+    async with ModelServer([], refuses=refusing("output_config", "pydantic")) as server:
+        model = model_at(server, "anthropic")
+        with pytest.raises(ModelError) as refused:
+            await collected(model, request(effort=Effort.HIGH))
+        await model.close()
+    assert "refused `output_config`, which you set" in refused.value.hint
+
+
+async def test_an_error_about_something_else_keeps_its_advice_although_an_effort_is_set():
+    document = {"error": {"message": "temperature: too high"}}
+    async with ModelServer([], refuses=lambda asked: Refusal(400, document)) as server:
+        model = model_at(server, "openai")
+        with pytest.raises(ModelError) as refused:
+            await collected(model, request(effort=Effort.HIGH))
+        await model.close()
+    assert refused.value.hint.startswith("Check the model name (-m)")

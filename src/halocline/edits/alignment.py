@@ -8,7 +8,8 @@ from itertools import pairwise
 from halocline.edits.text import common_ends
 
 Opcode = tuple[str, int, int, int, int]
-_ALIGNED = 3_000
+ALIGNED = 3_000
+"""The most items that are compared with each other; of more, a part without common ends is one step."""
 
 
 def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
@@ -31,7 +32,7 @@ def list_steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
 
 
 def _is_short(old: Sequence[str], new: Sequence[str]) -> bool:
-    return max(len(old), len(new)) <= _ALIGNED
+    return max(len(old), len(new)) <= ALIGNED
 
 
 def _split_parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

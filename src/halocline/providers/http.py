@@ -99,9 +99,8 @@ async def stream_exchange(
 ) -> AsyncGenerator[ModelEvent, None]:
     """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
 
-    It is sent again without the optional `fields` that the server refuses, by its status or first in its stream.
-    The reply is a stream of events, or of `lines` of JSON, or where `whole` allows it one JSON document. A failed
-    attempt may cost too: usage that the server reported is yielded before the error.
+    It is sent again without the `fields` that the server refuses. The reply is a stream of events, or of `lines` of
+    JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
     """
     begun = False
     while True:
@@ -119,7 +118,8 @@ async def stream_exchange(
         except ModelError as error:
             if spent := translator.spent():
                 yield spent
-            elif not begun and fields and fields.drop(error, body):
+            elif not begun and fields:
+                fields.do_without(error, body)
                 continue
             raise
         for event in last:
@@ -142,7 +142,8 @@ async def _send_request(
             await _check_status(response, endpoint)
         except BaseException as error:
             response.close()
-            if isinstance(error, ModelError) and fields and fields.drop(error, body):
+            if isinstance(error, ModelError) and fields:
+                fields.do_without(error, body)
                 continue
             raise
         return response

@@ -6,7 +6,7 @@ answer is a field: the task checks every answer itself. The parts are in `refuse
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from halocline import providers
@@ -33,6 +33,14 @@ FIELDS = (
 """Fields of any family that a request can do without; a dot leads into an object."""
 OF_THINKING = ("thinking", "generationConfig.thinkingConfig")
 """Those that a request can do without unless a person set the effort. Others are sent only then."""
+OF_EFFORT = (
+    *("reasoning_effort", "reasoning", "thinking", "think", "thinkingConfig", "thinking_budget", "enable_thinking"),
+    "output_config.effort",
+)
+"""Those by which a set effort is sent, wherever they are; of an object all that is not in `FIELDS`."""
+
+_EFFORT = "Leave out {option} and the setting `{setting}`, or in this task: /effort default"
+_EXTRA = "Remove it from [extra_body] in settings.toml."
 
 WITHOUT_RESULTS = "{error}. The newest results of tools are left out"
 
@@ -65,6 +73,7 @@ class Attempt:
 
     def __init__(self, known: RefusedFields, request: Request, endpoint: Endpoint) -> None:
         self._known = known
+        self._request = request
         self._endpoint = endpoint
         self._names = known.names
         self._parts = known.parts
@@ -84,9 +93,10 @@ class Attempt:
             body = [encode_json(head)[:-1], *body[1:]]
         return [encode_json(self._change(body))] if self._parts else body
 
-    def drop(self, error: ModelError, body: Sequence[bytes]) -> bool:
-        """Do without what the error is about; False if that is nothing known."""
-        return self._change_part(error, body) or self._drop_fields(error, body)
+    def do_without(self, error: ModelError, body: Sequence[bytes]) -> None:
+        """Do without what the error is about. Raises the error if that is nothing known, or set by a person."""
+        if not (self._change_part(error, body) or self._drop_fields(error, body)):
+            raise self._explain(error, body) from None
 
     def _change(self, body: Sequence[bytes]) -> dict[str, Any]:
         document = json_input.decode(b"".join(body), dict[str, Any])
@@ -113,13 +123,21 @@ class Attempt:
             return False
         head = _read_head(body)
         sent = [name for name in self._optional if _has_field(head, name) and name not in self._names]
-        said = _KNOWN_ONES.sub("", error.said)
-        named = [name for name in sent if _is_named(name, said)]
-        message = said.rpartition("\n")[2]
-        if not (named or _NAMES.search(message)) and providers.errors.find_words("unnamed_field").search(message):
-            named = sent
+        named = _find_named(sent, error.said)
         self._names |= set(named)
         return bool(named)
+
+    def _explain(self, error: ModelError, body: Sequence[bytes]) -> ModelError:
+        """Return the error; if it is about fields that a person set, with what that person can do."""
+        if error.status not in _STATUSES or error.kind is not ModelErrorKind.INVALID_REQUEST:
+            return error
+        head = _read_head(body)
+        for fields, advice in _list_set(head, self._request, self._endpoint):
+            if names := _find_named(_with_objects(fields, head), error.said):
+                shown = " and ".join(f"`{one}`" for one in names if not any(f"{one}." in other for other in names))
+                hint = f"{self._endpoint.vendor.title} refused {shown}, which you set. {advice}"
+                return ModelError(error.kind, error.text, hint, status=error.status, said=error.said)
+        return error
 
     def take_notice(self) -> str:
         """Return what a person should know of the changes, once."""
@@ -139,6 +157,48 @@ def _list_optional(request: Request, endpoint: Endpoint) -> Sequence[str]:
     if not request.wishes_thinking:
         ours += OF_THINKING
     return [name for name in ours if not _has_field(dict(endpoint.extra_body), name)]
+
+
+def _find_named(names: Sequence[str], words: str) -> Sequence[str]:
+    """Return the fields that a server's words name; all of them if the words name none."""
+    said = _KNOWN_ONES.sub("", words)
+    message = said.rpartition("\n")[2]
+    if named := [name for name in names if _is_named(name, said)]:
+        return named
+    is_unnamed = not _NAMES.search(message) and providers.errors.find_words("unnamed_field").search(message)
+    return names if is_unnamed else []
+
+
+def _list_set(head: JsonObject, request: Request, endpoint: Endpoint) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield the fields of a request that a person set, and how to do without."""
+    extra = list(_list_leaves(endpoint.extra_body))
+    yield extra, _EXTRA
+    if request.wishes_thinking:
+        option, setting = (
+            ("--effort", "effort") if request.effort is not None else ("--thinking-budget", "thinking_budget")
+        )
+        sent = [name for name in _list_leaves(head) if name not in (*extra, *FIELDS) and _is_of_effort(name)]
+        yield sent, _EFFORT.format(option=option, setting=setting)
+
+
+def _is_of_effort(name: str) -> bool:
+    return any(f".{one}." in f".{name}." for one in OF_EFFORT)
+
+
+def _list_leaves(fields: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Yield the names of all values within objects."""
+    for name, value in fields.items():
+        if isinstance(value, dict) and value:
+            yield from _list_leaves(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}"
+
+
+def _with_objects(names: Sequence[str], head: JsonObject) -> Sequence[str]:
+    """Return these fields, and the objects that have no others."""
+    others = [name for name in _list_leaves(head) if name not in names]
+    parts = {name[: found.start()] for name in names for found in re.finditer(r"\.", name)}
+    return [*names, *sorted(part for part in parts if not any(other.startswith(f"{part}.") for other in others))]
 
 
 def _is_named(name: str, said: str) -> bool:

@@ -24,6 +24,8 @@ def reindent(search: Sequence[str], found: Sequence[str], replace: Sequence[str]
     """Return the replacement at the depth of the lines that were found for `search`. Raises Uneven."""
     pairs = [(indent_of(one), indent_of(other)) for one, other in zip(search, found, strict=True) if one.strip()]
     indents = [indent_of(line) for line in replace if line.strip()]
+    if len(pairs) > 1 and pairs[0][0] == "" != pairs[0][1] and all(mine == theirs for mine, theirs in pairs[1:]):
+        return _add_margin(pairs[0][1], search, replace)
     if not indents or all(mine == theirs for mine, theirs in pairs) or _is_at_home(search, pairs, replace, indents):
         return tuple(replace)
     _require_certain(pairs, indents)
@@ -31,6 +33,21 @@ def reindent(search: Sequence[str], found: Sequence[str], replace: Sequence[str]
     if move is None:
         raise Uneven("their indentation differs unevenly from that of SEARCH")
     return tuple(_indent_line(move, line) for line in replace)
+
+
+def brings_margin(margin: str, search: Sequence[str], replace: Sequence[str]) -> bool:
+    """Return True if the replacement of several lines starts with the margin that only SEARCH's first line lost."""
+    mine, others = ([len(indent_of(line)) for line in part[1:] if line.strip()] for part in (search, replace))
+    return bool(mine) and indent_of("".join(replace[:1])) == margin and min(others or mine) == min(mine)
+
+
+def _add_margin(margin: str, search: Sequence[str], replace: Sequence[str]) -> tuple[str, ...]:
+    """Return the replacement with the margin that its first line lost as that of SEARCH did. Raises Uneven."""
+    if brings_margin(margin, search, replace) or not "".join(replace[:1]).strip():
+        return tuple(replace)
+    if indent_of(replace[0]):
+        raise Uneven("SEARCH's first line lost its indentation, and it is unclear what that of the replacement means")
+    return (margin + replace[0], *(margin + line if line == search[0] else line for line in replace[1:]))
 
 
 def _indent_line(move: Move, line: str) -> str:

@@ -16,6 +16,11 @@ MOST = 100
 _LAST = 0x10FFFF
 
 
+def text_before(view: str, at: int) -> str:
+    """Return what is before a position in its line."""
+    return view[view.rfind("\n", 0, at) + 1 : at]
+
+
 class Lines:
     """The lines of a view. The last one is empty when the view ends in a newline."""
 

@@ -10,10 +10,11 @@ from itertools import accumulate
 
 from halocline.edits.alignment import list_steps
 from halocline.edits.edit import Edit, Grain
-from halocline.edits.matching.indentation import Uneven, reindent
-from halocline.edits.matching.lines import MOST, Lines
+from halocline.edits.matching.indentation import Uneven, brings_margin, reindent
+from halocline.edits.matching.kept_text import keep_text
+from halocline.edits.matching.lines import MOST, Lines, text_before
 from halocline.edits.matching.scopes import find_scopes
-from halocline.edits.matching.similarity import as_is
+from halocline.edits.matching.similarity import as_is, indent_of
 from halocline.edits.matching.strategies import STRATEGIES, Found, How, MatchStrategy, find_occurrences, indented
 from halocline.edits.text import common_ends
 from halocline.protocol.values import Value
@@ -170,22 +171,39 @@ def _place_insert(lines: Lines, edit: Edit) -> Place:
 
 
 def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found, by_line: str) -> Place:
-    starts, mapping, replace = lines.starts, found.lines, edit.replace
-    if not mapping:
-        starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
-        mapping, replace = tuple(range(len(edit.search))), edit.replace or ("",)
     try:
-        replace = _at_depth(lines, edit, found) if strategy.moves else replace
+        splices = _splice_lines(lines, edit, strategy, found) if found.lines else _splice_part(lines, edit, found)
     except Uneven as why:
-        if not _has_exact_changes(lines, edit, found):
-            return Miss(edit, f"its lines were found, but {why}", found.lines)
-    spans = [
-        (_map_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in list_steps(edit.search, edit.replace or replace)
-    ]
-    splices = [_make_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
-    if len(splices) < len(spans):
-        return Miss(edit, "similar lines were found, but not next to the lines it changes", found.lines)
+        return Miss(edit, f"its lines were found, but {why}", found.lines)
     return Placement(edit, found.start, found.end, strategy.how, tuple(splices), by_line)
+
+
+def _splice_part(lines: Lines, edit: Edit, found: Found) -> list[Splice]:
+    margin, replace = text_before(lines.view, found.start), edit.replace or ("",)
+    if not margin.strip() and brings_margin(margin, edit.search, replace):
+        replace = (replace[0].removeprefix(margin), *replace[1:])
+    starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
+    steps = list_steps(edit.search, replace)
+    return [_make_splice(lines.view, starts, a, b, replace[c:d]) for _, a, b, c, d in steps]
+
+
+def _splice_lines(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found) -> list[Splice]:
+    """Return what changes in whole lines: of a line found leniently, only what the edit changes. Raises Uneven."""
+    search: Sequence[str] = edit.search
+    replace: Sequence[str] = edit.replace
+    try:
+        search, replace = _at_depth(lines, edit, found) if strategy.moves else (search, replace)
+    except Uneven:
+        if not _has_exact_changes(lines, edit, found):
+            raise
+    splices = []
+    for _, a, b, c, d in list_steps(edit.search, edit.replace):
+        region = _map_region(found.lines, a, b)
+        if region is None:
+            raise Uneven("not next to those that it changes")
+        new = keep_text(search[a:b], lines.texts[slice(*region)], replace[c:d])
+        splices.append(_make_splice(lines.view, lines.starts, *region, new))
+    return splices
 
 
 def _has_exact_changes(lines: Lines, edit: Edit, found: Found) -> bool:
@@ -201,9 +219,13 @@ def _has_exact_changes(lines: Lines, edit: Edit, found: Found) -> bool:
     )
 
 
-def _at_depth(lines: Lines, edit: Edit, found: Found) -> tuple[str, ...]:
-    pairs = [(line, lines.texts[at]) for line, at in zip(edit.search, found.lines, strict=True) if at is not None]
-    return reindent([line for line, _ in pairs], [line for _, line in pairs], edit.replace)
+def _at_depth(lines: Lines, edit: Edit, found: Found) -> tuple[Sequence[str], Sequence[str]]:
+    """Return both parts of an edit at the depth of the lines that were found."""
+    there = [line if at is None else lines.texts[at] for line, at in zip(edit.search, found.lines, strict=True)]
+    pairs = [pair for pair, at in zip(zip(edit.search, there, strict=True), found.lines, strict=True) if at is not None]
+    replace = reindent([line for line, _ in pairs], [line for _, line in pairs], edit.replace)
+    bare = zip(edit.search, there, strict=True)
+    return [indent_of(other) + line.lstrip() if line.strip() else line for line, other in bare], replace
 
 
 def _map_region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | None:

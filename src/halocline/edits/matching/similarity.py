@@ -1,16 +1,17 @@
 """Compare lines leniently, and describe how they differ.
 
-Folding is for comparing only: folded text is never written to a file.
+Folding is for comparing only: folded text is never written to a file (`kept_text` keeps the file's own).
 """
 
 import re
+from itertools import pairwise
 
 from halocline.protocol.patterns import compile_later
 
 _SINGLE, _DOUBLE = "'‘’‚‛′‵`´", '"“”„‟″‶«»'
 _DASHES = "-‐‑‒–—―−﹘﹣－"
 _NOTHING = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0e\ufe0f"
-_FOLDS = {
+FOLDS = {
     **dict.fromkeys(map(ord, _SINGLE), "'"),
     **dict.fromkeys(map(ord, _DOUBLE), '"'),
     **dict.fromkeys(map(ord, _DASHES), "-"),
@@ -30,11 +31,33 @@ def fold_line(line: str) -> str:
     """Return the line without invisible differences: kinds of quotes, dashes, blanks and composed accents."""
     if line.isascii() and "`" not in line:
         return line.rstrip()
-    import unicodedata  # only needed for a line that is not plain
-
-    plain = unicodedata.normalize("NFKC", line.translate(_FOLDS))
     indent = len(line) - len(line.lstrip("\t "))
-    return line[:indent] + _BLANKS.sub(" ", plain[indent:]).rstrip()
+    return line[:indent] + _fold_text(line)[indent:].rstrip()
+
+
+def _fold_text(text: str) -> str:
+    import unicodedata  # only needed for text that is not plain
+
+    return _BLANKS.sub(" ", unicodedata.normalize("NFKC", text.translate(FOLDS)))
+
+
+def fold_by_character(line: str) -> tuple[str, dict[int, tuple[int, int]]]:
+    """Return the folded line, folded character by character, and where in the line its positions begin and end.
+
+    A character is folded with the marks behind it. A position is long where the line has what folding drops.
+    """
+    import unicodedata
+
+    marks = [i for i, char in enumerate(line) if unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"]
+    starts = {0, *range(len(line))}.difference(i for i in marks if i and line[i] not in _NOTHING)
+    plain, places = "", {0: (0, 0)}
+    for start, end in pairwise([*sorted(starts), len(line)]):
+        first = places[len(plain)][0]
+        folded = _fold_text(line[start:end])
+        plain += folded
+        places[len(plain)] = (end if folded else first, end)
+    size = len(plain.rstrip())
+    return plain[:size], {at: place for at, place in places.items() if at <= size}
 
 
 def folded_trimmed(line: str) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.matching.anchors import find_anchored
-from halocline.edits.matching.lines import MOST, Form, Lines
+from halocline.edits.matching.lines import MOST, Form, Lines, text_before
 from halocline.edits.matching.similarity import as_is, fold_line, folded_trimmed
 from halocline.protocol.values import Value
 
@@ -76,11 +76,8 @@ def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     """Find several whole lines of which only the first lost its indentation, or the last its trailing blanks."""
     if edit.grain is not Grain.WORDS or len(edit.search) < 2:
         return []
-    return [
-        one
-        for one in _find_texts(lines, edit)
-        if not _text_before(lines.view, one).strip() + _text_after(lines.view, one).strip()
-    ]
+    firsts = {lines.number(one.start) - 1 for one in _find_texts(lines, edit)}
+    return [one for one in indented(lines, edit, scope) if one.lines[0] in firsts] if firsts else []
 
 
 def _match_part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
@@ -99,26 +96,17 @@ def find_occurrences(view: str, text: str) -> Iterator[int]:
 
 
 def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
-    """Return True if no word is cut, and a multi-line replacement does not start right after unsearched indentation."""
-    before = _text_before(view, found)
-    grows = len(edit.search) == 1 and len(edit.replace) > 1
+    """Return True if no word is cut, and no replacement of lines starts right after unsearched indentation."""
+    before = text_before(view, found.start)
+    grows = (len(edit.search) == 1 and len(edit.replace) > 1) or "".join(edit.replace[:1])[:1].isspace()
     after_margin = before != "" and not before.strip()
     return not (_cuts_a_word(view, found.start) or _cuts_a_word(view, found.end) or (after_margin and grows))
 
 
 def _is_not_in_the_margin(view: str, found: Found, edit: Edit) -> bool:
     """Return False for text with leading blanks inside a deeper indentation: another strategy can reindent it."""
-    before = _text_before(view, found)
+    before = text_before(view, found.start)
     return not (before and not before.strip() and edit.search[0][:1].isspace())
-
-
-def _text_before(view: str, found: Found) -> str:
-    return view[view.rfind("\n", 0, found.start) + 1 : found.start]
-
-
-def _text_after(view: str, found: Found) -> str:
-    end = view.find("\n", found.end)
-    return view[found.end : end if end >= 0 else len(view)]
 
 
 def _cuts_a_word(view: str, at: int) -> bool:
@@ -139,7 +127,7 @@ indented = _by_form(str.strip)
 STRATEGIES: Sequence[MatchStrategy] = (
     MatchStrategy(How.EXACT, _by_form(as_is)),
     MatchStrategy(How.EXACT, _match_literal),
-    MatchStrategy(How.EXACT, _but_for_the_margin),
+    MatchStrategy(How.EXACT, _but_for_the_margin, moves=True),
     MatchStrategy(How.TRAILING, _by_form(str.rstrip)),
     MatchStrategy(How.INDENTED, indented, moves=True),
     MatchStrategy(How.LOOKALIKE, _by_form(fold_line)),

@@ -11,12 +11,12 @@ from pathlib import Path
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
 from halocline.edits.swapping import DoesNotFit, swap_hunks
 from halocline.edits.text import EditError, decode_text, encode_text
-from halocline.edits.undoing import FileUndo, planned_writes, undo_plan
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
+from halocline.runtime.history.undoing import FileUndo, planned_writes, undo_plan
 from halocline.runtime.parts.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.unkept import is_kept
-from halocline.edits.undoing import FileUndo, planned_writes, undo_plan
 from halocline.files.regular import read_regular
 from halocline.policy.paths import is_within
 from halocline.ports.blobs import blob_reference
@@ -23,6 +22,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 from halocline.runtime.history.revert import REVERTING, describe_cause
 from halocline.runtime.history.snapshots import shown_by
+from halocline.runtime.history.undoing import FileUndo, planned_writes, undo_plan
 from halocline.runtime.parts.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, strategies as some
 from msgspec.structs import replace
 
-from halocline.edits.undoing import Cause, FileUndo, planned_writes, undo_plan
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.events import DurableEvent, FileChanged, ToolCallStarted
 from halocline.protocol.kinds import ToolKind
+from halocline.runtime.history.undoing import Cause, FileUndo, planned_writes, undo_plan
 from halocline.store.blobs import DiskBlobs
 
 
