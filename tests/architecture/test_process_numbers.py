@@ -31,6 +31,7 @@ NAMING = {
     "surfaces/web/open_tasks.py": "tells its own tasks from those of other processes, by the lock of each",
     "surfaces/web/task_watch.py": "tells its own tasks from those of other processes, by the lock of each",
     "runtime/own_program.py": "its own parents, now",
+    "surfaces/cli/background/process.py": "tells in its output which process ran a task",
     "runtime/attach/server.py": "tells a person where a task runs",
     "hosts/keeper.py": "its own descendants, now",
 }

@@ -7,6 +7,7 @@ told.
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import time
 from pathlib import Path
@@ -143,4 +144,4 @@ async def _follow(client: Client, task: str, after: int, environment: dict[str, 
 
 
 def _report(task: str, text: str) -> None:
-    print_message(f"{time.strftime('%Y-%m-%d %H:%M:%S')} task {task} {text}")
+    print_message(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} task {task} {text}")
