@@ -21,6 +21,8 @@ class ToolKind(StrEnum):
 
 COMMAND_TOOL = "execute_command"
 """The tool that runs a command; a person can move its running call to the background."""
+FINISHES = "attempt_completion"
+"""The tool that reports that the task is done."""
 
 
 class Mode(StrEnum):

@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.git.commit import commit_files, list_uncommitted
 from halocline.git.pull_request import TOKENS, open_pull_request, plan_pull_request
 from halocline.git.push import plan_push, push_branch
@@ -22,8 +24,9 @@ from halocline.ports.revisions import (
 )
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.events import DurableEvent, FileChanged, ToolCallEnded, TurnStarted
-from halocline.protocol.kinds import CallStatus
+from halocline.protocol.events import FileChanged
+from halocline.protocol.state.evidence.facts import gather_evidence
+from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.folder_access import FolderAccess
 from halocline.runtime.history.actions import TaskHistory
@@ -66,7 +69,9 @@ class Committing:
         info = self._tasks.info(task)
         title = (info.name or info.title) if info else ""
         ours = tuple(file.path for file in found.files if {file.path, str(workspace / file.path)} & changed)
-        return CommitPlan(found, ours, propose_message(title, _newest_result(past)))
+        facts = gather_evidence(past)
+        evidence = find_evidence(facts, whole=True).text
+        return CommitPlan(found, ours, propose_message(title, facts.report, evidence))
 
     async def commit(self, task: str, paths: Sequence[str], message: str, runs: Sequence[str] = ()) -> Committed:
         """Commit these files of a task's workspace, whole; `runs` are the programs that were shown to the person.
@@ -91,7 +96,12 @@ class Committing:
 
     async def plan_pull_request(self, task: str) -> PullRequestPlan:
         """Propose a pull request for the workspace's branch. Raises UsageError."""
-        return await plan_pull_request(self._workspace(task))
+        plan = await plan_pull_request(self._workspace(task))
+        facts = gather_evidence(await asyncio.to_thread(self._time.past, task))
+        evidence = find_evidence(facts, whole=True).text
+        if " ".join(evidence.split()) in " ".join(plan.body.split()):  # the message of its commit may have it
+            return plan
+        return replace(plan, body=f"{plan.body}\n\n{evidence}".strip())
 
     async def open_pull_request(self, task: str, wanted: PullRequestPlan, *, draft: bool) -> str:
         """Open a pull request through gh, which gets its own key; return its address. Raises UsageError."""
@@ -114,20 +124,11 @@ class Committing:
         return Path(info.workspace)
 
 
-def propose_message(title: str, result: str) -> str:
-    """Compose a message from a task's title and the first paragraph of its newest result; pure."""
+def propose_message(title: str, result: str, evidence: str = "") -> str:
+    """Compose a message from a task's title, the first paragraph of its newest result and the evidence; pure."""
     words = " ".join(title.lstrip("/ ").split())
     subject = textwrap.shorten(words, SUBJECT, placeholder="…").rstrip(".") or "Changes"
     paragraph = result.strip().split("\n\n", 1)[0]
     lines = [line for one in paragraph.splitlines() for line in textwrap.wrap(one, WIDTH) or [""]]
-    return "\n\n".join(filter(None, (subject[0].upper() + subject[1:], "\n".join(lines[:MOST_LINES]))))
-
-
-def _newest_result(past: Sequence[DurableEvent]) -> str:
-    """Return the result that the newest turn reported; empty if none."""
-    for event in reversed(past):
-        if isinstance(event, TurnStarted):
-            break
-        if isinstance(event, ToolCallEnded) and event.name == "attempt_completion":
-            return event.result.text if event.status is CallStatus.COMPLETED else ""
-    return ""
+    proof = "\n".join(textwrap.fill(one, WIDTH, break_long_words=False) for one in evidence.splitlines())
+    return "\n\n".join(filter(None, (subject[0].upper() + subject[1:], "\n".join(lines[:MOST_LINES]), proof)))

@@ -159,6 +159,11 @@ def describe_ending(row: TurnEndRow) -> str:
     return " · ".join(facts)
 
 
+def list_ending(row: TurnEndRow) -> tuple[str, ...]:
+    """Return the end of a turn and its evidence, a line each."""
+    return (describe_ending(row), *row.evidence.lines)
+
+
 def job_ending(row: JobEndRow) -> str:
     """Describe the end of a job in one line, without its command."""
     if row.stopped:

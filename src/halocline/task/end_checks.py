@@ -8,9 +8,8 @@ from halocline.context import notes
 from halocline.ports.tool import Toolset
 from halocline.protocol.command_ends import command_failure
 from halocline.protocol.events import AnswerAccepted, AnswerRefused, CompletionQuestioned, CompletionRequired, TurnEnded
-from halocline.protocol.kinds import COMMAND_TOOL, CallStatus, ToolKind
+from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, ToolKind
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state.final_answer import FINISHES
 from halocline.protocol.state.state import State
 from halocline.task.structured_answer import judge_answer
 

@@ -10,6 +10,7 @@ from tests.surfaces.cli.halo_process import Halo, asks, call, ended, shell
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.state.evidence.findings import Evidence
 
 HI = {"text": "Hello."}
 READ = {"text": "I look.", "call": [call("list_files", path=".")]}
@@ -56,6 +57,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "hint": "",
         "structured_output": None,
         "refused": [],
+        "evidence": {name: [] for name in Evidence.__struct_fields__},
     }
 
 

@@ -1,10 +1,9 @@
 """The final answer of a turn. Pure."""
 
+from halocline.protocol.kinds import FINISHES
 from halocline.protocol.messages import AssistantMessage, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 
-FINISHES = "attempt_completion"
-"""The tool that reports that the task is done."""
 REPORTS = (FINISHES, "plan_mode_respond")
 """Tools whose result is the answer when it ends a turn."""
 

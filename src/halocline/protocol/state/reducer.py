@@ -16,6 +16,7 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
 from halocline.protocol.messages import Usage, UserMessage, UserPart
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.conversation import add_message, add_notes, hold_notes, release_held
+from halocline.protocol.state.evidence.facts import follow_evidence
 from halocline.protocol.state.file_knowledge import note_read, note_reported, note_restored
 from halocline.protocol.state.message_queue import follow_queue
 from halocline.protocol.state.persistent import grow_series
@@ -32,7 +33,13 @@ def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
     step = _REDUCERS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
-    now = replace(state, seq=event.seq, last_at=event.at, queue=follow_queue(state.queue, event))
+    now = replace(
+        state,
+        seq=event.seq,
+        last_at=event.at,
+        queue=follow_queue(state.queue, event),
+        evidence=follow_evidence(state.evidence, event),
+    )
     return remember_point(state, step(now, event)) if step else now
 
 

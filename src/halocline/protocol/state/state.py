@@ -17,6 +17,7 @@ from halocline.protocol.permission_rules import OtherRoot
 from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.draft import interrupted_message, list_deltas
+from halocline.protocol.state.evidence.facts import EvidenceState
 from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.host import HostState, JobsState, UserCommandsState
 from halocline.protocol.state.message_queue import QueueState
@@ -103,6 +104,7 @@ class State(Value, frozen=True):
     user_commands: UserCommandsState = UserCommandsState()
     mcp: McpState = McpState()
     subagents: SubagentsState = SubagentsState()
+    evidence: EvidenceState = EvidenceState()
 
     @property
     def is_asking(self) -> bool:

@@ -21,6 +21,7 @@ from halocline.ports.tool import Summary
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.secrets.redaction import redact_text
+from halocline.protocol.state.evidence import claims, commands
 from halocline.protocol.terminal_text import plain_output
 from halocline.store.blobs import DiskBlobs
 from halocline.task.calls.argument_repair import repair_arguments
@@ -74,10 +75,22 @@ def read_program() -> None:
     plain_output("\x1b[1mbold\x1b[0m")
 
 
+def judge_work() -> None:
+    """Judge a command of a turn as at its end."""
+    commands.read_command("cd src && uv run pytest -q a.py; make; unknown")
+
+
+def judge_claims() -> None:
+    """Judge the last words of a turn as at its end."""
+    claims.find_claims("Changed. All tests pass. The build works.")
+
+
 USES: tuple[Callable[[], None], ...] = (
     judge_names,
     read_text,
     edit_text,
     *(lambda command=command: judge_command(command) for command in COMMANDS),
     read_program,
+    judge_work,
+    judge_claims,
 )

@@ -15,6 +15,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.messages import Note, StopReason, Usage
+from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
@@ -146,12 +147,12 @@ def _describe_end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
 
 
 def report_of(state: State) -> str:
-    """Return the report; without one, the last reply."""
-    if report := final_text(state):
-        return report
+    """Return the report or, without one, the last reply, with the claims of it that its log contradicts."""
+    report = final_text(state)
     with suppress(LookupError):
-        return state.last_message.answer
-    return ""
+        report = report or state.last_message.answer
+    evidence = find_evidence(state.evidence)
+    return f"[{evidence.doubt}]\n{report}" if evidence.not_confirmed else report
 
 
 def close_lost_lanes(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[SubagentEnded, ...]:

@@ -138,7 +138,7 @@ def _export_message(row: r.Row) -> str:
         case r.ErrorRow():
             return f'<p><b class="bad">Error:</b> {escape(row.text)} {escape(row.hint)}</p>'
         case r.TurnEndRow():
-            return f'<p class="remark end">{escape(figures.describe_ending(row))}</p>'
+            return "".join(f'<p class="remark end">{escape(one)}</p>' for one in figures.list_ending(row))
         case _:
             return ""
 

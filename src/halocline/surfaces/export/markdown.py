@@ -69,7 +69,7 @@ def _export_remark(row: r.Row) -> str:
         case r.ErrorRow():
             return f"**Error:** {_one_line(row.text)} {_one_line(row.hint)}".rstrip()
         case r.TurnEndRow():
-            return f"---\n\n*{_one_line(figures.describe_ending(row))}*"
+            return "---\n\n" + "\n\n".join(f"*{_one_line(one)}*" for one in figures.list_ending(row))
         case _:
             return ""
 

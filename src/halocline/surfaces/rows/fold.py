@@ -14,6 +14,8 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentProgresse
 from halocline.protocol.kinds import Mode, SandboxStanding
 from halocline.protocol.left_out import describe_left_out
 from halocline.protocol.messages import StopReason, Text, Thinking, ToolCall
+from halocline.protocol.state.evidence.facts import follow_evidence
+from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.state.file_knowledge import list_names
 from halocline.surfaces.rows import calls as call_rows, kinds as r, words as row_words
 from halocline.surfaces.rows.hooks import end_hook, show_hook
@@ -53,6 +55,9 @@ def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
 def fold_event(transcript: Transcript, event: ev.Durable | ev.Transient) -> Transcript:
     """Return the transcript after `event`. Events without rows change nothing."""
     step = _FOLDS.get(type(event))
+    evidence = follow_evidence(transcript.evidence, event)
+    if evidence is not transcript.evidence:
+        transcript = replace(transcript, evidence=evidence)
     return step(transcript, event) if step else transcript
 
 
@@ -81,7 +86,7 @@ def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
         turn.steps,
         max(0.0, e.at - turn.at),
         at=e.at,
-        files=len(turn.files),
+        evidence=find_evidence(t.evidence),
         repeats=bool(e.text) and turn.error == e.text,
         failed=e.failed,
     )
@@ -155,10 +160,6 @@ def _on_answer(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
         return replace(row, answer=e.answer, by=e.by) if asked else row
 
     return replace(t, rows=tuple(answer(row) for row in t.rows))
-
-
-def _file_changed(t: Transcript, e: ev.FileChanged) -> Transcript:
-    return replace(t, turn=replace(t.turn, files=t.turn.files | {e.path}))
 
 
 def _on_error(t: Transcript, e: ev.ErrorRaised) -> Transcript:
@@ -270,7 +271,6 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
             e.checkpoint, e.undo, e.changed, e.seq, left_out=(*describe_left_out("Not restored", e.left_out),)
         ),
     ),
-    ev.FileChanged: _file_changed,
     ev.JobStarted: call_rows.begin_job,
     ev.HandedOver: call_rows.hand_over,
     ev.JobEnded: lambda t, e: add_rows(t, r.JobEndRow(e.job, e.command, e.exit_code, e.stopped)),

@@ -20,6 +20,7 @@ from halocline.protocol.kinds import (
 )
 from halocline.protocol.messages import Image, StopReason, Usage, UserPart
 from halocline.protocol.permission_rules import CommandPart, Grade
+from halocline.protocol.state.evidence.findings import Evidence
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -277,7 +278,8 @@ class ErrorRow(Tagged, frozen=True):
 class TurnEndRow(Tagged, frozen=True):
     """The end of a turn. `cost` is in US dollars, None when a price was unknown; `seconds` is its duration.
 
-    It wrote `files` files. `repeats`: its text is that of an error above. `failed` is what failed last before it.
+    `repeats`: its text is that of an error above. `failed` is what failed last before it. `evidence` is what the log
+    proves about its work.
     """
 
     reason: StopReason
@@ -288,7 +290,7 @@ class TurnEndRow(Tagged, frozen=True):
     steps: int = 0
     seconds: float = 0.0
     at: float = 0.0
-    files: int = 0
+    evidence: Evidence = Evidence()
     repeats: bool = False
     failed: tuple[str, ...] = ()
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Usage
+from halocline.protocol.state.evidence.facts import EvidenceState
 from halocline.protocol.values import Value
 from halocline.surfaces.rows import kinds as r
 
@@ -15,7 +16,7 @@ from halocline.surfaces.rows import kinds as r
 class Totals(Value, frozen=True):
     """Usage of the running turn; `planned`: the to-do list changed in it.
 
-    `files` are those that edit tools wrote; `error` is the text of its last error.
+    `error` is the text of its last error.
     """
 
     at: float = 0.0
@@ -23,12 +24,11 @@ class Totals(Value, frozen=True):
     usage: Usage = Usage()
     cost: float | None = 0.0
     planned: bool = False
-    files: frozenset[str] = frozenset()
     error: str = ""
 
 
 class Transcript(Value, frozen=True):
-    """The rows so far, the mode and the to-do list. `draft` is the streaming reply.
+    """The rows so far, the mode, the to-do list and the evidence. `draft` is the streaming reply.
 
     `rewinds` are the events that rewound the conversation, each with the event that it went to.
     """
@@ -39,6 +39,7 @@ class Transcript(Value, frozen=True):
     draft: tuple[r.ThoughtRow | r.ReplyRow, ...] = ()
     turn: Totals = Totals()
     rewinds: tuple[tuple[int, int], ...] = ()
+    evidence: EvidenceState = EvidenceState()
 
     def visible(self) -> tuple[r.Row, ...]:
         return self.rows + self.draft

@@ -17,10 +17,9 @@ from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.file_names import make_printable
-from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
+from halocline.protocol.kinds import FINISHES, ApprovalMode, CallStatus, Choice, Diff, Scope, ToolKind
 from halocline.protocol.messages import Note, ToolCall, UserPart
 from halocline.protocol.permission_rules import Verdict
-from halocline.protocol.state.final_answer import FINISHES
 from halocline.protocol.state.state import State
 from halocline.task.calls.ask_person import Asking
 from halocline.task.calls.cut_calls import answer_cut_call

@@ -24,6 +24,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Durable, QuestionAsked, ToolCallStarted, TurnEnded
 from halocline.protocol.messages import Text
+from halocline.protocol.state.evidence.findings import find_evidence
 from halocline.protocol.state.final_answer import final_text
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
@@ -165,9 +166,10 @@ class _Server:
         end = state.last_end
         answer = final_text(state) or (end.text if end else "")
         refused = " Some calls needed approval and no one could give it." if state.pending.nobody_answered else ""
+        evidence = " ".join(find_evidence(state.evidence).text.split("\n"))
         failed = f" {end.remark}" if end and end.failed else ""
         facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
-        return f"{answer}\n\n[task {work.task}: {facts}.{failed}{refused}]"
+        return f"{answer}\n\n[task {work.task}: {facts}.{failed}{refused}{f' {evidence}' if evidence else ''}]"
 
     async def _give_up(self) -> None:
         """End tasks that have waited too long for their client."""

@@ -12,6 +12,7 @@ from halocline.protocol import codec, events as ev, json_output
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.state.evidence.findings import Evidence, find_evidence
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
@@ -31,7 +32,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
 
     `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) of
     this run. `structured_output` is the answer if it had to match a schema, and does. `refused` are the calls of this
-    run that were not allowed, with rule and reason.
+    run that were not allowed, with rule and reason. `evidence` is what the log proves about the turn's work.
     """
 
     task: str
@@ -48,6 +49,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     hint: str = ""
     structured_output: JsonObject | None = None
     refused: tuple[Refused, ...] = ()
+    evidence: Evidence | None = None
 
     @classmethod
     def of(
@@ -70,6 +72,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             hint=raised.hint if raised else "",
             structured_output=state.answer.accepted,
             refused=tuple(refused),
+            evidence=find_evidence(state.evidence),
         )
 
     @classmethod
@@ -169,6 +172,8 @@ class Answer(Silent):
             print_message(end.text or "The model refused to answer.")
         elif end and end.failed:
             print_message(end.remark)
+        elif (evidence := find_evidence(state.evidence)).not_confirmed:
+            print_message(f"{evidence.doubt[0].upper()}{evidence.doubt[1:]}.")
         elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 

@@ -134,13 +134,15 @@ def error_card(row: r.ErrorRow) -> RenderableType:
 
 def end_card(row: r.TurnEndRow) -> RenderableType:
     match row.reason:
-        case StopReason.END_TURN if not row.failed:
+        case StopReason.END_TURN if not (row.failed or row.evidence.not_confirmed):
             mark, style = "✓", "good"
         case StopReason.ERROR | StopReason.REFUSAL:
             mark, style = "✗", "bad"
         case _:
             mark, style = "■", "warn"
-    return marked(wrapped(clean(figures.describe_ending(row)), "quiet"), mark, style)
+    style_of = {row.evidence.doubt: "warn" if row.evidence.not_confirmed else "quiet"}
+    more = [line(clean(text), style_of.get(text, "quiet")) for text in row.evidence.lines]
+    return marked(Group(wrapped(clean(figures.describe_ending(row)), "quiet"), *more), mark, style)
 
 
 CARDS: dict[type, tuple[Callable[[Any], RenderableType], str]] = {

@@ -236,6 +236,12 @@ export interface CallRow {
   seq?: number
 }
 
+/** A file that the turn changed, and how: `new`, `changed` or `deleted`. */
+export interface ChangedPath {
+  path: string
+  how: string
+}
+
 export interface CheckpointFact {
   seq: number
   at: number
@@ -457,6 +463,18 @@ export interface ErrorRow {
   text: string
   hint?: string
   remedy?: "compact" | "credit" | "key" | "model" | "none" | "retry" | "wait"
+}
+
+/** Everything that the log proves at the end of a turn. */
+export interface Evidence {
+  changed?: Array<ChangedPath>
+  commands?: Array<RanCommand>
+  tests?: Array<string>
+  failed_tests?: Array<string>
+  new_errors?: Array<string>
+  gone_errors?: Array<string>
+  not_checked?: Array<string>
+  not_confirmed?: Array<string>
 }
 
 /** The decision on one command, and why. `runs` is the form in which a command allowed as read-only is run. */
@@ -1208,6 +1226,16 @@ export interface QueuedFact {
   is_held: boolean
 }
 
+/** A command after the last edit. `end` is `exit N`, a signal, `timed out`, `interrupted`, `not run`, `stopped` or */
+export interface RanCommand {
+  command: string
+  end?: string
+  tests?: boolean
+  looks?: boolean
+  own?: boolean
+  job?: string
+}
+
 /** Dollars per million input tokens, uncached and cached. */
 export interface Rates {
   input: number
@@ -1795,7 +1823,7 @@ export interface TurnEndRow {
   steps?: number
   seconds?: number
   at?: number
-  files?: number
+  evidence?: Evidence
   repeats?: boolean
   failed?: Array<string>
 }

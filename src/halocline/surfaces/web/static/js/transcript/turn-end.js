@@ -75,19 +75,49 @@ function tryAgain(task) {
   if (prompt) openSheet('models', { task, onChosen: resend })
 }
 
-/** The end of a turn: changes, duration and cost; for the latest one, next steps. */
+/** A command that ran after the last edit, with how it ended. */
+const Command = ({ one }) =>
+  html`<li><code>${shown(one.command.length > 200 ? one.command.slice(0, 199) + '…' : one.command)}</code> ${shown(one.own ? 'by you' : '')} ${shown(one.end ?? '')}</li>`
+
+/** What the log proves about the turn's work: what it changed, what ran after the last edit, what is missing. */
+function Proof({ evidence }) {
+  const { changed = [], commands = [], failed_tests: failed = [], new_errors: errors = [] } = evidence
+  const { gone_errors: gone = [], not_checked: unchecked = [], not_confirmed: denied = [] } = evidence
+  const checks = commands.filter((one) => !one.looks)
+  const last = checks.at(-1)
+  const list = (title, items) =>
+    items.length > 0 && html`<p>${title}</p><ul>${items.map((one) => html`<li>${shown(one)}</li>`)}</ul>`
+  return html`${denied.map((why) => html`<p class="warn">Not confirmed: ${shown(why)}</p>`)}
+    ${
+      changed.length > 0 &&
+      html`<details class="tiny soft">
+        <summary>
+          ${count(changed.length, 'file')} changed${last ? html`, then <code>${shown(last.command.slice(0, 60))}</code>${last.end ? ` (${last.end})` : ''}` : ''}
+          ${!denied.length && unchecked.length > 0 ? ` · not checked: ${shown(unchecked.join('; '))}` : ''}
+        </summary>
+        ${list(
+          'Changed',
+          changed.map((one) => `${one.path} ${one.how}`),
+        )}
+        ${commands.length > 0 && html`<p>After the last edit</p><ul>${commands.map((one) => html`<${Command} one=${one} />`)}</ul>`}
+        ${list('Tests that failed', failed)} ${list('New errors', errors)} ${list('Errors gone', gone)}
+        ${list('Not checked', unchecked)}
+      </details>`
+    }`
+}
+
+/** The end of a turn: duration and cost, then its evidence; for the latest one, next steps. */
 export function TurnEnd({ row, task }) {
   task.version.value
-  const files = row.files ?? 0
+  const evidence = row.evidence ?? {}
   const took = [
-    files && count(files, 'file') + ' changed',
     row.steps && count(row.steps, 'step'),
     seconds(row.seconds),
     money(row.cost),
   ]
     .filter(Boolean)
     .join(' · ')
-  const good = row.reason === 'end_turn' && !row.failed?.length
+  const good = row.reason === 'end_turn' && !row.failed?.length && !evidence.not_confirmed?.length
   const said = row.repeats ? '' : row.text // shown by the error's card above
   return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
     <span>
@@ -95,6 +125,7 @@ export function TurnEnd({ row, task }) {
       ${said ? ` · ${shown(said)}` : ''} · ${took}
       ${row.at && html`${' · '}<${Time} at=${row.at} />`}
     </span>
+    <${Proof} evidence=${evidence} />
     ${task.findLast((one) => !one.undone && !one.undoes) === row && html`<${NextSteps} row=${row} task=${task} />`}
   </div>`
 }
@@ -103,7 +134,7 @@ export function TurnEnd({ row, task }) {
 function NextSteps({ row, task }) {
   return html`<span class="turn-actions row">
     ${
-      row.files > 0 &&
+      row.evidence?.changed?.length > 0 &&
       html`
         <button class="button small" onClick=${() => (reviewOpen.value = true)}>Review</button>
         <button class="button small" onClick=${() => openSheet('commit', { task })}>Commit…</button>
