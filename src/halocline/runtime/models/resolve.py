@@ -74,7 +74,9 @@ async def open_model(
     if vendor.family == "scripted":
         from halocline.providers.scripted.model import Scripted
 
-        return with_text_calls(Scripted.load(model), Endpoint(vendor, model), settings, habits)
+        at, script = with_known_facts(Endpoint(vendor, model), settings, catalogue), Scripted.load(model)
+        priced: Model = OwnUsage(script, at, script.name) if at.own_prices else script
+        return with_text_calls(priced, Endpoint(vendor, model), settings, habits)
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
         return with_text_calls(open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
@@ -85,7 +87,7 @@ async def open_model(
     if vendor.is_free and wants_to_know(at):
         catalogue.told[at.name] = await ask_info(at)
     if settings.max_cost is not None:
-        at = await with_a_price(at, settings.max_cost)
+        at = await with_a_price(at, settings, catalogue)
     heard = replace(at, network=replace(at.network, on_sent=on_sent))
     speaker = with_text_calls(with_bounds(build_client(heard, blobs), at, settings), at, settings, habits)
     return Informed(speaker, at) if wants_to_know(at) else speaker
@@ -96,8 +98,7 @@ def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, models: "E
     if models is None:
         text = f"{at.name} is a model of VS Code, and this is not its extension."
         raise UsageError(text, "Open the task in VS Code, or choose another model with -m.")
-    if settings.max_cost is not None and at.info.prices is None:
-        raise describe_unknown_price(at, settings.max_cost)
+    _require_limit(at, settings)
     _find_extra_body(at, settings)  # there is nowhere to put one
     return with_bounds(providers.vscode.request.VsCode(at, blobs, models), at, settings)
 
@@ -263,24 +264,26 @@ def _ask_in_text(model: Model, info: ModelInfo) -> Model:
     return providers.text_tools.model.TextProtocol(model, info)
 
 
-async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
+async def with_a_price(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
     """Return the endpoint with prices, which a limit in US dollars needs; ask the server if they are unknown.
 
     Raises:
         UsageError: the server does not know them either, so the limit cannot be enforced.
     """
     if at.info.prices is None and wants_to_know(at):
-        at = replace(at, known=await ask_info(at))
-    if at.info.prices is None:
-        raise describe_unknown_price(at, limit)
+        catalogue.told[at.name] = await ask_info(at)
+        at = replace(at, known=catalogue.told[at.name])
+    _require_limit(at, settings)
     return at
 
 
-def describe_unknown_price(at: Endpoint, limit: float) -> UsageError:
-    """The error for a limit in US dollars on a model without prices."""
-    text = f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown."
-    hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens.'
-    return UsageError(text, hint)
+def _require_limit(at: Endpoint, settings: Settings) -> None:
+    """Raise UsageError if only a limit in US dollars bounds a model without prices."""
+    if settings.max_cost is None or settings.token_limit is not None or at.info.prices is not None:
+        return
+    text = f"The cost limit of ${settings.max_cost:.2f} cannot be enforced: the price of {at.name} is unknown."
+    hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens, or '
+    raise UsageError(text, hint + "limit tokens as well: --token-limit.")
 
 
 def with_bounds(model: Model, at: Endpoint, settings: Settings) -> Model:
