@@ -68,9 +68,9 @@ class Model(Protocol):
 
 
 class Terms(Value, frozen=True):
-    """The most that a request may take: US dollars per token `read` and `written`, None if unknown; tokens of a `reply`.
+    """The most that a request may take: US dollars per token `read` and `written`, and tokens of a `reply`.
 
-    Prices are those without a cache's discount.
+    None is unknown. Prices are those without a cache's discount.
     """
 
     read: float | None = None
