@@ -152,7 +152,7 @@ class RecordedSpending(Spending):
 
     def verdict(self) -> Verdict | None:
         self.refused, reached = None, find_limit(self._course)
-        return reached if reached and reached.limit in OF_SPENDING else None
+        return reached if reached and reached.limit in (*OF_SPENDING, "") else None  # cut off, a question names none
 
     async def require_room(self, request: Request) -> None:
         if reached := self.verdict():
