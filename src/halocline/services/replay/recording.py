@@ -69,9 +69,10 @@ class RecordedModel:
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if tool := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
             raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why, said=f"the tool {tool.tool}")
-        if message is None and (spent := find_limit(self._course)):  # the next attempt did not fit
+        is_cut = message is None or message.interrupted
+        if is_cut and (spent := find_limit(self._course)):  # the next attempt did not fit
             raise OverBudget(spent)
-        if message is None or message.interrupted:
+        if message is None or is_cut:
             await wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
