@@ -3,7 +3,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.providers.scripted.model import Call, Turn
+from halocline.providers.scripted.model import Call, Fault, Turn
 from halocline.task.governor import GO_ON, STOP
 
 DONE = Turn(text="done")
@@ -150,3 +150,12 @@ async def test_the_same_call_in_another_order_of_words_is_the_same(journey):
     same = [dict(reversed(one.items())) if number % 2 else one for number, one in enumerate(turns)]
     await journey.run(*(Turn(calls=(Call("read_file", one),)) for one in same), DONE)
     assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "repetition")
+
+
+async def test_a_retry_that_does_not_fit_after_a_lost_connection_is_not_sent(journey):
+    lost = Turn(text="half of it is lost", fault=Fault.DISCONNECT)
+    await journey.run(lost, DONE, token_limit=8_000)
+    assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "tokens")
+    assert "is the most that requests without a report may have taken" in journey.state.last_end.text
+    assert journey.state.budget.steps == 1
+    assert_sound(journey.logged)

@@ -43,6 +43,7 @@ OTHER = {
     "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),
     "max_steps": 1,
     "max_cost": 0.0001,
+    "token_limit": 1,
     "time_limit": 0.0001,
     "max_failures": 1,
     "max_tokens": 7,

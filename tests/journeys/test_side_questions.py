@@ -21,10 +21,10 @@ USED = Usage(input=900, output=30)
 
 
 @asynccontextmanager
-async def opened(journey, *turns, family="anthropic"):
+async def opened(journey, *turns, family="anthropic", **more):
     """A client with an open task, and the server of its model."""
     async with ModelServer(turns) as server:
-        settings = Settings(base_url=server.url(family), sandbox="off")
+        settings = Settings(base_url=server.url(family), sandbox="off", **more)
         client = Client(Controller(Assembly(journey.home, settings, KEYS)), "test")
         await journey.open(client, TaskOptions(model=MODELS[family], approval_mode=ApprovalMode.YOLO))
         try:
@@ -111,3 +111,12 @@ async def test_where_another_process_runs_the_task_it_says_so(journey):
         with pytest.raises(UsageError, match="Another process"):
             await ask(journey, other)
         await other.close()
+
+
+async def test_one_that_does_not_fit_into_the_limit_of_its_task_is_not_sent(journey):
+    made = Turn(text="Made.", usage=Usage(input=29_000, output=30))
+    async with opened(journey, made, token_limit=30_000) as (client, server):
+        await journey.prompt(client, "make it")
+        with pytest.raises(ModelError, match="does not fit into the limit of 30,000 tokens: 29,030 are spent"):
+            await ask(journey, client)
+        assert len(server.requests) == 1

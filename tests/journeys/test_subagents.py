@@ -134,7 +134,7 @@ async def test_what_children_took_counts_as_the_parents(journey: Journey):
     assert info.cost == pytest.approx(1.0)
 
 
-async def test_children_share_what_is_left_of_the_parents_limit(journey: Journey):
+async def test_the_parents_limit_holds_for_its_children_together(journey: Journey):
     spends = Turn(calls=(Call("list_files", {"path": "."}),), usage=Usage(input=1), cost=0.3)
     client = client_of(
         journey,
@@ -148,7 +148,7 @@ async def test_children_share_what_is_left_of_the_parents_limit(journey: Journey
     assert (one.end, one.cost, two.end) == (LaneEnd.LIMIT, pytest.approx(0.3), LaneEnd.DONE)
     child = log_of(journey, one.child)[0]
     assert isinstance(child, ev.TaskStarted)
-    assert child.subtask.cost == pytest.approx(0.25)
+    assert (child.subtask.cost, child.limits.cost) == (None, 0.5)
 
 
 async def test_children_are_listed_below_their_parent_only_and_go_with_it(journey: Journey):

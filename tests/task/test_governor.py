@@ -1,6 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
+from halocline.ports.model import Terms
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.messages import ToolCall
@@ -8,7 +9,15 @@ from halocline.protocol.state.budget import BudgetState, call_signature
 from halocline.protocol.state.state import State
 from halocline.protocol.state.subagents import SubagentsState
 from halocline.protocol.state.turn import TurnState
-from halocline.task.governor import STOP_AT, Governor, Stopwatch, check_limits, limits_of, note_repetition
+from halocline.task.governor import STOP_AT, Governor, Stopwatch, note_repetition
+from halocline.task.spending import Spending
+
+
+def governor_of(limits, state, seconds=None):
+    spending = Spending(lambda model, read: Terms(), limits)
+    spending.bind(lambda *events: None, lambda: state)
+    return Governor(spending, seconds)
+
 
 STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, spent=0.5))
 
@@ -19,9 +28,7 @@ STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, spen
         (Limits(), {}, None),
         (Limits(steps=5), {}, "steps"),
         (Limits(steps=5), {"forgiven_steps": 1}, None),
-        (Limits(cost=0.5), {}, "cost"),
-        (Limits(cost=0.5), {"forgiven_cost": 0.1}, None),
-        (Limits(cost=0.5), {"unpriced": 1}, "cost"),
+        (Limits(steps=5), {"forgiven_steps": 1, "child_steps": 1}, "steps"),
         (Limits(), {"unpriced": 1}, None),
         (Limits(seconds=10), {}, "time"),
         (Limits(seconds=11), {}, None),
@@ -32,22 +39,23 @@ STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, spen
     ],
 )
 def test_the_first_limit_that_is_reached_is_named(limits, changes, limit):
-    verdict = check_limits(replace(STATE, budget=replace(STATE.budget, **changes)), limits, seconds=10.0)
+    state = replace(STATE, budget=replace(STATE.budget, **changes))
+    verdict = governor_of(limits, state, lambda state: 10.0).verdict(state)
     assert (verdict.limit if verdict else None) == limit
 
 
 def test_the_time_left_is_counted_from_the_start_of_the_turn():
     now = 1_000.0
-    governor = Governor(Limits(seconds=30), Stopwatch(lambda: now).seconds)
+    governor = governor_of(Limits(seconds=30), STATE, Stopwatch(lambda: now).seconds)
     assert governor.seconds_left(STATE) == 30.0
     now += 12
     assert governor.seconds_left(STATE) == 18.0
-    assert Governor(Limits()).seconds_left(STATE) is None
+    assert governor_of(Limits(), STATE).seconds_left(STATE) is None
 
 
 def test_a_limit_that_was_extended_counts_from_there():
     now = 1_000.0
-    governor = Governor(Limits(seconds=30), Stopwatch(lambda: now).seconds)
+    governor = governor_of(Limits(seconds=30), STATE, Stopwatch(lambda: now).seconds)
     assert governor.verdict(STATE) is None
     now += 40
     assert governor.verdict(STATE)
@@ -65,8 +73,10 @@ def test_the_third_same_call_with_the_same_result_is_remarked_on():
 def test_a_sub_agent_is_held_to_the_budget_that_it_was_given():
     given = Subtask("parent", "call", "one", steps=2, cost=0.5, seconds=60)
     limits = Limits(steps=200, failures=7)
-    assert limits_of(State(), limits) is limits
-    assert limits_of(State(subagents=SubagentsState(subtask=given)), limits) == Limits(2, 0.5, 60, 7)
-    stopped = Governor(limits).verdict(State(subagents=SubagentsState(subtask=given), budget=BudgetState(steps=2)))
+    child = State(subagents=SubagentsState(subtask=given), budget=BudgetState(steps=2))
+    governor = governor_of(limits, child)
+    assert governor.spending.limits_in(State()) is limits
+    assert governor.spending.limits_in(child) == Limits(2, 0.5, 60, 7)
+    stopped = governor.verdict(child)
     assert stopped is not None
     assert stopped.limit == "steps"

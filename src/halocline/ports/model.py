@@ -24,7 +24,8 @@ class Request(Value, frozen=True):
     `effort` and `thinking_budget` (tokens; 0 for none) set the reasoning effort; None means the vendor's default.
     `cache_key` is the same for requests with the same beginning. `output_schema` is the schema for the last message.
     `replies_left_out` counts the model's replies that are no longer in `messages`. `summary` requests text about the
-    conversation, or for an MCP server, instead of the next step.
+    conversation, or for an MCP server, instead of the next step. `is_capped`: `max_tokens` holds for thoughts and text
+    together, whatever the effort.
     """
 
     model: str
@@ -38,6 +39,7 @@ class Request(Value, frozen=True):
     output_schema: JsonObject | None = None
     replies_left_out: int = 0
     summary: bool = False
+    is_capped: bool = False
 
     @property
     def wishes_thinking(self) -> bool:
@@ -64,6 +66,20 @@ class Model(Protocol):
     async def close(self) -> None:
         """Close all connections."""
 
+
+class Terms(Value, frozen=True):
+    """The most that a request may take: US dollars per token `read` and `written`, and tokens of a `reply`.
+
+    None is unknown. Prices are those without a cache's discount.
+    """
+
+    read: float | None = None
+    written: float | None = None
+    reply: int | None = None
+
+
+FindTerms = Callable[[str, int], Terms]
+"""Return the terms of a model (`provider/model`) for a request of so many tokens, without asking its server."""
 
 OpensModel = Callable[[str], Model]
 """Opens a model of a provider by its name there."""

@@ -111,6 +111,7 @@ class ModelErrorKind(StrEnum):
     NO_TOOLS = "no_tools"
     PICTURE = "picture"
     BLOCKED = "blocked"
+    OVER_BUDGET = "over_budget"
 
 
 RETRYABLE = frozenset(
@@ -125,6 +126,26 @@ RETRYABLE = frozenset(
         ModelErrorKind.EMPTY,
     }
 )
+
+
+UNBILLED = frozenset(
+    {
+        ModelErrorKind.AUTH,
+        ModelErrorKind.QUOTA,
+        ModelErrorKind.RATE_LIMIT,
+        ModelErrorKind.CONTEXT_EXCEEDED,
+        ModelErrorKind.NOT_FOUND,
+        ModelErrorKind.INVALID_REQUEST,
+        ModelErrorKind.UNREACHABLE,
+        ModelErrorKind.TLS,
+        ModelErrorKind.PROXY,
+        ModelErrorKind.NO_TOOLS,
+        ModelErrorKind.PICTURE,
+        ModelErrorKind.BLOCKED,
+        ModelErrorKind.OVER_BUDGET,
+    }
+)
+"""Failures of requests that a server did not take, so that it bills nothing."""
 
 
 class ModelError(HaloclineError):
@@ -156,6 +177,11 @@ class ModelError(HaloclineError):
     def retryable(self) -> bool:
         """True if the same request may succeed later."""
         return self.kind in RETRYABLE
+
+    @property
+    def is_unbilled(self) -> bool:
+        """True if the server did not take the request, unless output came before."""
+        return self.status is not None or self.kind in UNBILLED
 
     @property
     def waits_long(self) -> bool:

@@ -97,8 +97,10 @@ def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
     """
     takes, wanted = _of_claude(request, endpoint)
     room = request.max_tokens or endpoint.info.max_output or _REPLY
+    if request.is_capped and wanted.budget and room < 2 * _LEAST_REPLY:
+        return {"max_tokens": room, "thinking": {"type": takes.off}}
     if wanted.budget is not None:
-        return _with_budget(wanted.budget, room, endpoint.info.max_output)
+        return _with_budget(wanted.budget, room, room if request.is_capped else endpoint.info.max_output)
     if wanted.effort is Effort.NONE:
         return {"max_tokens": room, "thinking": {"type": takes.off}}
     if wanted.effort is not None:

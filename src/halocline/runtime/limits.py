@@ -9,6 +9,7 @@ def chosen_limits(settings: Settings) -> Limits:
     return Limits(
         steps=settings.max_steps,
         cost=settings.max_cost,
+        tokens=settings.token_limit,
         seconds=settings.time_limit,
         failures=settings.max_failures,
         compacts=settings.compaction.automatic,

@@ -58,8 +58,8 @@ def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
 
 
 def _events_of_death(state: State) -> list[ev.DurableEvent]:
-    """Return events for what ended with the process: its browser, jobs, and the shell's folder and exports."""
-    gone: list[ev.DurableEvent] = [ev.PageShown()] if state.host.page else []
+    """Return events for what ended with the process: requests, browser, jobs, the shell's folder and exports."""
+    gone: list[ev.DurableEvent] = [*state.budget.settle_all(), *([ev.PageShown()] if state.host.page else [])]
     gone += [
         ev.OwnCommandEnded(run=own.run, command=own.command, said="its process was killed", stopped=True)
         for own in state.user_commands.running

@@ -39,6 +39,7 @@ class Choices(Value, frozen=True):
     thinking_budget: int | None = None
     max_steps: int | None = None
     max_cost: float | None = None
+    token_limit: int | None = None
     time_limit: float | None = None
     connect_timeout: float | None = None
     first_byte_timeout: float | None = None

@@ -31,6 +31,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "effort": _WORD,
     "max_steps": ((int, NoneType), "a whole number"),
     "max_cost": _NUMBER,
+    "token_limit": ((int, NoneType), "a whole number"),
     "time_limit": _NUMBER,
     "api_key": _TEXT,
     "base_url": ((str, NoneType), "text"),

@@ -46,7 +46,8 @@ class Options(TypedDict, total=False):
         system_prompt: text to add to the system prompt.
         effort: how much the model thinks: `none`, `minimal`, `low`, `medium`, `high` and so on.
         max_steps: requests to the model in one turn.
-        max_cost: US dollars in the task.
+        max_cost: US dollars in the task and its sub-agents.
+        token_limit: tokens in the task and its sub-agents.
         time_limit: seconds of one turn; `on_question` is asked between two steps whether it may go on.
         api_key: for the model; not logged.
         base_url: the address of the model's server.
@@ -70,6 +71,7 @@ class Options(TypedDict, total=False):
     effort: Effort | str
     max_steps: int
     max_cost: float
+    token_limit: int
     time_limit: float
     api_key: str
     base_url: str
@@ -87,7 +89,7 @@ def with_options(function: F) -> F:
 
 
 RENAME = "Give yours another name: @halocline.tool(name=…)"
-_OF_THE_RUN = ("max_steps", "max_cost", "time_limit", "base_url", "profile")
+_OF_THE_RUN = ("max_steps", "max_cost", "token_limit", "time_limit", "base_url", "profile")
 
 
 def read_choices(options: Options) -> Choices:

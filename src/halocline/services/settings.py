@@ -57,6 +57,7 @@ SECTIONS: dict[str, list[str]] = {
     "Limits": [
         "max_steps",
         "max_cost",
+        "token_limit",
         "time_limit",
         "max_failures",
         "max_reply",

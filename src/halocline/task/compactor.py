@@ -24,6 +24,7 @@ from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
 from halocline.task.refused_pictures import Lighter
 from halocline.task.refused_tools import LEFT_OUT, MOST_REFUSED, find_refused_tool
+from halocline.task.spending import OverBudget, Spending
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks  # most tasks have none
@@ -51,6 +52,7 @@ class Compactor:
         context: Context,
         toolset: Toolset,
         state: Callable[[], State],
+        spending: Spending,
         automatic: bool,
         hooks: "Hooks | None" = None,
     ) -> None:
@@ -58,11 +60,15 @@ class Compactor:
         self._context = context
         self._toolset = toolset
         self._state = state
+        self._spending = spending
         self._automatic = automatic
         self._hooks = hooks
 
     async def reply(self, wish: InboxRequest | None) -> AsyncGenerator[ev.Event, None]:
-        """Request the next reply; compact first if the user asked for it or it is needed."""
+        """Request the next reply; compact first if the user asked for it or it is needed.
+
+        What does not fit into a limit is not requested: `Spending.verdict` says so.
+        """
         async for event in self._make_room(wish):
             yield event
         shares, refused = [*SECOND_TRIES, None], 0
@@ -72,6 +78,9 @@ class Compactor:
                 async with aclosing(self._ask(request)) as stream:
                     async for event in stream:
                         yield event
+                return
+            except OverBudget as over:
+                self._spending.refused = over.verdict
                 return
             except ModelError as error:
                 if refused < MOST_REFUSED and (tool := find_refused_tool(error, request, self._state())):
@@ -92,6 +101,7 @@ class Compactor:
         """Send a request, and again without pictures if those, and no tool, may be why it was refused."""
         lighter, asked = Lighter(), request
         while True:
+            await self._spending.require_room(asked)
             yield ev.StepStarted(model=asked.model)
             try:
                 async with aclosing(self._model.stream(asked)) as stream:
@@ -100,6 +110,8 @@ class Compactor:
                             yield helped
                         yield event
                 return
+            except OverBudget:
+                raise
             except ModelError as error:
                 if find_refused_tool(error, asked, self._state()):
                     raise

@@ -1,19 +1,17 @@
 """Limits and loop detection: before each step, decides whether to continue, ask or stop.
 
-The verdict is a pure function of the state, so budgets live in the log and survive a crash and a resume. Only time is
-measured here: the log has wall clock time, which may be changed.
+`spending` owns steps, tokens and money. The rest of the verdict is a pure function of the state, so it survives a crash
+and a resume. Only time is measured here: the log has wall clock time, which may be changed.
 """
 
 import time
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.budget import call_signature
 from halocline.protocol.state.state import State
-from halocline.protocol.values import Value
+from halocline.task.spending import Spending, Verdict
 
 WARN_AT = 3
 STOP_AT = 5
@@ -26,13 +24,6 @@ SECONDS_REACHED = "seconds is reached."
 """End of the verdict on time, which replays recognize."""
 GO_ON = "Go on"
 STOP = "Stop here"
-
-
-class Verdict(Value, frozen=True):
-    """A limit that was reached: its name, and a text for the user."""
-
-    limit: str
-    text: str
 
 
 class Stopwatch:
@@ -56,38 +47,25 @@ class Stopwatch:
 
 
 class Governor:
-    def __init__(self, limits: Limits, seconds: Callable[[State], float] | None = None) -> None:
-        """Set the limits; `seconds` returns how long the running turn has taken."""
-        self.limits = limits
+    def __init__(self, spending: Spending, seconds: Callable[[State], float] | None = None) -> None:
+        """`seconds` returns how long the running turn has taken."""
+        self.spending = spending
         self._seconds = seconds or Stopwatch().seconds
 
     def verdict(self, state: State) -> Verdict | None:
         """Return the limit that prevents another step, or None."""
-        return check_limits(state, limits_of(state, self.limits), self._seconds(state))
+        return self.spending.verdict() or check_limits(state, self.spending.limits_in(state), self._seconds(state))
 
     def seconds_left(self, state: State) -> float | None:
         """Return the seconds until the turn's time limit; None if there is none."""
-        limit = limits_of(state, self.limits).seconds
+        limit = self.spending.limits_in(state).seconds
         if limit is None or state.turn is None:
             return None
         return max(0.0, limit - self._seconds(state))
 
 
-def limits_of(state: State, limits: Limits) -> Limits:
-    """Return the task's limits from its log, or `limits` if an older log has none. A sub-agent has its own."""
-    limits, given = state.budget.limits or limits, state.subagents.subtask
-    if given is None:
-        return limits
-    return replace(limits, steps=given.steps, cost=given.cost, seconds=given.seconds)
-
-
 def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None:
-    """Return the first limit reached, given the seconds that the running turn has taken."""
-    steps = state.budget.steps - state.budget.forgiven_steps
-    if limits.steps is not None and steps >= limits.steps:
-        return Verdict("steps", f"The limit of {limits.steps} steps is reached.")
-    if limits.cost is not None and (problem := _over_cost(state, limits.cost)):
-        return Verdict("cost", problem)
+    """Return the first limit reached but those of spending, given the seconds that the running turn has taken."""
     if limits.seconds is not None and state.turn is not None and seconds >= limits.seconds:
         return Verdict("time", f"The limit of {limits.seconds:g} {SECONDS_REACHED}")
     if state.budget.failures_in_row >= limits.failures:
@@ -105,13 +83,6 @@ def _describe_failures(count: int, limits: Limits) -> str:
     if limits.require_completion:
         return f"{count} times in a row a tool call failed or was refused, or a reply had no call."
     return f"{count} tool calls in a row failed or were refused."
-
-
-def _over_cost(state: State, limit: float) -> str:
-    if state.budget.cost is None:
-        return "The cost of this task is unknown, so its cost limit cannot be enforced."
-    spent = state.budget.cost - state.budget.forgiven_cost
-    return f"The limit of ${limit:.2f} is reached (${spent:.4f} spent)." if spent >= limit else ""
 
 
 def note_repetition(state: State, call: ToolCall, result: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from functools import cached_property
 
 from halocline.protocol.events import Durable, Event, TurnEnded, TurnStarted
-from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
+from halocline.protocol.messages import StopReason, ToolCall
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import loose_ends
 from halocline.protocol.waiting import wait_at_most
@@ -46,10 +46,12 @@ class Task:
             context=self.context,
             toolset=self.toolset,
             state=lambda: self.state,
+            spending=self.governor.spending,
             automatic=parts.automatic_compaction,
             hooks=self.host.hooks,
         )
         self.inbox.queue.bind(self.emit, lambda: self.state.queue)
+        self.governor.spending.bind(self.emit, lambda: self.state)
         if hooks := self.host.hooks:
             hooks.attach(self.emit, lambda: self.state)
 
@@ -89,7 +91,9 @@ class Task:
     async def steps(self) -> TurnEnded:
         """Ask and act until the model stops or a limit is reached."""
         while not (verdict := self.governor.verdict(self.state)) or await self.tool_calls.asking.ask_to_go_on(verdict):
-            message = self.state.last_message if self.state.pending.calls else await self.ask()
+            if not self.state.pending.calls and not await self.ask():
+                continue  # it does not fit into a limit
+            message = self.state.last_message
             await self.act([waiting.call for waiting in self.state.pending.calls])
             if await self.inbox.queue.deliver_steering():
                 continue
@@ -99,12 +103,12 @@ class Task:
                     return end_by_model(self.state, self.toolset)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
-    async def ask(self) -> AssistantMessage:
-        """Make one request, and emit the reply as it streams."""
+    async def ask(self) -> bool:
+        """Make one request, and emit the reply as it streams. Return False if it does not fit into a limit."""
         self.emit(*await collect_updates(self.state, self.host, self.context))
         async for event in self.compactor.reply(self.inbox.take_request()):
             self.emit(event)
-        return self.state.last_message
+        return self.governor.spending.refused is None
 
     async def act(self, wanted: Sequence[ToolCall]) -> None:
         """Run the calls, read-only ones in parallel and others one by one; every call gets a result."""

@@ -37,7 +37,12 @@ from halocline.protocol.events.imports import Imported as Imported, TaskAdopted 
 from halocline.protocol.events.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.events.jobs import JobEnded as JobEnded, JobStarted as JobStarted
 from halocline.protocol.events.labels import TaskLabelled as TaskLabelled
-from halocline.protocol.events.limits import LimitExtended as LimitExtended, LimitsChanged as LimitsChanged
+from halocline.protocol.events.limits import (
+    LimitExtended as LimitExtended,
+    LimitsChanged as LimitsChanged,
+    RequestReserved as RequestReserved,
+    RequestSettled as RequestSettled,
+)
 from halocline.protocol.events.mcp import (
     McpEvent as McpEvent,
     McpOffered as McpOffered,
@@ -141,6 +146,8 @@ DurableEvent = (
     | CompletionQuestioned
     | CompletionRequired
     | LimitExtended
+    | RequestReserved
+    | RequestSettled
     | TodosChanged
     | CompactionStarted
     | Compacted

@@ -5,7 +5,9 @@ from halocline.protocol.values import Value
 
 
 class Limits(Value, frozen=True, omit_defaults=False):
-    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` are consecutive. None: no limit.
+    """`steps` and `seconds` are per turn, `cost` (US dollars) and `tokens` per task. `failures` are consecutive.
+
+    None: no limit. Steps, cost and tokens of a task's sub-agents count as the task's.
 
     `compacts` turns on automatic compaction; `compacts_at` is the part of the window that triggers it, None: the
     default for the window; `summarizes` asks the model for a summary. `sandbox` is the setting of that name; tool
@@ -26,6 +28,7 @@ class Limits(Value, frozen=True, omit_defaults=False):
     double_check: bool = False
     require_completion: bool = False
     checks_failures: bool = False
+    tokens: int | None = None
 
 
 class LimitsChanged(Durable, frozen=True):
@@ -38,3 +41,23 @@ class LimitExtended(Durable, frozen=True):
     """You let the task continue past a limit; its count starts over."""
 
     limit: str
+
+
+class RequestReserved(Durable, frozen=True):
+    """A request to the model is about to be sent under a limit: what it may take at most is kept for it.
+
+    `cost` is in US dollars; None if the price is unknown.
+    """
+
+    request: str
+    model: str
+    tokens: int
+    cost: float | None = None
+
+
+class RequestSettled(Durable, frozen=True):
+    """A request with a reservation ended. `tokens` and `cost` count for it if no one reported what it took."""
+
+    request: str
+    tokens: int = 0
+    cost: float = 0.0

@@ -13,7 +13,8 @@ class StepStarted(Durable, frozen=True):
 class StepRetried(Transient, frozen=True):
     """The request failed and will be retried in `wait` seconds, with `model` if set; discard what was streamed.
 
-    This is retry number `attempt`, out of `most` for this kind of failure (0: unknown).
+    This is retry number `attempt`, out of `most` for this kind of failure (0: unknown). `unbilled`: the server did not
+    take the request that failed.
     """
 
     attempt: int
@@ -21,6 +22,7 @@ class StepRetried(Transient, frozen=True):
     cause: str
     model: str = ""
     most: int = 0
+    unbilled: bool = False
 
 
 class UsageReported(Durable, frozen=True):

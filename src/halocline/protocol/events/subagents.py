@@ -23,7 +23,8 @@ class LaneEnd(StrEnum):
 class Subtask(Value, frozen=True):
     """The link of a sub-agent's task to its parent: parent task, call, agent and budget.
 
-    `steps` and `seconds` are per turn, `cost` is US dollars in total. None: no limit. `grants`, `refusals` and
+    `steps` and `seconds` are per turn. None: no limit. `cost` is US dollars in total, in older logs: now the parent's
+    limits hold for all its sub-agents together. `grants`, `refusals` and
     `switches` are the person's decisions when it started; the rule `answered` asked about the call, and does not ask
     again.
     """
@@ -80,7 +81,9 @@ class SubagentProgressed(Transient, frozen=True):
 class SubagentEnded(Durable, frozen=True):
     """A sub-agent ended. `report` is the beginning of its answer, `problem` says what went wrong.
 
-    Its usage counts toward its parent's; `cost` is in US dollars, None if a price was unknown.
+    Its steps and usage count toward its parent's; `cost` is in US dollars, None if a price was unknown.
+    `assumed_tokens` and `assumed_cost` are what its requests without a report may have taken; `known_cost` is the sum
+    of those with one, where `cost` is None.
     """
 
     call: str
@@ -93,6 +96,14 @@ class SubagentEnded(Durable, frozen=True):
     calls: int = 0
     usage: Usage = Usage()
     cost: float | None = 0.0
+    assumed_tokens: int = 0
+    assumed_cost: float = 0.0
+    known_cost: float = 0.0
+
+    @property
+    def known_sum(self) -> float:
+        """US dollars of all requests whose price was known."""
+        return self.known_cost if self.cost is None else self.cost
 
 
 SubagentEvent = SubagentStarted | SubagentEnded

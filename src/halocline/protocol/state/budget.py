@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from halocline.protocol.events.limits import Limits
+from halocline.protocol.events.limits import Limits, RequestReserved, RequestSettled
 from halocline.protocol.events.mcp import McpSampled
 from halocline.protocol.events.steps import SideQuestionAnswered, UsageReported
 from halocline.protocol.events.subagents import SubagentEnded
@@ -15,11 +15,12 @@ from halocline.protocol.values import Value
 
 
 class BudgetState(Value, frozen=True):
-    """Limits, and what counts toward them. Steps and cost before the latest extension are `forgiven`.
+    """Limits, and what counts toward them. What was taken before the latest extension is `forgiven`.
 
     `last_usage` is that of the conversation's latest request: it predicts the size of the next. `spent` is the known
     part of the cost, `unpriced` counts the requests beside it. `last_outcome` is the signature and the first text of
-    the last call.
+    the last call. `child_steps` are those of sub-agents since the prompt. `reserved` are the requests under a limit
+    that run; what those without a report may have taken is `assumed`.
     """
 
     limits: Limits | None = None
@@ -33,6 +34,21 @@ class BudgetState(Value, frozen=True):
     last_outcome: tuple[str, str] = ("", "")
     forgiven_steps: int = 0
     forgiven_cost: float = 0.0
+    forgiven_tokens: int = 0
+    child_steps: int = 0
+    assumed_cost: float = 0.0
+    assumed_tokens: int = 0
+    reserved: tuple[RequestReserved, ...] = ()
+
+    @property
+    def counted_cost(self) -> float:
+        """US dollars that count toward the limit."""
+        return self.spent + self.assumed_cost - self.forgiven_cost
+
+    @property
+    def counted_tokens(self) -> int:
+        """Tokens that count toward the limit."""
+        return self.usage.total + self.assumed_tokens - self.forgiven_tokens
 
     @property
     def cost(self) -> float | None:
@@ -45,7 +61,14 @@ class BudgetState(Value, frozen=True):
         return self.cost if self.cost or self.usage.total or not self.steps else None
 
     def after_prompt(self) -> "BudgetState":
-        return replace(self, failures_in_row=0, same_call_in_row=0, last_outcome=("", ""), forgiven_steps=self.steps)
+        return replace(
+            self,
+            failures_in_row=0,
+            same_call_in_row=0,
+            last_outcome=("", ""),
+            forgiven_steps=self.steps,
+            child_steps=0,
+        )
 
     def after_failure(self) -> "BudgetState":
         """Count a failure that is not a call's."""
@@ -57,8 +80,35 @@ class BudgetState(Value, frozen=True):
             failures_in_row=0,
             same_call_in_row=0,
             forgiven_steps=self.steps,
-            forgiven_cost=self.spent,
+            forgiven_cost=self.spent + self.assumed_cost,
+            forgiven_tokens=self.usage.total + self.assumed_tokens,
+            child_steps=0,
         )
+
+    def after_reservation(self, event: RequestReserved) -> "BudgetState":
+        return replace(self, reserved=(*self.reserved, event))
+
+    def after_settlement(self, event: RequestSettled) -> "BudgetState":
+        """Count what a request without a report may have taken."""
+        return replace(
+            self,
+            reserved=tuple(one for one in self.reserved if one.request != event.request),
+            assumed_tokens=self.assumed_tokens + event.tokens,
+            assumed_cost=self.assumed_cost + event.cost,
+        )
+
+    def after_subagent(self, event: SubagentEnded) -> "BudgetState":
+        """Add what a sub-agent took."""
+        return replace(
+            self.after_usage(event),
+            child_steps=self.child_steps + event.steps,
+            assumed_tokens=self.assumed_tokens + event.assumed_tokens,
+            assumed_cost=self.assumed_cost + event.assumed_cost,
+        )
+
+    def settle_all(self) -> tuple[RequestSettled, ...]:
+        """Return the settlements of requests whose process died: each may have taken all that was reserved for it."""
+        return tuple(RequestSettled(one.request, one.tokens, one.cost or 0.0) for one in self.reserved)
 
     def after_usage(self, event: UsageReported | McpSampled | SideQuestionAnswered | SubagentEnded) -> "BudgetState":
         """Add usage and cost. Other requests than the conversation's say nothing about its size."""
@@ -66,7 +116,7 @@ class BudgetState(Value, frozen=True):
             self,
             usage=self.usage + event.usage,
             last_usage=event.usage if isinstance(event, UsageReported) else self.last_usage,
-            spent=self.spent + (event.cost or 0.0),
+            spent=self.spent + ((event.known_sum if isinstance(event, SubagentEnded) else event.cost) or 0.0),
             unpriced=self.unpriced + (event.cost is None),
         )
 

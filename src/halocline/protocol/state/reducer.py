@@ -125,7 +125,7 @@ def _on_sampling(state: State, e: ev.McpSampled) -> State:
 
 
 def _subagent_ended(state: State, e: SubagentEnded) -> State:
-    return replace(state, budget=state.budget.after_usage(e), subagents=state.subagents.after_end(e.child))
+    return replace(state, budget=state.budget.after_subagent(e), subagents=state.subagents.after_end(e.child))
 
 
 def _compacted(state: State, e: ev.Compacted) -> State:
@@ -256,6 +256,8 @@ _REDUCERS: dict[type, Reducer] = {
     ev.CompletionQuestioned: lambda state, e: _send_back(state, e.content, questioned=True),
     ev.CompletionRequired: lambda s, e: replace(_send_back(s, e.content), budget=s.budget.after_failure()),
     ev.LimitExtended: _limit_extended,
+    ev.RequestReserved: _change("budget", lambda budget, e: budget.after_reservation(e)),
+    ev.RequestSettled: _change("budget", lambda budget, e: budget.after_settlement(e)),
     ev.WorkspaceMoved: lambda state, e: replace(hold_notes(state, e.content), workspace=e.workspace),
     ev.RootsChanged: lambda state, e: replace(state, roots=e.roots),
     ev.ModelChanged: _change("model", lambda model, e: model.after_change(e)),

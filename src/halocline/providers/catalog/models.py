@@ -55,6 +55,15 @@ FREE = ModelInfo(prices=Prices(0.0, 0.0, 0.0, 0.0))
 """Prices of a model on your own machine."""
 
 
+def dearest_prices(info: ModelInfo, read: int) -> tuple[float, float] | None:
+    """Return the dollars for a token read and one written at most, in a request of up to so many tokens."""
+    if info.prices is None:
+        return None
+    rows = [info.prices, *(tier.prices for tier in info.tiers if read > tier.above)]
+    dearest = max(max(row.input, row.cache_read or 0.0, row.cache_write or 0.0) for row in rows)
+    return dearest / 1_000_000, max(row.output for row in rows) / 1_000_000
+
+
 def cost_of(info: ModelInfo, usage: Usage) -> float | None:
     """Return the cost of a request in dollars; None when the prices are unknown."""
     read = usage.input + usage.cache_read + usage.cache_write

@@ -12,10 +12,22 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, ThinkingDelta, ToolCallDelta, UsageReported
-from halocline.protocol.messages import AssistantMessage, AssistantPart, Message, Note, Text, Thinking, ToolCall, Usage
+from halocline.protocol.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Note,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
 from halocline.providers.reply import parse_arguments
 from halocline.providers.scripted.script import SUMMARY, Call, Fault, Turn, load_script, split_text
 
@@ -87,6 +99,7 @@ class Scripted:
         turn = self._turns[position]
         if problem := turn.unmet(newest_text(request.messages)):
             raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Fix the script or the task.")
+        turn = _cut_reply(turn, request.max_tokens) if request.is_capped else turn
         await asyncio.sleep(turn.delay)
         self._fail(turn, position, _BEFORE_TEXT)
         calls = () if turn.fault else tuple(_make_call(call, position, n) for n, call in enumerate(turn.calls, start=1))
@@ -191,6 +204,15 @@ def _estimate_usage(request: Request, turn: Turn) -> Usage:
     read = len(request.system) + sum(map(_message_length, request.messages))
     written = len(turn.thinking) + len(turn.text) + sum(len(call.text) for call in turn.calls)
     return Usage(input=read // 4, output=written // 4)
+
+
+def _cut_reply(turn: Turn, most: int | None) -> Turn:
+    """Return a turn that is no longer than a limit allows."""
+    usage = turn.usage or _estimate_usage(Request(model="", system="", messages=()), turn)
+    if most is None or usage.output <= most:
+        return turn
+    cut = turn.usage and replace(turn.usage, output=most)
+    return replace(turn, thinking="", text=turn.text[: most * 4], calls=(), stop=StopReason.MAX_TOKENS, usage=cut)
 
 
 def _message_length(message: Message) -> int:

@@ -33,7 +33,7 @@ class TextToolsOnRefusal:
             cause = CAUSE.format(error=error.text.rstrip("."))
         if self.model is asked:  # another request may have changed it meanwhile
             self.ask_in_text()
-        yield StepRetried(attempt=1, wait=0.0, cause=cause)
+        yield StepRetried(attempt=1, wait=0.0, cause=cause, unbilled=True)
         async with aclosing(self.model.stream(request)) as events:
             async for event in events:
                 yield event

@@ -22,6 +22,7 @@ _ITS_OWN = frozenset(
         ModelErrorKind.INVALID_REQUEST,
         ModelErrorKind.PICTURE,
         ModelErrorKind.REFUSED,
+        ModelErrorKind.OVER_BUDGET,
     }
 )
 """Failures of the request itself; they do not trigger a fallback."""
@@ -49,8 +50,8 @@ class Fallback:
                 if at == len(models) or error.kind in _ITS_OWN:
                     raise
                 self._rests_until[model.name] = self._clock() + max(REST, error.retry_after or 0.0)
-                cause = error.text
-            yield StepRetried(attempt=at, wait=0.0, cause=cause, model=models[at].name)
+                cause, unbilled = error.text, error.is_unbilled
+            yield StepRetried(attempt=at, wait=0.0, cause=cause, model=models[at].name, unbilled=unbilled)
 
     def ask_now(self) -> bool:
         """End the wait of any model that is waiting."""

@@ -88,7 +88,8 @@ class Retrying:
                     wait, most = self._pause(EACH_MINUTE, error), attempt + self._minutes - minutes
                 else:
                     raise
-                retried = StepRetried(attempt=attempt, wait=wait, cause=error.text, most=most)
+                unbilled = error.is_unbilled
+                retried = StepRetried(attempt=attempt, wait=wait, cause=error.text, most=most, unbilled=unbilled)
             yield retried
             if await self._is_hurried(retried.wait):
                 yield replace(retried, wait=0.0)

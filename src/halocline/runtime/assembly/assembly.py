@@ -44,8 +44,10 @@ from halocline.task.host import ContextSources, EditOptions, TaskHost
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log
 from halocline.task.parts import TaskParts
+from halocline.task.spending import Spending
 from halocline.task.task import Task
 from halocline.task.updates.change_watch import ChangeWatch
+from halocline.task.within_budget import WithinBudget
 
 if TYPE_CHECKING:
     from halocline.hosts.shell.shell import LocalShell
@@ -138,15 +140,17 @@ class Assembly(FolderAccess):
         editor: "EditorParts | None" = None,
         program: "ProgramParts | None" = None,
         plugins: "PluginParts | None" = None,
+        spending: Spending | None = None,
     ) -> Task:
         """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time.
 
-        `editor` and `program` are what the one of them brings that opens the task, `plugins` what those bring.
+        `editor` and `program` are what the one of them brings that opens the task, `plugins` what those bring;
+        `spending` is that of a sub-agent's parent.
         """
         own_host = program.host if program else None
         hooks = self._hooks(workspace, state.roots, log, program, plugins, trusted=trusted)
         inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
-        parts = self.parts(log, state, workspace, model, inbox, hooks, editor, own_host)
+        parts = self.parts(log, state, workspace, model, inbox, hooks, editor, own_host, spending)
         if state.subagents.subtask:
             from halocline.runtime.assembly.lean_parts import lean_parts
 
@@ -211,8 +215,9 @@ class Assembly(FolderAccess):
         hooks: "Hooks | None",
         editor: "EditorParts | None" = None,
         own_host: "Host | None" = None,
+        parent: Spending | None = None,
     ) -> TaskParts:
-        """Build the parts of a task."""
+        """Build the parts of a task; `parent` is the spending of a sub-agent's parent."""
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
         disk = LocalFiles(self.home.edits, encodings=self.settings.encodings)
@@ -222,15 +227,16 @@ class Assembly(FolderAccess):
             files = hosts.own.files.OwnFiles(own_host.files)
         host = self._build_host(log, state, workspace, hooks, files, editor, own_host)
         checks = self._checkpoints(workspace, state.roots, log.task, host)
+        spending = Spending(self.find_terms, self.limits(), parent)
         return TaskParts(
             log=log,
             state=state,
             inbox=inbox,
-            model=model,
+            model=WithinBudget(model, spending),
             context=self.context(),
             toolset=self.tools(),
             checkpoints=checkpoints.off.Off() if own_host else checks,
-            governor=Governor(self.limits()),
+            governor=Governor(spending),
             host=host,
             home=self.home.root,
             automatic_compaction=self.settings.compaction.automatic,

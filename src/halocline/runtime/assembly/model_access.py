@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from halocline.net.address import show_address
 from halocline.net.network import Network
-from halocline.ports.model import BroughtProvider, Model
+from halocline.ports.model import BroughtProvider, Model, Terms
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.catalog.models import dearest_prices
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
 from halocline.providers.wrappers.own_usage import OwnUsage
@@ -20,7 +21,7 @@ from halocline.runtime import models
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
 from halocline.runtime.models.resolve import list_model_names, open_model, with_retries
-from halocline.runtime.models.vendors import find_vendor, takes_images
+from halocline.runtime.models.vendors import find_model_facts, find_vendor, takes_images
 from halocline.runtime.network import find_network
 from halocline.runtime.task_options import Choices
 from halocline.store.blobs import DiskBlobs
@@ -163,6 +164,18 @@ class ModelAccess:
         vendor = find_vendor(provider, self.settings, self.catalogue)
         address = base_url_of(vendor, self.env, given)
         return "" if address == VENDORS.get(vendor.name, vendor).base_url else show_address(address)
+
+    def find_terms(self, named: str, read: int) -> Terms:
+        """Return what a request of up to `read` tokens to a model may take at most, as far as it is known."""
+        if named in self.given_models:
+            info = models.vendors.describe_given_model(named, self.settings, self.catalogue).info
+        else:
+            info = find_model_facts(named, self.settings, self.catalogue)
+        if info.prices is None:
+            info = self.catalogue.told.get(named, info)
+        if prices := dearest_prices(info, read):
+            return Terms(*prices, info.max_output)
+        return Terms(reply=info.max_output)
 
     def note_sent(self) -> None:
         """Take note that a request to a model was sent."""

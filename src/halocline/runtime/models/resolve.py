@@ -74,7 +74,9 @@ async def open_model(
     if vendor.family == "scripted":
         from halocline.providers.scripted.model import Scripted
 
-        return with_text_calls(Scripted.load(model), Endpoint(vendor, model), settings, habits)
+        at, script = with_known_facts(Endpoint(vendor, model), settings, catalogue), Scripted.load(model)
+        priced: Model = OwnUsage(script, at, script.name) if at.own_prices else script
+        return with_text_calls(priced, Endpoint(vendor, model), settings, habits)
     if vendor.family == "vscode":
         at = with_known_facts(Endpoint(vendor, model), settings, catalogue)
         return with_text_calls(await open_editor_model(at, settings, blobs, catalogue.editor), at, settings, habits)
@@ -83,7 +85,7 @@ async def open_model(
     at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if vendor.is_free and wants_to_know(at):
         catalogue.told[at.name] = await ask_info(at)
-    at = await require_price(at, settings.max_cost)
+    at = await require_price(at, settings, catalogue)
     heard = replace(at, network=replace(at.network, on_sent=on_sent))
     speaker = with_text_calls(with_bounds(build_client(heard, blobs), at, settings), at, settings, habits)
     return Informed(speaker, at) if wants_to_know(at) else speaker
@@ -94,7 +96,7 @@ async def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, mode
     if models is None:
         text = f"{at.name} is a model of VS Code, and this is not its extension."
         raise UsageError(text, "Open the task in VS Code, or choose another model with -m.")
-    await require_price(at, settings.max_cost)
+    await require_price(at, settings)
     _find_extra_body(at, settings)  # there is nowhere to put one
     return with_bounds(providers.vscode.request.VsCode(at, blobs, models), at, settings)
 
@@ -109,7 +111,7 @@ async def open_brought_model(at: Endpoint, settings: Settings, catalogue: Catalo
     if not (hasattr(opened, "stream") and hasattr(opened, "close")):
         raise UsageError(f"The plug-in of {provider} gave no model for {at.name}: {opened!r:.80}.", OTHER_MODEL)
     if not getattr(opened, "reports_cost", False):
-        await require_price(at, settings.max_cost)
+        await require_price(at, settings)
     return OwnUsage(opened, at)
 
 
@@ -262,20 +264,22 @@ def _ask_in_text(model: Model, info: ModelInfo) -> Model:
     return providers.text_tools.model.TextProtocol(model, info)
 
 
-async def require_price(at: Endpoint, limit: float | None) -> Endpoint:
+async def require_price(at: Endpoint, settings: Settings, catalogue: Catalogue | None = None) -> Endpoint:
     """Return the endpoint, with prices if there is a limit in US dollars; ask the server if they are unknown.
 
     Raises:
         UsageError: the server does not know them either, so the limit cannot be enforced.
     """
-    if limit is None or at.info.prices is not None:
+    if settings.max_cost is None or at.info.prices is not None:
         return at
     if wants_to_know(at):
         at = replace(at, known=await ask_info(at))
-    if at.info.prices is None:
-        text = f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown."
-        hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens.'
-        raise UsageError(text, hint)
+        if catalogue and at.known:
+            catalogue.told[at.name] = at.known
+    if at.info.prices is None and settings.token_limit is None:
+        text = f"The cost limit of ${settings.max_cost:.2f} cannot be enforced: the price of {at.name} is unknown."
+        hint = f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens, or '
+        raise UsageError(text, hint + "limit tokens as well: --token-limit.")
     return at
 
 

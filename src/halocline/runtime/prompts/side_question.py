@@ -14,6 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import Note, Text, Usage, UserMessage
 from halocline.task.task import Task
+from halocline.task.within_budget import WithinBudget
 
 ASIDE = (
     "This is a side question. Answer it from what you know so far, as briefly as it allows. You have no tools for it. "
@@ -30,7 +31,7 @@ async def answer_side_question(
 
     Raises UsageError if no model is available, and ModelError.
     """
-    model = await open_model(task.state.model.name)
+    model = WithinBudget(await open_model(task.state.model.name), task.governor.spending)
     usage, costs, text, is_answered = Usage(), list[float | None](), "", False
     try:
         async with aclosing(model.stream(_build_request(task, model, question))) as stream:

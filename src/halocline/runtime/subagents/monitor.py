@@ -128,8 +128,11 @@ def end_event(started: SubagentStarted, state: State, took: Took, broke: Excepti
         problem=problem,
         steps=took.steps,
         calls=took.calls,
-        usage=took.usage,
-        cost=took.cost,
+        usage=state.budget.usage,
+        cost=state.budget.cost,
+        assumed_tokens=state.budget.assumed_tokens,
+        assumed_cost=state.budget.assumed_cost,
+        known_cost=state.budget.spent if state.budget.cost is None else 0.0,
     )
 
 
@@ -179,9 +182,9 @@ def _close_log(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
         return _read_log(folder)
     try:
         past = log.load()
-        if fold_events(past).turn is not None:
-            ends = (*loose_ends(fold_events(past)), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-            past += [log.append(end) for end in ends]
+        if (state := fold_events(past)).turn is not None:
+            ends = (*loose_ends(state), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+            past += [log.append(end) for end in (*state.budget.settle_all(), *ends)]
         return past
     except HaloclineError:
         return _read_log(folder)

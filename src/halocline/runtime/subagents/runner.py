@@ -1,14 +1,16 @@
 """Sub-agents: tasks that a task starts, each with its own log and budget, which investigate and report.
 
-What must stay true: none starts another; all end with the call that started them; they share what is left of their
-parent's cost limit equally.
+What must stay true: none starts another; all end with the call that started them; their parent's limits hold for it
+and them together (`task/spending`).
 """
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +39,6 @@ from halocline.runtime.prompts.system_prompt import read_prompt_options
 from halocline.runtime.start import close_on_failure, known_window
 from halocline.runtime.subagents.monitor import Lane, Took, end_event, report_of
 from halocline.store.tasks.history import new_task_id
-from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log
 from halocline.task.task import Task
@@ -95,8 +96,7 @@ class Subtasks:
             call=call,
             name="",
             steps=settings.subagent_steps,
-            seconds=settings.subagent_seconds,
-            cost=self._share(len(wanted)),
+            seconds=min(settings.subagent_seconds, self._parent.governor.seconds_left(state) or math.inf),
             grants=tuple(grant for grant in state.permissions.grants if grant.kind in READING),
             refusals=tuple(state.permissions.refusals),
             switches=state.permissions.switches,
@@ -124,17 +124,6 @@ class Subtasks:
                 "No sub-agent was started."
             )
         return [found.named(one.agent) for one in wanted]
-
-    def _share(self, number: int) -> float | None:
-        """Return the US dollars that each of so many may spend; None without a limit."""
-        state = self._parent.state
-        limit = limits_of(state, self._parent.governor.limits).cost
-        if limit is None:
-            return None
-        left = limit - (state.budget.spent - state.budget.forgiven_cost)
-        if left <= 0:
-            raise ToolFailure(f"The task's cost limit of ${limit:.2f} is used up. No sub-agent was started.")
-        return left / number
 
     async def _run_plan(self, plan: Plan) -> Report:
         began = time.monotonic()
@@ -167,6 +156,7 @@ class Subtasks:
             lane.close()
             end = end_event(started, task.state, lane.took, broke)
             self._parent.emit(end)
+            task.governor.spending.end()
         return end
 
     def _start_event(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
@@ -189,9 +179,8 @@ class Subtasks:
         given, unknown = _read_skills(plan.agent, skills.skills)
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subagents=SubagentsState(subtask=plan.subtask))
-            task = assembly.task(
-                log, state, workspace, chosen, attended=False, trusted=self._trusted, plugins=self._plugins
-            )
+            build = partial(assembly.task, attended=False, trusted=self._trusted, plugins=self._plugins)
+            task = build(log, state, workspace, chosen, spending=self._parent.governor.spending)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             more = (
                 given if plan.agent and plan.agent.skills is not None else skills_section(skills.offered)

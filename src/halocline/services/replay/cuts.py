@@ -24,6 +24,7 @@ FROM_ELSEWHERE = (
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.PluginsLoaded, ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
+    *(ev.RequestReserved, ev.RequestSettled),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
 """Events that the loop does not produce; they are taken from the recording."""
@@ -86,7 +87,7 @@ def _find_end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
     """Return the position after the events, right after a resume, of what ended with the process."""
     end = resumed + 1
     while end < len(events) and isinstance(
-        events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved | ev.OwnCommandEnded
+        events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved | ev.OwnCommandEnded | ev.RequestSettled
     ):
         end += 1
     return end

@@ -16,7 +16,7 @@ from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.recording import RecordedFacts, RecordedGovernor, RecordedGrants
+from halocline.services.replay.recording import RecordedFacts, RecordedGovernor, RecordedGrants, RecordedSpending
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, wait_forever
 from halocline.store.settings.load import with_overrides
@@ -57,8 +57,8 @@ def build_task(
     facts = RecordedFacts(course, assembly.env)
     host = structs.replace(parts.host, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
     has_limits = isinstance(started := course.events[0], ev.TaskStarted) and started.limits is not None
-    governor = Governor(assembly.limits(), course.seconds) if has_limits else RecordedGovernor(course)
-    return Replayed(structs.replace(parts, toolset=tools, governor=governor, host=host), course)
+    governor = Governor(RecordedSpending(course), course.seconds) if has_limits else RecordedGovernor(course)
+    return Replayed(structs.replace(parts, model=model, toolset=tools, governor=governor, host=host), course)
 
 
 class RecordedHooks:

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.ports.model import ModelEvent, Request
+from halocline.ports.model import ModelEvent, Request, Terms
 from halocline.ports.shell_facts import LoggedFacts
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -25,7 +25,8 @@ from halocline.protocol.state.state import COMPACTION_CUT, State
 from halocline.services.policy.audit import lost_in, scripts_in
 from halocline.services.replay.cuts import FROM_ELSEWHERE, is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
-from halocline.task.governor import Governor, Verdict
+from halocline.task.governor import Governor
+from halocline.task.spending import OF_SPENDING, OverBudget, Spending, Verdict
 
 _OF_NOTHING = (ev.UsageReported, ev.PicturesLeftOut, *FROM_ELSEWHERE)
 """Events of a step that do not end it."""
@@ -68,7 +69,10 @@ class RecordedModel:
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if tool := next((event for event in events if isinstance(event, ev.McpToolRefused)), None):
             raise ModelError(ModelErrorKind.INVALID_REQUEST, tool.why, said=f"the tool {tool.tool}")
-        if message is None or message.interrupted:
+        is_cut = message is None or message.interrupted
+        if is_cut and (spent := find_limit(self._course)):  # the next attempt did not fit
+            raise OverBudget(spent)
+        if message is None or is_cut:
             await wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
@@ -123,22 +127,49 @@ def _as_read(request: Request) -> Request:
     return replace(request, messages=tuple(request.messages), tools=tools)
 
 
+def find_limit(course: Course) -> Verdict | None:
+    """Return the limit that was reached at this point of a recording, or None."""
+    ahead = (event for event in course.ahead() if not isinstance(event, FROM_ELSEWHERE))
+    asked = next(ahead, None)
+    if isinstance(asked, ev.TurnEnded) and asked.limit:
+        return Verdict(asked.limit, asked.text)
+    if not isinstance(asked, ev.QuestionAsked) or asked.call:
+        return None
+    then = next((event for event in ahead if isinstance(event, ev.LimitExtended | ev.TurnEnded)), None)
+    return Verdict(then.limit if then else "", asked.question.removesuffix(" Go on?"))
+
+
+class RecordedSpending(Spending):
+    """Spending that was within its limits until the recording says otherwise: prices and other tasks are not in it."""
+
+    def __init__(self, course: Course) -> None:
+        super().__init__(lambda model, read: Terms(), Limits())
+        self._course = course
+
+    @property
+    def is_limited(self) -> bool:
+        """False: what was sent then is answered now."""
+        return False
+
+    def verdict(self) -> Verdict | None:
+        self.refused, reached = None, find_limit(self._course)
+        return reached if reached and reached.limit in (*OF_SPENDING, "") else None  # cut off, a question names none
+
+    async def require_room(self, request: Request) -> None:
+        if reached := self.verdict():
+            raise OverBudget(reached)
+
+
 class RecordedGovernor(Governor):
     """The limits of a log that does not tell them, as older ones: they are reached where it says so."""
 
     def __init__(self, course: Course) -> None:
-        super().__init__(Limits(), course.seconds)
+        super().__init__(RecordedSpending(course), course.seconds)
         self._course = course
 
     def verdict(self, state: State) -> Verdict | None:
-        ahead = (event for event in self._course.ahead() if not isinstance(event, FROM_ELSEWHERE))
-        asked = next(ahead, None)
-        if isinstance(asked, ev.TurnEnded) and asked.limit:
-            return Verdict(asked.limit, asked.text)
-        if not isinstance(asked, ev.QuestionAsked) or asked.call:
-            return None
-        then = next((event for event in ahead if isinstance(event, ev.LimitExtended | ev.TurnEnded)), None)
-        return Verdict(then.limit if then else "", asked.question)
+        self.spending.refused = None
+        return find_limit(self._course)
 
 
 class RecordedGrants:

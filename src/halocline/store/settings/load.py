@@ -26,6 +26,7 @@ VARIABLES = {
     "HALOCLINE_EFFORT": "effort",
     "HALOCLINE_MAX_STEPS": "max_steps",
     "HALOCLINE_MAX_COST": "max_cost",
+    "HALOCLINE_TOKEN_LIMIT": "token_limit",
     "HALOCLINE_TIME_LIMIT": "time_limit",
     "HALOCLINE_CONTEXT_WINDOW": "context_window",
     "HALOCLINE_LANGUAGE": "language",

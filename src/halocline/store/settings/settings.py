@@ -79,7 +79,13 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         ),
     ] = AutoApprove()
     max_steps: Annotated[Count, Says(description="Steps (model requests) per turn before it pauses or stops.")] = 200
-    max_cost: Annotated[Amount | None, Says(description="US dollars per task before it pauses or stops.")] = None
+    max_cost: Annotated[
+        Amount | None, Says(description="US dollars per task, with its sub-agents, before it pauses or stops.")
+    ] = None
+    token_limit: Annotated[
+        Count | None,
+        Says(description="Tokens per task, read (also from a cache) and written, before it pauses or stops."),
+    ] = None
     time_limit: Annotated[Amount | None, Says(description="Seconds per turn before it pauses or stops.")] = None
     max_failures: Annotated[Count, Says(description="Consecutive failed tool calls before a turn pauses or stops.")] = 3
     max_tokens: Annotated[Count | None, Says(description="Maximum length of a reply, in tokens.")] = None

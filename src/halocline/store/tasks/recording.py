@@ -25,7 +25,17 @@ FORMAT = 1
 
 
 RECORDED_SETTINGS = (
-    *("max_steps", "max_cost", "time_limit", "max_failures", "max_tokens", "effort", "thinking_budget", "plan"),
+    *(
+        "max_steps",
+        "max_cost",
+        "token_limit",
+        "time_limit",
+        "max_failures",
+        "max_tokens",
+        "effort",
+        "thinking_budget",
+        "plan",
+    ),
     *("web_search", "sandbox", "compaction", "image_models"),
 )
 """Settings that affect the course of a task."""

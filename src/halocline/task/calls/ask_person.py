@@ -14,10 +14,11 @@ from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
-from halocline.task.governor import GO_ON, STOP, Verdict
+from halocline.task.governor import GO_ON, STOP
 from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox, Interjected, T, Waiting
 from halocline.task.log import Log
+from halocline.task.spending import Verdict
 
 
 class Asking:

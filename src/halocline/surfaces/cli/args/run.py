@@ -83,6 +83,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")
     add("--max-cost", type=parse_positive, metavar="USD", help="most US dollars the task may cost")
+    add("--token-limit", type=positive_int, metavar="N", help="most tokens the task may read and write")
     add_system_prompt_options(parser)
     add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run, this time only")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable")
