@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
-from halocline.protocol.waiting import end_tasks
 
 WAITS = (2.0, 4.0, 8.0)
 # A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
@@ -115,7 +114,7 @@ class Retrying:
             return hurried.done()
         finally:
             self._waiting.discard(hurried)
-            await end_tasks(sleeping)
+            sleeping.cancel()
 
     async def close(self) -> None:
         await self._model.close()
