@@ -142,8 +142,15 @@ async def test_one_that_the_sandbox_stopped_says_how_to_ask(context: ToolContext
     there = change_context(context, shell=shell)
     stopped = await execute_command.run(execute_command.SandboxedInput("touch /var/tmp/x"), there)
     assert "unsandboxed=true" in text_of(stopped)
+    assert f"it can write only {workspace}, /tmp; " in text_of(stopped)
     assert "unsandboxed=true" not in text_of(await execute_command.run(execute_command.SandboxedInput("exit 1"), there))
     await shell.close()
+
+
+def test_what_is_busy_because_the_sandbox_keeps_it_is_told_so():
+    text = "error: could not write config file .git/config: Device or resource busy"
+    busy = ShellResult(4, text, len(text), 1.0, sandboxed=True, bounds="the network is off")
+    assert execute_command._describe_status(busy, 60.0)[-1].startswith("it ran in the sandbox: the network is off. If")
 
 
 def text_of(output: ToolOutput) -> str:

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from halocline.files.blocking import describe_blocking, find_blocking
-from halocline.files.regular import read_beginning
 from halocline.git.environment import bare_environment, find_git
+from halocline.git.git_folder import find_top, list_own_folders
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.errors import ToolFailure
 
 TIME_LIMIT = 5.0
 """Seconds; also bounds a settings file that never ends, such as a pipe."""
 _PLACES = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
-_LONGEST_LINE = 1 << 16
 _READ = ("HEAD", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow")
 _READ_BELOW = ("objects/info/alternates", "info/exclude", "info/attributes", "info/sparse-checkout")
 """Files that any git command may read in a git folder."""
@@ -70,7 +69,7 @@ def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
 
 def refuse_blocking(folder: Path, environment: Mapping[str, str]) -> None:
     """Raise GitUnusable for a pipe or device among the files that git reads in its folder and the home."""
-    above = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+    above = find_top(folder) or folder
     home = Path(environment.get("HOME") or os.path.expanduser("~"))
     inside = (above / ".git" / name for name in (*_READ, *_READ_BELOW))
     paths = (*inside, *(home / name for name in _READ_AT_HOME))
@@ -84,30 +83,11 @@ def check_ownership(repository: Repository) -> None:
     inside = place.is_relative_to(common) and all(
         Path(os.path.realpath(common / name)).is_relative_to(common) for name in ("objects", "refs", "packed-refs")
     )
-    if not inside or not (place == top / ".git" or _is_linked_back(repository)):
+    if not inside or not (place == top / ".git" or place in list_own_folders(top)):
         raise GitUnusable(
             f"The git folder of {top} is {place}, which does not name it as its work tree.",
             "If both are yours, set core.worktree there, or run: git worktree repair",
         )
-
-
-def _is_linked_back(repository: Repository) -> bool:
-    """True if the git folder names this work tree: in `gitdir`, or for a submodule in core.worktree."""
-    top, place = repository.top, repository.folder
-    try:
-        leads = _first_line(top / ".git").removeprefix("gitdir: ")
-        if os.path.realpath(top / leads) != str(place):
-            return False
-        if (place / "gitdir").is_file():
-            return os.path.realpath(_first_line(place / "gitdir")) == str(top / ".git")
-    except OSError:
-        return False
-    trees = [setting.value for setting in repository.settings if setting.key == "core.worktree"]
-    return bool(trees) and os.path.realpath(place / trees[-1]) == str(top)
-
-
-def _first_line(path: Path) -> str:
-    return read_beginning(path, _LONGEST_LINE).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def _parse_settings(listed: str) -> list[Setting]:

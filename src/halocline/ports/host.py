@@ -191,7 +191,8 @@ class ShellResult(Value, frozen=True):
     command had printed nothing for `quiet` seconds and used no CPU; `ports` are those it listens on. `moved` is what
     the command changed for the next one; `gone` is the folder it should have started in, if that no longer exists.
     `set_aside` lists files that a sandboxed command created and that were removed because other programs would obey
-    them; `withheld` names variables that commands do not get because they look like secrets.
+    them; `bounds` says what the sandbox let a failed command reach; `withheld` names variables that commands do not get
+    because they look like secrets.
     """
 
     exit_code: int | None
@@ -209,6 +210,7 @@ class ShellResult(Value, frozen=True):
     moved: ShellMoved | None = None
     gone: str = ""
     sandboxed: bool = False
+    bounds: str = ""
     set_aside: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
 

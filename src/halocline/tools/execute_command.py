@@ -26,13 +26,13 @@ TIME_LIMIT, LONGEST, LONGEST_JOB = 600.0, 3600.0, 86_400.0
 """Seconds for a command: the usual limit, and the longest that a call can set, also for one that becomes a job."""
 _SILENT = 5.0
 _STOPPED = (
-    r"(?i)read-only file system|operation not permitted|permission denied|could ?n[o']t resolve|name resolution"
-    r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
+    r"(?i)read-only file system|operation not permitted|permission denied|device or resource busy|could ?n[o']t resolve"
+    r"|name resolution|network is unreachable|name or service not known|connection refused"
+    r"|EROFS|EPERM|EACCES|EBUSY|EAI_AGAIN|ENETUNREACH"
 )
 STOPPED = (
-    "it ran in the sandbox: only the workspace and /tmp are writable (not .git if sandbox_git_writes is off), and the "
-    "network is off unless the user enabled it. If that blocked a command you need, send it again with "
-    "unsandboxed=true; the user decides"
+    "it ran in the sandbox: {bounds}. If that blocked a command you need, send it again with unsandboxed=true; the "
+    "user decides"
 )
 _LEFT = {
     Left.MODEL: "still running as {job}",
@@ -144,7 +144,7 @@ def _describe_status(result: ShellResult, limit: float | None, command: str = ""
     if result.gone:
         facts.append(f"the folder {result.gone} no longer exists, so it ran in the workspace")
     if result.sandboxed and result.exit_code and re.search(_STOPPED, result.output):
-        facts.append(STOPPED)
+        facts.append(STOPPED.format(bounds=result.bounds))
     if note := withheld_note(command, result.output, result.exit_code, result.withheld):
         facts.append(note)
     return [*facts, *result.set_aside]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halocline.hosts.executables import find_program
 from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
-from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
+from halocline.hosts.sandbox.mounts import SandboxRequest, Seen, existing_paths
 from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
 from halocline.hosts.sandbox.scan import Identity
 
@@ -57,21 +57,17 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The paths to protect in the task's folders, and those to hide."""
-
-    protected: dict[Path, Identity]
-    masked: list[Path]
-
-
-@dataclass(frozen=True, slots=True)
 class Backend:
-    """`lacks` lists gaps that no self-test can close; with `own_tmp`, `/tmp` is the task's own."""
+    """`lacks` lists gaps that no self-test can close; with `own_tmp`, `/tmp` is the task's own.
+
+    Only one that `keeps_git` may open git's own folders elsewhere: it keeps what git obeys there as it is.
+    """
 
     name: str
     hold: "Callable[[SandboxRequest, list[str], str, Seen], Held]"
     lacks: tuple[str, ...] = ()
     own_tmp: bool = False
+    keeps_git: bool = False
 
 
 def list_backends() -> Iterator[Backend]:
@@ -81,7 +77,7 @@ def list_backends() -> Iterator[Backend]:
     if sys.platform != "linux" or not seccomp.build_filter(os.uname().machine):
         return
     if program := find_program("bwrap", SYSTEM_FOLDERS):
-        yield Backend("bubblewrap", lambda *given: _by_bubblewrap(program, *given), own_tmp=True)
+        yield Backend("bubblewrap", lambda *given: _by_bubblewrap(program, *given), own_tmp=True, keeps_git=True)
     if landlock.landlock_version() >= landlock.OLDEST:
         yield Backend("Landlock", _by_landlock, LANDLOCK_LACKS)
 
@@ -94,7 +90,7 @@ def visible_paths() -> tuple[Path, ...]:
 
 
 def _by_bubblewrap(program: str, request: SandboxRequest, words: list[str], folder: str, seen: Seen) -> Held:
-    front = bubblewrap.build_arguments(request, folder, seen.protected, seen.masked, visible_paths())
+    front = bubblewrap.build_arguments(request, folder, seen, visible_paths())
     resets = _reset_signals()
     environment = {"TMPDIR": "/tmp"} | ({} if request.writable else _CACHES)
     filter = seccomp.build_filter(os.uname().machine)

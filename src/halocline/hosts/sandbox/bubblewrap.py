@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from halocline.hosts.keeper import FILTER_FD
-from halocline.hosts.sandbox.mounts import SandboxRequest, existing_paths
+from halocline.hosts.sandbox.mounts import SandboxRequest, Seen, existing_paths
 from halocline.policy.sensitive_names import is_secret
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
@@ -23,9 +23,7 @@ MOST_KEPT = 150
 """Protected paths that are mounted read-only, those nearest to the root first: 400 take bubblewrap half a second."""
 
 
-def build_arguments(
-    request: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
-) -> list[str]:
+def build_arguments(request: SandboxRequest, folder: str, seen: Seen, shown: Iterable[Path]) -> list[str]:
     """bubblewrap's arguments, up to the command itself. Paths in `shown` are readable wherever they are."""
     inside = request.places
     words = [*_HELD, *(() if request.network else ("--unshare-net",)), *_NO_PRIVILEGE]
@@ -39,11 +37,11 @@ def build_arguments(
         words += _bind_path("--ro-bind", path) if path.is_relative_to(_TMP) else []
     for path in existing_paths(inside):
         words += _bind_path("--bind", path)
-    for path in _list_above(masked, inside):
+    for path in _list_above(seen.masked, inside):
         words += _bind_path("--bind", path)
-    for path in sorted(protected, key=lambda path: len(path.parts))[:MOST_KEPT]:
-        words += _keep_path(path, request)
-    for path in masked:
+    for path in _list_kept(seen):
+        words += _bind_path("--bind", path) if path in seen.git else _keep_path(path, request, seen.git)
+    for path in seen.masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
             words += _mask_path(path)
     return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
@@ -60,14 +58,25 @@ def _list_above(masked: Iterable[Path], places: Iterable[Path]) -> list[Path]:
     return sorted(found, key=lambda path: len(path.parts))
 
 
-def _keep_path(path: Path, request: SandboxRequest) -> Iterator[str]:
+def _list_kept(seen: Seen) -> list[Path]:
+    """Return the protected paths and git's own folders, parents first: what git obeys in those is among them."""
+    nearest = sorted(seen.protected, key=_count_parts)[:MOST_KEPT]
+    obeyed = (path for path in seen.protected if path.parent in seen.git)
+    return sorted({*nearest, *obeyed, *seen.git}, key=_count_parts)
+
+
+def _count_parts(path: Path) -> int:
+    return len(path.parts)
+
+
+def _keep_path(path: Path, request: SandboxRequest, git: tuple[Path, ...]) -> Iterator[str]:
     """Mount a path read-only; as a mount point it cannot be replaced either."""
     target = path.resolve()
-    if not target.exists() or not any(target.is_relative_to(place) for place in request.places):
+    if target in git or not target.exists() or not any(map(target.is_relative_to, (*request.places, *git))):
         return
     if path.parent.name == ".github":  # or the folder around it could be renamed
         yield from (*_bind_path("--bind", target.parent), *_bind_path("--ro-bind", target))
-    elif path.name == ".git" and request.git_writes and target.is_dir():
+    elif path.name == ".git" and request.git_writes and target.is_dir() and not path.is_symlink():
         yield from _bind_path("--bind", target)  # its parts that git obeys are protected as well
     else:
         yield from _bind_path("--ro-bind", target)

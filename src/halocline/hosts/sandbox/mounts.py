@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.files.regular import read_regular
-from halocline.hosts.sandbox.scan import Identity, Scan
+from halocline.hosts.sandbox.scan import GIT_OBEYS, Identity, Scan, identify_git_parts
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
@@ -93,6 +93,15 @@ class SandboxRequest:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The paths to protect in the task's folders, those to hide, and git's own folders to open, wherever they are."""
+
+    protected: dict[Path, Identity]
+    masked: list[Path]
+    git: tuple[Path, ...] = ()
+
+
 def list_masked(
     request: SandboxRequest, scan: Scan, hides: Hides | None = None, *, shows_secrets: bool = False
 ) -> list[Path]:
@@ -117,9 +126,18 @@ def list_masked(
 
 
 def audit_protected(request: SandboxRequest, before: dict[Path, Identity], scan: Scan) -> tuple[str, ...]:
-    """Set aside new protected paths; returns a message for each. A repository that runs nothing may stay."""
+    """Set aside new protected paths; returns a message for each. A repository that runs nothing may stay.
+
+    What was there before in a git folder elsewhere was mounted, so another program put the new one there.
+    """
     known = set(before.values())
-    new = [path for path, identity in scan.find_protected(request.folders).items() if identity not in known]
+    obeyed = identify_git_parts({path.parent for path in before if path.name in GIT_OBEYS})
+    found = scan.find_protected(request.folders) | {
+        path: identity
+        for path, identity in obeyed.items()
+        if path not in before or before[path][2] or any(path.is_relative_to(place) for place in request.places)
+    }
+    new = [path for path, identity in found.items() if identity not in known]
     made = {path for path in new if path.name == ".git"}
     stays = {path for path in made if request.git_writes and _is_plain_repository(path)}
     return tuple(_put_aside(path, request) for path in new if path not in stays and path.parent not in made)

@@ -15,9 +15,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.hosts.executables import find_program
-from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, Seen, list_backends
-from halocline.hosts.sandbox.mounts import SandboxRequest, audit_protected, list_masked
-from halocline.hosts.sandbox.scan import Identity, Scan
+from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, list_backends
+from halocline.hosts.sandbox.git_places import describe_bounds, find_git_places
+from halocline.hosts.sandbox.mounts import SandboxRequest, Seen, audit_protected, list_masked
+from halocline.hosts.sandbox.scan import Identity, Scan, identify_git_parts
 from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
 from halocline.policy.paths import is_within
 from halocline.ports.shell_facts import Hides
@@ -63,8 +64,17 @@ class Sandbox:
             return None
         os.makedirs(self.request.tmp, mode=0o700, exist_ok=True)
         masked = list_masked(self.request, self._scan, hides, shows_secrets=shows_secrets)
-        seen = Seen(self._scan.find_protected(self.request.folders), masked)
+        protected = self._scan.find_protected(self.request.folders)
+        git = find_git_places(self.request, protected, masked) if self._found.backend.keeps_git else ()
+        hidden = [path for path in git if hides and hides(str(path), None)]
+        git = tuple(path for path in git if path not in hidden)
+        seen = Seen(protected | identify_git_parts(git), [*masked, *hidden], git)
         return self._found.backend.hold(self.request, words, folder, seen)
+
+    def describe_bounds(self) -> str:
+        """Say what commands can reach in it, for one that it may have stopped."""
+        backend = self._found and self._found.backend
+        return describe_bounds(self.request, keeps_git=backend.keeps_git) if backend else ""
 
     @property
     def limits(self) -> str:

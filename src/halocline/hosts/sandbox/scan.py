@@ -6,7 +6,7 @@ listed again only if it changed, so an unchanged tree costs one `stat` for each 
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISLNK
@@ -21,7 +21,7 @@ from halocline.protocol.patterns import compile_later
 
 Identity = tuple[int, int, int]
 """Device and inode, and for a link when it last changed: a file in the place of a link is another one."""
-GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
+GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "gitdir", "info", "modules", "worktrees")
 """Parts of a repository that stay read-only where a command may write the rest."""
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
 _NEEDED = compile_later(rf"{KEY_FILES}|\.npmrc|wp-config\.php|local\.settings\.json")
@@ -53,13 +53,7 @@ class Scan(Struct):
 
     def find_protected(self, roots: Sequence[Path]) -> dict[Path, Identity]:
         """Return paths in the roots that must not be changed, with their identities."""
-        found: dict[Path, Identity] = {}
-        for listing in self._walk(roots, None):
-            for path in listing.steering:
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    status = os.lstat(path)
-                    found[Path(path)] = (status.st_dev, status.st_ino, status.st_ctime_ns * S_ISLNK(status.st_mode))
-        return found
+        return identify_paths(path for listing in self._walk(roots, None) for path in listing.steering)
 
     def _walk(self, roots: Sequence[Path], hides: Hides | None) -> Iterator[Listing]:
         for root in map(os.fspath, roots):
@@ -81,6 +75,21 @@ class Scan(Struct):
         if time.time_ns() - status.st_ctime_ns > _SETTLED:
             self.listings[folder] = listing
         return listing
+
+
+def identify_git_parts(git: Iterable[Path]) -> dict[Path, Identity]:
+    """Return what git obeys in its folders, with identities."""
+    return identify_paths(f"{folder}/{name}" for folder in git for name in GIT_OBEYS)
+
+
+def identify_paths(paths: Iterable[str]) -> dict[Path, Identity]:
+    """Return the identities of those that exist."""
+    found: dict[Path, Identity] = {}
+    for path in paths:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            status = os.lstat(path)
+            found[Path(path)] = (status.st_dev, status.st_ino, status.st_ctime_ns * S_ISLNK(status.st_mode))
+    return found
 
 
 def _list_entries(folder: str, stamp: tuple[int, int, int], hides: Hides | None, root: str) -> Listing:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halocline.hosts.keeper import FILTER_FD
-from halocline.hosts.sandbox.backends import Backend, Seen, list_backends
-from halocline.hosts.sandbox.mounts import SandboxRequest, list_masked
+from halocline.hosts.sandbox.backends import Backend, list_backends
+from halocline.hosts.sandbox.mounts import SandboxRequest, Seen, list_masked
 from halocline.hosts.sandbox.scan import Scan
 from halocline.protocol.child_environment import child_environment, declare_environment
 from halocline.protocol.events import SandboxChecked

@@ -207,6 +207,7 @@ class LocalShell:
             moved=moved,
             gone=running.gone,
             sandboxed=running.held is not None,
+            bounds=self._sandbox.describe_bounds() if self._sandbox and running.held and job.exit_code else "",
             set_aside=notes,
             withheld=self._launcher.withheld,
         )
