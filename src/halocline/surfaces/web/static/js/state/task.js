@@ -53,7 +53,11 @@ export const describeCost = (f) =>
   f.cost == null && f.spent
     ? `at least ${money(f.spent)}`
     : money(
-        knownCost({ cost: f.cost, tokens: Object.values(f.usage).some(Boolean), steps: f.running ? 0 : f.turns.length }),
+        knownCost({
+          cost: f.cost,
+          tokens: Object.values(f.usage).some(Boolean),
+          steps: f.running ? 0 : f.turns.length,
+        }),
       )
 
 /** The time at which something that was just sent will have waited so many seconds. */
