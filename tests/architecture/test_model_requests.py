@@ -33,8 +33,8 @@ def test_every_place_that_sends_a_request_to_a_model_is_known():
 def test_each_model_of_a_task_is_within_its_limits():
     modules = parse_modules()
     for module in WITHIN:
-        names = [node.id for node in find_nodes(modules[module], ast.Name)]
-        assert "WithinBudget" in names
+        calls = [ast.unparse(call.func) for call in find_nodes(modules[module], ast.Call)]
+        assert "WithinBudget" in calls
 
 
 def _receiver(call: ast.Call) -> str:

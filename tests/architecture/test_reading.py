@@ -88,7 +88,7 @@ LISTING = {
     "services/config_files.py": "names in locations of the one table, for the person who edits them",
     "context/system_prompt/environment.py": "names of the workspace's files",
     **named("checkpoints/repository", "renamed stores upkeep", STORE),
-    **named("checkpoints/store", "layout syncing", STORE),
+    **named("checkpoints/store", "layout syncing unreported", STORE),
     **named("hosts", "keeper", OWN),
     **named("hosts/shell", "ancestry readiness", OWN),
     **named("hosts/browser", "certificates", OWN),

@@ -32,7 +32,8 @@ def texts(events):
 async def test_the_next_model_answers_when_one_cannot(fault):
     asked = Fallback([model("first", Turn(fault=fault)), model("second", Turn(text="here"))])
     retried, *rest = await heard(asked)
-    assert retried == StepRetried(attempt=1, wait=0.0, cause=retried.cause, model="scripted/second")
+    unbilled = fault is not Fault.SERVER  # it may have written a reply before
+    assert retried == StepRetried(attempt=1, wait=0.0, cause=retried.cause, model="scripted/second", unbilled=unbilled)
     assert texts(rest) == "here"
     assert rest[-1].message.model == "scripted/second"
 
@@ -77,7 +78,9 @@ async def test_a_model_that_failed_rests_and_is_asked_again_later():
     asked = Fallback([first, model("second", Turn(text="here"))], clock=clock)
     await heard(asked)
     clock.now = REST - 1
-    assert texts(await heard(asked)) == "here"
+    said, *rest = await heard(asked)
+    assert isinstance(said, StepRetried)  # another price counts
+    assert (said.model, said.unbilled, texts(rest)) == ("scripted/second", True, "here")
     clock.now = REST + 1
     assert texts(await heard(asked)) == "I am back"
 

@@ -354,11 +354,15 @@ async def kill(tree, running, chance):
     tree.root = root
 
 
+FOUND = [1366]
+"""Seeds of further trees: in this one, a model rests and the next request goes to another, with another price."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("hundred", range(10))
 async def test_whatever_happens_in_a_tree_its_bill_is_within_its_limit(hundred):
     refused = 0
-    for seed in range(hundred * 100, hundred * 100 + 100):
+    for seed in (*range(hundred * 100, hundred * 100 + 100), *FOUND[hundred : hundred + 1]):
         chance = random.Random(seed)
         account = Account()
         tokens = chance.choice((None, chance.randrange(2_000, 300_000)))

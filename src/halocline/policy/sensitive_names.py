@@ -26,8 +26,8 @@ _EXAMPLE = compile_later(
     r"(\.(env|json|ya?ml|toml|xml|ini|txt|csv|properties|tfvars|php))?"
 )
 """Names such as `.env.example` and `secrets.sample.yml`, which hold no secrets."""
-GIT_STORE = (".git/objects", ".git/index", ".git/logs")
-"""Where git keeps what files held and what they are called, also those that are secret or hidden."""
+GIT_STORE = r"\.git/(modules/.+/|worktrees/[^/]+/)?(objects|index|logs)"
+"""A pattern for where git keeps what files held and what they are called, also those that are secret or hidden."""
 RUNS_LATER = tuple(f"/{name.lower()}/" for name in dict.fromkeys((*_NAMES["run or read"], *OBEYED, *OBEYED_AT_HOME)))
 """Places that some program, such as Halocline, runs or reads as configuration; each between slashes."""
 _LAST_PARTS = frozenset(place.split("/")[-2] for place in RUNS_LATER)

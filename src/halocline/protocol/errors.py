@@ -181,7 +181,8 @@ class ModelError(HaloclineError):
     @property
     def is_unbilled(self) -> bool:
         """True if the server did not take the request, unless output came before."""
-        return self.status is not None or self.kind in UNBILLED
+        is_refused = self.status is not None and (self.status < 500 or self.status in (503, 529))
+        return is_refused or self.kind in UNBILLED
 
     @property
     def waits_long(self) -> bool:

@@ -5,6 +5,7 @@ by the task's own lock, and once a task runs, only its own socket is used. Its s
 """
 
 import asyncio
+import logging
 import os
 import re
 import subprocess
@@ -38,7 +39,8 @@ PATIENCE = 20.0
 ANSWER_LIMIT = 120.0
 """Seconds for a task to open: it waits for its MCP servers."""
 PAUSE = 0.02
-HOME = "HALOCLINE_HOME"
+_LOGGER = logging.getLogger("halocline")
+_OWN_HOME = "HALOCLINE_HOME"
 LARGEST_OUTPUT = 1_000_000
 """Bytes of the process's own output that are kept."""
 _COMMAND = (sys.executable, "-P", "-m", "halocline", "background")
@@ -82,7 +84,7 @@ _request = json_input.Decoder(StartRequest)
 
 def pack_environment(environment: Mapping[str, str], home: Home) -> dict[str, str]:
     """Return an environment as JSON can hold it: a value may be no text. The process is in another folder."""
-    whole = {**environment, HOME: str(home.root)} if environment.get(HOME) else environment
+    whole = {**environment, _OWN_HOME: str(home.root)} if environment.get(_OWN_HOME) else environment
     return {name: os.fsencode(value).decode("latin-1") for name, value in whole.items() if name.isascii()}
 
 
@@ -113,6 +115,9 @@ class StartSocket(OwnerSocket):
             await self._start(request)
         except HaloclineError as error:
             return f"{error.text} {error.hint}".rstrip()
+        except Exception as error:
+            _LOGGER.error("task %s cannot be started: %s", request.task, error, exc_info=error)
+            return f"The background process cannot start the task: {error}"
         return ""
 
 
@@ -257,7 +262,7 @@ class BackgroundService:
 def _list_own(home: Home) -> dict[str, str]:
     """Return the variables by which the process finds the home and these modules, wherever it was started."""
     paths = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
-    return {HOME: str(home.root), "PYTHONPATH": os.pathsep.join(paths)}
+    return {_OWN_HOME: str(home.root), "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def bound_output() -> None:

@@ -59,10 +59,11 @@ ABOVE = (
 
 
 class Verdict(Value, frozen=True):
-    """A limit that was reached: its name, and a text for the user."""
+    """A limit that was reached: its name, and a text for the user. `is_final`: a new count would not help."""
 
     limit: str
     text: str
+    is_final: bool = False
 
 
 class OverBudget(ModelError):
@@ -171,7 +172,11 @@ class Spending:
         """
         made = await self._find_room(request, model, whole=whole)
         self._root._held[made.id] = made
-        self._emit(ev.RequestReserved(made.id, model, made.tokens, made.cost))
+        try:
+            self._emit(ev.RequestReserved(made.id, model, made.tokens, made.cost))
+        except BaseException:  # the log cannot be written: nothing is sent
+            del self._root._held[made.id]
+            raise
         return made
 
     def cap(self, request: Request, made: Reservation) -> Request:
@@ -190,10 +195,12 @@ class Spending:
             tokens, assumed = 0, 0.0
         elif reported:  # by a server that tells no price
             tokens, assumed = 0, min(assumed, _price(reported, self._priced(made.model, made.tokens)))
-        self._emit(ev.RequestSettled(made.id, tokens, assumed))
-        if reported:
-            self._learn(made, reported, cost)
-        self._root._wake()
+        try:
+            self._emit(ev.RequestSettled(made.id, tokens, assumed))
+            if reported:
+                self._learn(made, reported, cost)
+        finally:
+            self._root._wake()
 
     def _wake(self) -> None:
         self._settled.set()
@@ -253,15 +260,16 @@ class Spending:
     def _describe_refusal(self, offer: "_Offer", least: int, left: Amount) -> OverBudget:
         """Say what does not fit."""
         limits, budgets, running = self.limits, [one._state().budget for one in self._tree], len(self._held)
+        is_final = offer.reply_for(Amount(limits.tokens, limits.cost)) < least
         if left.tokens is not None and offer.tokens(least) > left.tokens:
             cut_off = sum(one.assumed_tokens for one in budgets)
             more = _describe_rest(f"{cut_off:,}" * (cut_off > 0), running)
             text = TOKENS.format(limit=limits.tokens, spent=self._spent_tokens, more=more, most=offer.tokens(least))
-            return OverBudget(Verdict("tokens", text))
+            return OverBudget(Verdict("tokens", text, is_final))
         unsure = sum(one.assumed_cost for one in budgets)
         more = _describe_rest(f"${unsure:.4f}" * (unsure > EXACT), running)
         text = COST.format(limit=limits.cost, spent=self._spent_cost, more=more, most=offer.cost(least) or 0.0)
-        return OverBudget(Verdict("cost", text))
+        return OverBudget(Verdict("cost", text, is_final))
 
     def _over_steps(self) -> Verdict | None:
         for one in (self, self._root):

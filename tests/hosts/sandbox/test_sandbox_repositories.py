@@ -229,3 +229,16 @@ async def test_a_failed_command_is_told_what_git_may_do(sandboxed: Sandboxed) ->
     result = await (await sandboxed("linked"))("git config user.name x")
     assert "Device or resource busy" in result.output
     assert f"git can commit in {sandboxed.place}/linked, but not change what programs obey (hooks, " in result.bounds
+
+
+@pytest.mark.parametrize("workspace", ["lib", "lib/sub"])
+async def test_a_first_work_tree_that_you_make_meanwhile_stays(sandboxed: Sandboxed, workspace: str) -> None:
+    run = await sandboxed(workspace)
+    running = asyncio.create_task(run("touch up; while [ ! -e go ]; do sleep 0.02; done"))
+    async with asyncio.timeout(20):
+        while not (run.folder / "up").exists():
+            await asyncio.sleep(0.02)
+    call(sandboxed.place / "lib", "git worktree add -q ../third")
+    (run.folder / "go").touch()
+    assert (await running).set_aside == ()
+    assert call(sandboxed.place / "third", "git rev-parse --abbrev-ref HEAD") == "third\n"

@@ -14,7 +14,7 @@ from halocline.protocol import json_input
 from halocline.protocol.processes import is_running, read_start
 from halocline.protocol.values import Value
 
-_UNDONE, _MADE = "undone.json", "made.json"
+_UNDONE = "undone.json"
 
 
 class Outcome(Value, frozen=True):
@@ -34,18 +34,18 @@ def note_undone(store: Path, text: str) -> None:
 
 def note_made(store: Path, text: str) -> None:
     """Keep what a restore by this process does, in case that it is killed before its log says so. Raises OSError."""
-    write_whole(store / _MADE, msgspec.json.encode(Outcome(text, os.getpid(), read_start(os.getpid()))))
+    write_whole(store / _own_name(), msgspec.json.encode(Outcome(text, os.getpid(), read_start(os.getpid()))))
 
 
 def forget_made(store: Path) -> None:
     """Forget it: the log says it, or nothing was done."""
     with suppress(OSError):
-        (store / _MADE).unlink(missing_ok=True)
+        (store / _own_name()).unlink(missing_ok=True)
 
 
 def read_untold(store: Path) -> str:
     """Return all that must still be told; usually empty. What a process that runs is about to tell is left to it."""
-    found = (_read(store, name) for name in (_UNDONE, _MADE))
+    found = (_read(store, name) for name in _list_names(store))
     return " ".join(one.text for one in found if one and not _has_writer(one))
 
 
@@ -56,10 +56,19 @@ def _has_writer(one: Outcome) -> bool:
 
 def forget_untold(store: Path) -> None:
     """Forget it: it was told."""
-    for name in (_UNDONE, _MADE):
+    for name in _list_names(store):
         if (found := _read(store, name)) and not _has_writer(found):
             with suppress(OSError):
                 (store / name).unlink(missing_ok=True)
+
+
+def _own_name() -> str:
+    """Return the name of this process's note: several may restore in one store."""
+    return f"made-{os.getpid()}.json"
+
+
+def _list_names(store: Path) -> list[str]:
+    return [_UNDONE, *sorted(path.name for path in store.glob("made-*.json"))]
 
 
 def _read(store: Path, name: str) -> Outcome | None:

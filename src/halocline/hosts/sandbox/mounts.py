@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halocline.files.regular import read_regular
+from halocline.git.git_folder import list_linked
 from halocline.hosts.sandbox.scan import GIT_OBEYS, Identity, Scan, identify_git_parts
 from halocline.ports.shell_facts import Hides
 from halocline.protocol.errors import ToolFailure
@@ -140,7 +141,18 @@ def audit_protected(request: SandboxRequest, before: dict[Path, Identity], scan:
     new = [path for path, identity in found.items() if identity not in known]
     made = {path for path in new if path.name == ".git"}
     stays = {path for path in made if request.git_writes and _is_plain_repository(path)}
+    stays |= {path for path in new if path.name == "worktrees" and request.git_writes and _holds_work_trees(path)}
     return tuple(_put_aside(path, request) for path in new if path not in stays and path.parent not in made)
+
+
+def _holds_work_trees(path: Path) -> bool:
+    """Return True for a `worktrees` as `git worktree add` makes it, perhaps by a person: each tree names it back."""
+    try:
+        entries = [] if path.is_symlink() else list(path.iterdir())
+    except OSError:
+        return False
+    is_plain = not any(one.is_symlink() or os.path.lexists(one / "config.worktree") for one in entries)
+    return is_plain and 0 < len(entries) == len(list_linked(path.parent))
 
 
 def _is_plain_repository(path: Path) -> bool:

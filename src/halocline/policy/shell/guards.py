@@ -65,7 +65,7 @@ def _hidden_names(ground: Ground) -> tuple[str, ...] | None:
 def _secret_names() -> str:
     """Return a regular expression for paths below the root, each before a byte 1, that may hold secrets."""
     ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
-    folders = "|".join(_as_expression(name) for name in (*SECRET_FOLDERS, *GIT_STORE))
+    folders = "|".join((*map(_as_expression, SECRET_FOLDERS), GIT_STORE))
     return f"/({ends})\1|/({folders})[/\1]"
 
 

@@ -21,6 +21,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
+_GIT_STORE = compile_later(rf"/{GIT_STORE}(/|$)")
 _LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
 _NAMED = compile_later(r"(?<=[rRwW])\s*([^\s;}]+)|\"([^\"\s]+)\"")
 """A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
@@ -45,7 +46,7 @@ def judge_reading(
         rule, reason = Rule.SECRET, f"{one.shown} may hold secrets"
     elif one := next((one for one in contents if one.linked and ground.hides), None):
         rule, reason = Rule.SECRET, f"{one.shown} is a hard link, and an ignore file may hide its other name"
-    elif one := next((one for one in contents if any(f"/{store}" in one.path for store in GIT_STORE)), None):
+    elif one := next((one for one in contents if _GIT_STORE.search(one.path)), None):
         rule, reason = Rule.SECRET, f"git keeps all versions of files in {one.shown}, also of hidden ones; use git show"
     elif one := next(filter(_is_outside, found), None):
         rule, reason = Rule.OUTSIDE, f"{one.path} is outside the workspace"

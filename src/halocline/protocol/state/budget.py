@@ -74,16 +74,15 @@ class BudgetState(Value, frozen=True):
         """Count a failure that is not a call's."""
         return replace(self, failures_in_row=self.failures_in_row + 1)
 
-    def after_extension(self) -> "BudgetState":
-        return replace(
-            self,
-            failures_in_row=0,
-            same_call_in_row=0,
-            forgiven_steps=self.steps,
-            forgiven_cost=self.spent + self.assumed_cost,
-            forgiven_tokens=self.usage.total + self.assumed_tokens,
-            child_steps=0,
-        )
+    def after_extension(self, limit: str) -> "BudgetState":
+        """Start the count of this limit again; steps and failures start again with each."""
+        found = replace(self, failures_in_row=0, same_call_in_row=0, forgiven_steps=self.steps, child_steps=0)
+        match limit:
+            case "cost":
+                return replace(found, forgiven_cost=self.spent + self.assumed_cost)
+            case "tokens":
+                return replace(found, forgiven_tokens=self.usage.total + self.assumed_tokens)
+        return found
 
     def after_reservation(self, event: RequestReserved) -> "BudgetState":
         return replace(self, reserved=(*self.reserved, event))

@@ -174,7 +174,7 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
         state,
         turn=replace(state.turn, started_at=e.at) if state.turn else None,
         answer=replace(state.answer, refused=()),
-        budget=state.budget.after_extension(),
+        budget=state.budget.after_extension(e.limit),
     )
 
 

@@ -39,6 +39,9 @@ class Fallback:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         models = self._available_models()
+        if models[0] is not self._models[0]:  # said, as another price counts
+            cause = f"{self.name} failed a moment ago."
+            yield StepRetried(attempt=1, wait=0.0, cause=cause, model=models[0].name, unbilled=True)
         for at, model in enumerate(models, start=1):
             asked = request if model is self._models[0] else replace(request, model=model.name)
             try:

@@ -121,6 +121,7 @@ def _closing_events(state: State, fork: Fork) -> Iterator[ev.DurableEvent]:
         SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE)
         for lane in state.subagents.running
     )
+    yield from (ev.RequestSettled(one.request) for one in state.budget.reserved)  # the source pays for them
     yield from loose_ends(state)
     yield from (ev.MessageWithdrawn(one.id) for one in state.queue.messages)  # they wait in the task of the person
     if state.turn is not None:

@@ -90,13 +90,13 @@ class Subtasks:
     def _plans(self, wanted: Sequence[Wanted], call: str, rule: str) -> list[Plan]:
         """Check the request and plan each sub-agent. Raises ToolFailure."""
         state, settings = self._parent.state, self._runtime.assembly().settings
-        agents = self._agents(wanted)
+        agents, left = self._agents(wanted), self._parent.governor.seconds_left(state)
         budget = Subtask(
             parent=state.task,
             call=call,
             name="",
             steps=settings.subagent_steps,
-            seconds=min(settings.subagent_seconds, self._parent.governor.seconds_left(state) or math.inf),
+            seconds=min(settings.subagent_seconds, math.inf if left is None else left),
             grants=tuple(grant for grant in state.permissions.grants if grant.kind in READING),
             refusals=tuple(state.permissions.refusals),
             switches=state.permissions.switches,

@@ -77,6 +77,8 @@ class Asking:
 
     async def ask_to_go_on(self, verdict: Verdict) -> bool:
         """At a limit, let the user decide. Text other than the options, or a message, is guidance for the model."""
+        if verdict.is_final:
+            return False
         try:
             answer = await self.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
         except Overtaken:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import StopReason
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.state.evidence.claims import Claim, find_claims
 from halocline.protocol.state.evidence.commands import Check, Checked, read_command
 from halocline.protocol.state.evidence.facts import RUNNING, EvidenceState, Found, Ran
@@ -16,6 +17,7 @@ from halocline.protocol.values import Value
 
 FEW = 2
 """Files and commands that a line names."""
+_SETS = compile_later(r"^(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S)* )+")
 LONGEST = 40
 HOW = ("changed", "new", "deleted")
 _GOOD = ("exit 0", "")
@@ -200,7 +202,7 @@ def _describe(one: RanCommand) -> str:
 
 
 def _quote(one: Ran | RanCommand) -> str:
-    line = make_printable(" ".join(one.command.split()))
+    line = make_printable(_SETS.sub("", " ".join(one.command.split())))  # a variable may hold a key
     return f"`{line if len(line) <= LONGEST else line[: LONGEST - 1] + '…'}`"
 
 

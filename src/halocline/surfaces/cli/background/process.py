@@ -91,13 +91,15 @@ class BackgroundProcess:
         following = asyncio.create_task(_follow(client, task, after, request.variables))
         try:
             looks = 0
-            while client.is_open(task) and not following.done() and looks < 2:
+            while client.is_open(task) and not _has_ended(following) and looks < 2:
                 await asyncio.sleep(LOOK_EVERY)
                 looks = looks + 1 if client.is_open(task) and client.is_at_rest(task) else 0
             if broke := await client.ended(task):  # what came just now is still done
                 _LOGGER.error("task %s broke: %s", task, broke, exc_info=broke)
         finally:
-            await end_tasks(following)
+            for broke in await end_tasks(following):
+                if isinstance(broke, Exception):
+                    _LOGGER.error("what task %s does cannot be said: %s", task, broke, exc_info=broke)
             await wait_at_most(CLOSING_TIME, client.close(leave_questions=True))
             self._running.pop(task, None)
             _report(task, "is closed")
@@ -129,6 +131,11 @@ async def _open_task(client: Client, request: StartRequest) -> tuple[str, int]:
             client.tasks.forget(task)
         raise
     return task, after
+
+
+def _has_ended(following: "asyncio.Task[None]") -> bool:
+    """Return True if there is nothing more to follow; what could not be said ends no task."""
+    return following.done() and not following.cancelled() and following.exception() is None
 
 
 async def _follow(client: Client, task: str, after: int, environment: dict[str, str]) -> None:
