@@ -66,3 +66,10 @@ def test_packing_that_removes_a_history_is_a_deletion(workspace, command):
     (workspace / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     assert judged(workspace, command, YOLO).verdict == "deny"
     assert judged(workspace, "tar cf x.tar --remove-files d", YOLO).verdict == "allow"
+
+
+def test_links_without_end_stall_no_judgement_and_too_many_ask(workspace):
+    many = "; ".join(f"ln -s d{n} e{n}" for n in range(30))
+    assert judged(workspace, f"{many}; ln -s a b; ln -s b a; cat a/b/c e*/e*/x", YOLO).verdict in ("allow", "ask")
+    more = " ".join(f"e{n}" for n in range(70))
+    assert judged(workspace, f"ln -s {more} d", YOLO).verdict == "ask"

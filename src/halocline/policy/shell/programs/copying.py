@@ -17,7 +17,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.programs.mutating import ACTORS, TAKES_FOLDERS, Actor
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
-from halocline.policy.shell.values.ground import Found, Ground
+from halocline.policy.shell.values.ground import MOST_LINKS, Found, Ground
 from halocline.protocol.permission_rules import Effect, Place
 
 _HERE = Word("./", (Piece("./"),))
@@ -115,6 +115,9 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
             taken += (leads := _link_targets(word, last or _HERE, ground))
             places = _made_in(word, last, ground) or (ground.targets(last) if last else [])
             ground.links.update(dict.fromkeys((one.path, lead.path) for one, lead in product(places, leads)))
+        if len(ground.links) > MOST_LINKS:
+            reason = "it makes too many links to follow"
+            return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LEADS_ANYWHERE)
     if exposed := judge_taking(simple, taken, ground):
         return exposed
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):

@@ -15,7 +15,7 @@ from halocline.files.real_paths import find_real_path
 from halocline.policy.commands import Circumstances, Touch, Use
 from halocline.policy.paths import Classifier, Resolved, is_within
 from halocline.policy.shell.syntax.tree import Piece, Word
-from halocline.policy.shell.values.name_patterns import add_hidden_patterns, build_pattern
+from halocline.policy.shell.values.name_patterns import GLOB, add_hidden_patterns, build_pattern
 from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later
@@ -31,8 +31,8 @@ _ROOTS = set_of("/ /home /Users /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib6
 _ROOTS |= {"/var/lib", "/System/Library"}
 HISTORY = ("HEAD", "objects", "refs")
 """The entries without which a `.git` is not a repository."""
-_MOST_BEHIND = 300
-"""Places that are looked at, for one path behind links."""
+_MOST_BEHIND, _NEAREST, MOST_LINKS = 60, 3, 64
+"""Places that are looked at for one path behind links, of which so many are followed at once; and links of a text."""
 Found = Resolved
 """The place that a word leads to."""
 
@@ -160,7 +160,7 @@ class Ground(Circumstances, frozen=True):
         found = {path: None, os.path.normpath(path): None} if self.links else {}
         newest = [*found]
         while newest and len(found) < _MOST_BEHIND:
-            nearest = sorted(newest, key=len)[:MOST_FOLDERS]
+            nearest = sorted(newest, key=len)[:_NEAREST]
             led = [one for each in nearest for link in self.links if (one := _lead_through(each, *link))]
             newest = [one for one in dict.fromkeys((*led, *map(os.path.normpath, led))) if one not in found]
             found |= dict.fromkeys(newest)
@@ -274,7 +274,8 @@ def _lead_through(path: str, link: str, target: str) -> str:
     """Return where a path or a pattern leads through a link; empty if it does not begin with that."""
     parts, depth = path.split("/"), link.count("/") + 1
     begin = "/".join(parts[:depth])
-    return "/".join((target, *parts[depth:])) if link == begin or fnmatchcase(link, begin) else ""
+    leads = link == begin or (GLOB.search(begin) and fnmatchcase(link, begin))
+    return "/".join((target, *parts[depth:])) if leads else ""
 
 
 def _unite(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
