@@ -9,7 +9,7 @@ from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import MOST_NAMES
 from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
+from halocline.protocol.permission_rules import RuleBook, Verdict
 
 SETS = [
     "GLOBIGNORE=x",
@@ -138,25 +138,12 @@ def test_no_way_to_write_a_pattern_leads_by_the_floors(workspace, command):  # n
     assert judged(workspace, command, ApprovalMode.YOLO).verdict in ("ask", "deny")
 
 
-@pytest.mark.parametrize("mode", [*ApprovalMode])
 @pytest.mark.parametrize(
-    "command", ["wc -l *.py", "head -1 *.py | cat", "cat *.py 2> /dev/null", "ls *", "sha256sum [a-z]*.py"]
+    "command", ["cat hid*", "wc -l *.py", "cat *.py > all", "rm *.py", "python3 *.py", "cat < *.py"]
 )
-def test_a_pattern_leaves_out_the_hidden_names_that_it_matches(tmp_path, command, mode):
-    for name in ("a.py", "b c.py", "it's.py", "hidden.py"):
-        (tmp_path / name).write_text("x\n")
-    book = RuleBook(ignored=("hidden.py",), rules=(Rule(Verdict.DENY, name="guarded", paths=("a.py",)),))
-    decision = decided(tmp_path, command, mode, book=book)
-    assert decision.verdict is Verdict.ALLOW
-    assert "its.py" in str(decision.canonical).translate({ord(one): "" for one in "\\'\""})
-    assert not {"hidden.py", "a.py"} & set(str(decision.canonical).split())
-    assert decision.left_out == "left out: what an ignore file or a rule hides"
-
-
-@pytest.mark.parametrize("command", ["cat hid*", "cat *.py > all", "rm *.py", "python3 *.py", "cat < *.py"])
-def test_a_pattern_that_names_only_hidden_files_or_is_not_only_read_stays_denied(tmp_path, command):
+def test_a_pattern_that_matches_a_hidden_name_is_denied_and_the_name_is_said(tmp_path, command):
     for name in ("a.py", "hidden.py"):
         (tmp_path / name).write_text("x\n")
     decision = decided(tmp_path, command, ApprovalMode.YOLO, book=RuleBook(ignored=("hidden.py",)))
     assert decision.verdict is Verdict.DENY
-    assert "hidden.py" in decision.reason or "matches names" in decision.reason
+    assert "hidden.py" in decision.reason

@@ -53,18 +53,6 @@ def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
     return tuple(found)
 
 
-def without_hidden(simple: Simple, ground: Ground) -> Simple:
-    """Return a command with each pattern as the names that it matches, without those that are hidden."""
-    words, hides = list[Word](), ground.hides
-    for word in simple.words if hides else ():
-        names = (ground.names(word) or []) if word.is_pattern else []
-        hidden = {name: one.path for name in names for one in ground.find(name) if hides and hides(one.path, None)}
-        shown = sorted(name for name in names if name not in hidden)
-        words += [_known_word((Piece(name, quoted=True),), word) for name in shown] if hidden and shown else [word]
-        ground.left_out.update(dict.fromkeys(hidden.values()) if shown else {})
-    return simple if not words or words == [*simple.words] else replace(simple, words=tuple(words))
-
-
 def expand_word(word: Word, ground: Ground) -> list[Word]:
     """Return the words that one word expands to."""
     if word.verbatim or not word.parts:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.policy.commands import STRICTNESS, Finding, Rule, Touch, Use
 from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
 from halocline.policy.shell.conditions import judge_brackets
-from halocline.policy.shell.expansion import expand_simple, expand_word, with_names, without_hidden
+from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.findings import Analysis, as_sent, as_written_findings, make_part, unknown_finding
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, Forms, rule_as_written, with_guards
@@ -39,7 +39,6 @@ _EFFECTS = {Rule.RIGHTS: Effect.WRITES_OUTSIDE, Rule.NETWORK: Effect.NETWORK}
 """Effects that a wrapper adds with its rule."""
 _MILD_EFFECTS = (Effect.READ_ONLY, Effect.UNKNOWN)
 _FINDS = frozenset({"find", "fd", "fdfind"})
-MATCHES_HIDDEN = "its pattern matches names that an ignore file or a rule hides; run it on its own"
 MOST_WRAPPERS = 16
 """Programs that run each other in one command."""
 
@@ -67,7 +66,7 @@ class SimpleCommands(ABC):
             return "", ground
         noted = len(ground.touches)
         forms = self.forms_within(simple, ground)
-        expanded, drops = _drop_hidden(expand_simple(simple, ground), ground)
+        expanded = expand_simple(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
@@ -93,9 +92,9 @@ class SimpleCommands(ABC):
         part = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         rules = (rule_as_written(one, (*rendered.words, *words_of(expanded))) for one in (form, *forms_found))
-        as_written = _find_strictest((finding.as_written, drops, floor.rule if floor else None, *rules))
+        as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
         rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
-        reason = floor.part.reason if floor else MATCHES_HIDDEN if drops else ""
+        reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
         judged = Finding(part, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
         self.analysis.findings.append(self._with_program(judged, finding, simple, written))
@@ -278,13 +277,6 @@ class SimpleCommands(ABC):
         if finds or not wrapped.parts_by:
             return names
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
-
-
-def _drop_hidden(simple: Simple, ground: Ground) -> tuple[Simple, Rule | None]:
-    """Return a command that only reads with the names that its patterns match and may be shown; and why, if so."""
-    shown = without_hidden(simple, ground) if all(one.fd == "2" for one in simple.redirects) else simple
-    drops = shown is not simple and judge_program(shown, ground)[0].reads
-    return (shown, Rule.IGNORED) if drops else (simple, None)
 
 
 def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
