@@ -133,7 +133,7 @@ class BackgroundService:
     def __init__(self, home: Home) -> None:
         self._home = home
         self.output = home.logs / "background.log"
-        """What the process prints."""
+        """File of the process's output."""
 
     @property
     def pid(self) -> str:

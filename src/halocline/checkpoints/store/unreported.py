@@ -1,4 +1,4 @@
-"""What became of a restore, kept in the store until a person was told: a process may be killed before it says so.
+"""The outcome of a restore, kept in the store until a person is told: a process may be killed before it says it.
 
 What must stay true: it is written before the journal of the restore is removed, and removed once it was said or logged.
 """

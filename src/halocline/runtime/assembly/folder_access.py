@@ -49,7 +49,7 @@ class SharedParts(msgspec.Struct):
     warm_up: WarmUp = msgspec.field(default_factory=lambda: WarmUp(list_shared_steps()))
     """Parts that are made ready while models think."""
     environment: Mapping[str, str] = os.environ
-    """Where the environment of commands and hooks is made from: that of the terminal that started the task."""
+    """The variables that commands and hooks start from: those of the terminal that started the task."""
 
 
 class FolderAccess(ModelAccess):
