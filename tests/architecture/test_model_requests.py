@@ -9,6 +9,7 @@ SENT_BY = {
     "task/compactor.py": ("steps of a task, and summaries of its conversation: `TaskParts.model`", 2),
     "task/mcp_sampling.py": ("what MCP servers ask: `Task.model`", 1),
     "runtime/prompts/side_question.py": ("side questions: a model of their own, `WithinBudget`", 1),
+    "task/calls/judge.py": ("verdicts on approvals: a model of its own, `WithinBudget`", 1),
     "task/within_budget.py": ("the gate itself: with a reservation, or where nothing is limited", 2),
     "runtime/recording_model.py": ("passes on the requests of a task that is recorded", 1),
     "services/commit_message.py": ("no task, so no limit: one request without tools, at a person's word", 1),

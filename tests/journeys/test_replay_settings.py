@@ -16,6 +16,7 @@ from halocline.services.replay.replay import run_replay
 from halocline.store.settings.provider_settings import Price, Provider, Timeouts
 from halocline.store.settings.sections import (
     CompactionSettings,
+    JudgeSettings,
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
@@ -41,6 +42,7 @@ OTHER = {
     "model_aliases": {"sonnet": "ollama/other"},
     "approval_mode": ApprovalMode.AUTO,
     "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),
+    "judge": JudgeSettings(model="ollama/other", rule="Allow nothing."),
     "max_steps": 1,
     "max_cost": 0.0001,
     "token_limit": 1,

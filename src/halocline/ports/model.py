@@ -24,8 +24,8 @@ class Request(Value, frozen=True):
     `effort` and `thinking_budget` (tokens; 0 for none) set the reasoning effort; None means the vendor's default.
     `cache_key` is the same for requests with the same beginning. `output_schema` is the schema for the last message.
     `replies_left_out` counts the model's replies that are no longer in `messages`. `summary` requests text about the
-    conversation, or for an MCP server, instead of the next step. `is_capped`: `max_tokens` holds for thoughts and text
-    together, whatever the effort.
+    conversation, an approval or for an MCP server, instead of the next step. `is_capped`: `max_tokens` holds for
+    thoughts and text together, whatever the effort.
     """
 
     model: str

@@ -1,10 +1,16 @@
-"""Port for permanent permission rules."""
+"""Ports for permanent permission rules, and for a judge of approvals."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from halocline.protocol.events import ApprovalJudged, ApprovalRequested
 from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import RuleBook
+from halocline.protocol.state.state import State
+
+JUDGE = "judge"
+"""Who answered an approval that a judge gave: its `client` and its `by`."""
 
 
 class Permissions(Protocol):
@@ -18,3 +24,13 @@ class Permissions(Protocol):
 
     def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
         """True if the grant is still saved; also if the files cannot be read, because then every call asks."""
+
+
+class Judge(Protocol):
+    """Judges approvals. It may only allow: all else is the person's decision."""
+
+    def may_answer(self, asked: ApprovalRequested, state: State) -> bool:
+        """True if it may look at this approval at all."""
+
+    async def judge(self, asked: ApprovalRequested, state: State, emit: Callable[..., None]) -> ApprovalJudged:
+        """Return its verdict, and emit what it cost. Never raises but for cancellation."""

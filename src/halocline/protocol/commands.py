@@ -157,6 +157,12 @@ class TakeBack(Command, frozen=True):
     grant: Grant
 
 
+class SetJudge(Command, frozen=True):
+    """Turn the judge of approvals off for this task, or on again."""
+
+    on: bool
+
+
 class SetEffort(Command, frozen=True):
     """Set the reasoning effort from the next request on: a level, or `budget` tokens. Neither resets it."""
 
@@ -266,6 +272,7 @@ AnyCommand = (
     | SetMode
     | SetPolicy
     | SetApprovalSwitch
+    | SetJudge
     | SetEffort
     | TakeBack
     | Compact

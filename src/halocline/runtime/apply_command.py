@@ -7,6 +7,7 @@ from halocline.protocol.events import (
     ApprovalSwitched,
     EffortChanged,
     GrantTakenBack,
+    JudgeSwitched,
     PicturesLeftOut,
     PolicyChanged,
     TaskLabelled,
@@ -35,15 +36,8 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             return _answer_question(opened, command, assembly)
         case cmd.SetMode(mode=mode):
             switch_mode(task, mode, opened.model.names, assembly)
-        case cmd.SetPolicy(approval_mode=approval_mode, client=client):
-            task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
-        case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
-            if (kind, on) not in task.state.permissions.switches.items():
-                task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
-        case cmd.TakeBack(grant=grant, client=client):
-            if grant not in task.state.permissions.grants:
-                return False
-            task.emit(GrantTakenBack(grant=grant, client=client))
+        case cmd.SetPolicy() | cmd.SetApprovalSwitch() | cmd.SetJudge() | cmd.TakeBack():
+            return _change_permissions(task, command)
         case cmd.SetEffort(effort=effort, budget=budget):
             if (effort, budget) != (task.state.model.effort, task.state.model.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
@@ -59,6 +53,22 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
         case cmd.CloseTask():
             task.inbox.close()
+    return True
+
+
+def _change_permissions(task: Task, command: cmd.AnyCommand) -> bool:
+    stands = task.state.permissions
+    match command:
+        case cmd.SetPolicy(approval_mode=approval_mode, client=client):
+            task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
+        case cmd.SetApprovalSwitch(switch=kind, on=on, client=client) if (kind, on) not in stands.switches.items():
+            task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
+        case cmd.SetJudge(on=on, client=client) if on is stands.judge_is_off:
+            task.emit(JudgeSwitched(on=on, client=client))
+        case cmd.TakeBack(grant=grant, client=client):
+            if grant not in stands.grants:
+                return False
+            task.emit(GrantTakenBack(grant=grant, client=client))
     return True
 
 

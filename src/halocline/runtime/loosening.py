@@ -26,6 +26,8 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
         case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
             setting = f"{switch} {SWITCH_WORDS[on]}"
             return Loosening(f"the approval switch {setting}", f"/auto-approve {setting}")
+        case cmd.SetJudge(on=True) if task.state.permissions.judge_is_off:
+            return Loosening("the judge of approvals", "/judge on")
         case cmd.AnswerQuestion():
             switches = list_commands(task.state, command.answer, command.request)
             return next((found for switch in switches if (found := find_loosening(switch, task))), None)

@@ -53,7 +53,7 @@ SECTIONS: dict[str, list[str]] = {
         "proxy",
         "ca_file",
     ],
-    "Approvals": ["approval_mode", "auto_approve", "add_dirs", "hide_keys", "pass_environment"],
+    "Approvals": ["approval_mode", "auto_approve", "judge", "add_dirs", "hide_keys", "pass_environment"],
     "Limits": [
         "max_steps",
         "max_cost",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks  # most tasks have none of these
     from halocline.ports.instructions import Instructions
     from halocline.ports.mentions import Mentions
-    from halocline.ports.permissions import Permissions
+    from halocline.ports.permissions import Judge, Permissions
     from halocline.task.updates.change_watch import ChangeWatch
 
 
@@ -54,6 +54,7 @@ class TaskHost(Value, frozen=True):
     editing: EditOptions = EditOptions()
     shell_facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
+    judge: "Judge | None" = None
 
     async def close(self) -> None:
         """Close everything that was started."""

@@ -210,9 +210,12 @@ class Inbox:
         why, self._why = self._why, None
         return why
 
-    def decision(self, request: str) -> "Waiting[ResolveApproval]":
-        """Wait for a decision; enter before the request is shown, or an answer may come too early."""
-        return Waiting(self._decisions, request, attended=self.can_ask)
+    def decision(self, request: str, *, is_judged: bool = False) -> "Waiting[ResolveApproval]":
+        """Wait for a decision; enter before the request is shown, or an answer may come too early.
+
+        `is_judged`: a judge may decide, also if no client can.
+        """
+        return Waiting(self._decisions, request, attended=self.can_ask or is_judged)
 
     def answer(self, request: str) -> "Waiting[AnswerQuestion]":
         """Wait for an answer, in the same way."""

@@ -6,8 +6,10 @@ of the two an event is. There is no event per tool, no snapshot in an event and 
 """
 
 from halocline.protocol.events.approvals import (
+    ApprovalJudged as ApprovalJudged,
     ApprovalRequested as ApprovalRequested,
     ApprovalResolved as ApprovalResolved,
+    JudgeSwitched as JudgeSwitched,
     RulesChanged as RulesChanged,
 )
 from halocline.protocol.events.compaction import (
@@ -138,6 +140,8 @@ DurableEvent = (
     | ToolCallStarted
     | ToolCallEnded
     | ApprovalRequested
+    | ApprovalJudged
+    | JudgeSwitched
     | ApprovalResolved
     | QuestionAsked
     | QuestionAnswered

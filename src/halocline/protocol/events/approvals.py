@@ -41,8 +41,8 @@ class ApprovalResolved(Durable, frozen=True):
 
     The model reads `note` and `content` (images, and notes about them) with the result of the call.
 
-    `by` is user, `nobody` (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived`
-    before it) instead of deciding, so no pending call runs.
+    `by` is user, `judge` (a second model, by the person's written rule), `nobody` (no one could answer), interrupt, or
+    message: you sent a message (the `SteeringReceived` before it) instead of deciding, so no pending call runs.
     """
 
     request: str
@@ -56,6 +56,27 @@ class ApprovalResolved(Durable, frozen=True):
     scope: Scope = Scope.TASK
     content: tuple[UserPart, ...] = ()
     refused: tuple[str, ...] = ()
+
+
+class ApprovalJudged(Durable, frozen=True):
+    """A second model judged an approval by the person's written rule (the setting `judge`).
+
+    If it `allows`, it answers the approval; otherwise the person is asked. `reason` is the model's, or why there is no
+    verdict.
+    """
+
+    request: str
+    call: str
+    model: str
+    allows: bool
+    reason: str
+
+
+class JudgeSwitched(Durable, frozen=True):
+    """The judge of approvals was turned off for this task, or on again."""
+
+    on: bool
+    client: str = ""
 
 
 class RulesChanged(Durable, frozen=True):

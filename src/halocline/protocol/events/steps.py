@@ -38,7 +38,7 @@ class UsageReported(Durable, frozen=True):
 
 
 class SideQuestionAnswered(Durable, frozen=True):
-    """The model answered a side question of the user. Neither the question nor the answer is in the conversation.
+    """A model answered beside the conversation, which has neither question nor answer: the user, or for an approval.
 
     `cost` is in US dollars; None if the price is unknown.
     """

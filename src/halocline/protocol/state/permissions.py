@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from halocline.protocol.events.approvals import ApprovalResolved
+from halocline.protocol.events.approvals import ApprovalJudged, ApprovalResolved
 from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Grant, Scope
 from halocline.protocol.permission_rules import RuleBook
@@ -10,7 +10,10 @@ from halocline.protocol.values import Value
 
 
 class PermissionsState(Value, frozen=True):
-    """Approval mode, decisions and rules. `kept_grants` reach beyond the task. `switches` were set in the task."""
+    """Approval mode, decisions and rules. `kept_grants` reach beyond the task. `switches` were set in the task.
+
+    `judged` counts the approvals that the judge looked at, `judge_allowed` those of them that it gave.
+    """
 
     approval_mode: ApprovalMode = ApprovalMode.ASK
     grants: frozenset[Grant] = frozenset()
@@ -18,6 +21,9 @@ class PermissionsState(Value, frozen=True):
     refusals: frozenset[Grant] = frozenset()
     switches: dict[ApprovalSwitch, bool | None] = {}
     rules: RuleBook = RuleBook()
+    judge_is_off: bool = False
+    judged: int = 0
+    judge_allowed: int = 0
 
     def given_by(self, subtask: Subtask | None) -> "PermissionsState":
         """Return the state with the decisions that a sub-agent gets from its parent."""
@@ -38,6 +44,9 @@ class PermissionsState(Value, frozen=True):
             case Choice.REJECT_ALWAYS:
                 return replace(self, refusals=self.refusals | {event.grant})
         return self
+
+    def after_verdict(self, event: ApprovalJudged) -> "PermissionsState":
+        return replace(self, judged=self.judged + 1, judge_allowed=self.judge_allowed + event.allows)
 
     def without_grant(self, grant: Grant) -> "PermissionsState":
         kept = frozenset(one for one in self.kept_grants if one[0] != grant)

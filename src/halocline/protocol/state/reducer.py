@@ -270,6 +270,8 @@ _REDUCERS: dict[type, Reducer] = {
     ev.TodosChanged: _note("plan", lambda plan, e: replace(plan, todos=e.todos, todo_age=TodoAge())),
     ev.TodosReminded: _note("plan", lambda plan, e: replace(plan, todo_age=plan.todo_age.after_reminder())),
     ev.ModeChanged: _change("plan", lambda plan, e: plan.after_switch(e.mode)),
+    ev.ApprovalJudged: _change("permissions", lambda permissions, e: permissions.after_verdict(e)),
+    ev.JudgeSwitched: _change("permissions", lambda permissions, e: replace(permissions, judge_is_off=not e.on)),
     ev.RulesChanged: _change("permissions", lambda permissions, e: replace(permissions, rules=e.book)),
     ev.ApprovalSwitched: _change("permissions", lambda permissions, e: permissions.with_switch(e.switch, e.on)),
     ev.PolicyChanged: _change("permissions", lambda group, e: replace(group, approval_mode=e.approval_mode)),

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from halocline.ports.checkpoints import Checkpoints
     from halocline.ports.hooks import Hooks
     from halocline.ports.own import Host
+    from halocline.ports.permissions import Judge
     from halocline.ports.revisions import Revisions
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
@@ -228,6 +229,8 @@ class Assembly(FolderAccess):
         host = self._build_host(log, state, workspace, hooks, files, editor, own_host)
         checks = self._checkpoints(workspace, state.roots, log.task, host)
         spending = Spending(self.find_terms, self.limits(), parent)
+        if (judge := self.settings.judge).model and judge.rule.strip() and not parent:
+            host = structs.replace(host, judge=self._build_judge(model, spending))
         return TaskParts(
             log=log,
             state=state,
@@ -241,6 +244,14 @@ class Assembly(FolderAccess):
             home=self.home.root,
             automatic_compaction=self.settings.compaction.automatic,
         )
+
+    def _build_judge(self, main: Model, spending: Spending) -> "Judge":
+        judge = self.settings.judge
+
+        async def open_model() -> Model:
+            return WithinBudget(await self._beside(self._full_name(judge.model), main), spending)
+
+        return calls.judge.ModelJudge(open_model, judge.rule, judge.most, self.secrets.redact)
 
     def limits(self) -> Limits:
         """Return the limits for a task that starts or is resumed now."""

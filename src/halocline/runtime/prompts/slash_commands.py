@@ -196,6 +196,11 @@ ROWS = (
         completions="auto_approve:complete_auto_approve",
     ),
     SlashCommand(
+        "judge", "show the judge of approvals and what it gave, turn it off for this task, or on again",
+        By.CONTROLLER, Section.SETTINGS, "[on | off]", during=True, answer="judge:answer_judge",
+        completions="judge:complete_judge",
+    ),
+    SlashCommand(
         "permissions", "list what is always allowed in this task, this project and everywhere; revoke one",
         By.CONTROLLER, Section.SETTINGS, "[forget N]", aliases=("leave",), during=True,
         answer="permissions:answer_permissions", completions="permissions:complete_permissions",

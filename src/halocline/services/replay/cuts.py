@@ -12,6 +12,7 @@ from halocline.protocol.values import Value
 FROM_ELSEWHERE = (
     *(ev.TaskStarted, ev.TaskAdopted, ev.RootsChanged, ev.Imported, ev.LogRepaired, ev.ModeChanged, ev.ModelChanged),
     *(ev.EffortChanged, ev.LimitsChanged, ev.GrantTakenBack, ev.PolicyChanged, ev.ApprovalSwitched, ev.RulesChanged),
+    *(ev.ApprovalJudged, ev.JudgeSwitched),
     *(ev.ToolsOffered, ev.CustomToolsOffered, ev.McpOffered, ev.McpReported, ev.McpSampled, ev.SideQuestionAnswered),
     *(
         SubagentStarted,

@@ -20,7 +20,7 @@ from halocline.services.replay.recording import RecordedFacts, RecordedGovernor,
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, wait_forever
 from halocline.store.settings.load import with_overrides
-from halocline.store.settings.sections import LanguageServerSettings
+from halocline.store.settings.sections import JudgeSettings, LanguageServerSettings
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import RECORDED_SETTINGS
 from halocline.task.governor import Governor
@@ -35,6 +35,7 @@ _SWITCHED_OFF = {
     "encodings": {},
     "formatters": {},
     "memory": False,
+    "judge": JudgeSettings(),
     "hide_keys": False,  # recordings contain no keys
 }
 

@@ -13,7 +13,7 @@ from halocline.task.message_queue import MessageQueue
 from halocline.task.parts import TaskParts
 from halocline.task.task import Task
 
-_FROM_OUTSIDE = frozenset({"user", "nobody", "withdrawn"})
+_FROM_OUTSIDE = frozenset({"user", "judge", "nobody", "withdrawn"})
 """Values of `by` in answers that come from outside the loop."""
 
 
@@ -114,7 +114,7 @@ class Replayed(Task):
 
     def _answer(self, event: ev.ApprovalResolved | ev.QuestionAnswered) -> None:
         match event:
-            case ev.ApprovalResolved(by="user"):
+            case ev.ApprovalResolved(by="user" | "judge"):
                 self.inbox.resolve(_decision_command(event, self.state))
             case ev.QuestionAnswered(by="user"):
                 self.inbox.reply(_answer_command(event))

@@ -53,6 +53,8 @@ RIGHTS: Mapping[str, ProjectRight] = {
     # Servers, keys and prices: where text and money go is the person's choice alone.
     **dict.fromkeys(("base_url", "providers", "prices", "catalogue_url", "model_aliases", "proxy", "ca_file"), _N),
     "extra_body": _N,
+    # Who gives approvals in the person's place, and by which rule.
+    **dict.fromkeys(("judge.model", "judge.rule", "judge.most"), _N),
     **dict.fromkeys(("web_search.engine", "web_search.url", "mcp.registry", "profile", "profiles"), _N),
     **dict.fromkeys(("connect_timeout", "first_byte_timeout", "stall_timeout", "quiet_timeout", "timeouts"), _N),
     # Hooks may guard the person, formatters and the browser are programs, and a prompt's text may name any file.

@@ -81,6 +81,23 @@ PluginTable = Annotated[
 ]
 
 
+class JudgeSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """A model that may give approvals by a written `rule`; `most` is how many of a task it looks at."""
+
+    model: str = ""
+    rule: str = ""
+    most: Count = 100
+
+
+JudgeTable = Annotated[
+    JudgeSettings,
+    Says(
+        description="A second model that gives approvals by your own rule: `model`, `rule` (in words), `most`, how "
+        "many of a task it looks at. Only for edits in the folder and commands in a full sandbox; off without both."
+    ),
+]
+
+
 class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
     """The colors of a conversation, and signs of the terminal outside the window's text while one is on the screen."""
 

@@ -23,6 +23,8 @@ from halocline.store.settings.sections import (
     CompactionSettings,
     DoubleCheck,
     ExtraBody,
+    JudgeSettings,
+    JudgeTable,
     LanguageServerSettings,
     McpSettings,
     PartialEdits,
@@ -78,6 +80,7 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
             "their server marks read-only)."
         ),
     ] = AutoApprove()
+    judge: JudgeTable = JudgeSettings()
     max_steps: Annotated[Count, Says(description="Steps (model requests) per turn before it pauses or stops.")] = 200
     max_cost: Annotated[
         Amount | None, Says(description="US dollars per task, with its sub-agents, before it pauses or stops.")

@@ -258,6 +258,8 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.PolicyChanged: lambda t, e: add_rows(
         t, r.NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
+    ev.ApprovalJudged: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_verdict(e))),
+    ev.JudgeSwitched: lambda t, e: add_rows(t, r.NoticeRow(f"Judge of approvals: {'on' if e.on else 'off'}")),
     ev.ApprovalSwitched: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_switch(e))),
     ev.CompletionQuestioned: lambda t, e: add_rows(t, r.NoticeRow("The model is asked to check its work once more.")),
     ev.CompletionRequired: lambda t, e: add_rows(t, r.NoticeRow("The model is asked to go on, or to finish.")),

@@ -239,6 +239,13 @@ def describe_pictures(event: ev.PicturesLeftOut) -> str:
     return f"Went on without {pictures}, which {event.model} refused: {event.cause}"
 
 
+def describe_verdict(event: ev.ApprovalJudged) -> str:
+    """Say what the judge of approvals made of one."""
+    verdict = "Allowed by" if event.allows else "Left to you by"
+    judge = f"the judge ({event.model})" if event.model else "the judge"
+    return f"{verdict} {judge}: {event.reason or 'no reason'}"
+
+
 def describe_switch(event: ev.ApprovalSwitched) -> str:
     setting = {True: "on", False: "always ask", None: "by approval mode"}[event.on]
     kind = event.switch.replace("_", " ")

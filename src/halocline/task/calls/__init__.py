@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
-    from halocline.task.calls import policy_input as policy_input, tool_calls as tool_calls
+    from halocline.task.calls import judge as judge, policy_input as policy_input, tool_calls as tool_calls
 else:
     __getattr__ = load_modules_of(__name__)

@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
+from halocline.ports.permissions import JUDGE, Judge
 from halocline.ports.tool import Overtaken
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
+from halocline.protocol.waiting import end_tasks
 from halocline.task.governor import GO_ON, STOP
 from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox, Interjected, T, Waiting
@@ -42,10 +44,18 @@ class Asking:
         self, asked: ev.ApprovalRequested, shown: AbstractContextManager[None]
     ) -> ResolveApproval | None:
         """Return the user's decision, None if no one can decide; `shown` is active until then. Raises Overtaken."""
-        with self._inbox.decision(asked.request) as decision, shown:
+        judge = self._host.judge if self._host.judge and self._host.judge.may_answer(asked, self._state()) else None
+        judging: asyncio.Task[None] | None = None
+        with self._inbox.decision(asked.request, is_judged=judge is not None) as decision, shown:
             self._emit(asked)
-            self._notify("permission_prompt", asked.title)
-            answer = await self._wait_for(decision)
+            if judge:
+                judging = asyncio.create_task(self._await_judge(judge, asked))
+            else:
+                self._notify("permission_prompt", asked.title)
+            try:
+                answer = await self._wait_for(decision)
+            finally:
+                await end_tasks(judging)
         if isinstance(answer, ResolveApproval):
             return answer
         by, client = await self._record_message(answer)
@@ -53,6 +63,20 @@ class Asking:
         if by == "message":
             raise Overtaken
         return None
+
+    async def _await_judge(self, judge: Judge, asked: ev.ApprovalRequested) -> None:
+        """Let the judge answer if it allows the call; the person may be quicker. Otherwise the person decides."""
+        verdict = await judge.judge(asked, self._state(), self._emit)
+        self._emit(verdict)
+        if verdict.allows:
+            allow = Choice.ALLOW_ONCE
+            self._inbox.resolve(
+                ResolveApproval(task=self._state().task, client=JUDGE, request=asked.request, decision=allow)
+            )
+        elif self._inbox.can_ask:
+            self._notify("permission_prompt", asked.title)
+        else:
+            self._inbox.end_unanswered(asked.request)
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Ask the user a question; return None if no one can answer. Raises Overtaken."""

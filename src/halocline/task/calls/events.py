@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
 from halocline.policy.holding import must_hold
+from halocline.ports.permissions import JUDGE
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev, secrets
 from halocline.protocol.commands import ResolveApproval
@@ -174,7 +175,7 @@ def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: Gr
         request=request,
         call=run.call.id,
         decision=answer.decision,
-        by="user",
+        by=JUDGE if answer.client == JUDGE else "user",
         note=answer.note,
         client=answer.client,
         grant=grant,

@@ -112,7 +112,7 @@ export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | Quest
 
 export type Facts = TaskFacts
 
-export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
@@ -267,7 +267,7 @@ export interface CloseTask {
 export interface Command {
   type: "command"
   id: string
-  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 }
 
 /** One simple command of a command line. `targets` are the paths it changes, or reads where that needs care. */
@@ -1462,6 +1462,14 @@ export interface SetEffort {
   type: "set_effort"
   effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
   budget?: number | null
+  task: string
+  client?: string
+}
+
+/** Turn the judge of approvals off for this task, or on again. */
+export interface SetJudge {
+  type: "set_judge"
+  on: boolean
   task: string
   client?: string
 }
