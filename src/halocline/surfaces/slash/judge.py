@@ -20,7 +20,9 @@ async def answer_judge(context: SlashContext, rest: str) -> SlashAnswer:
     match rest.split():
         case []:
             state = "off in this task" if stands.judge_is_off else "on"
-            counts = f"It looked at {format_plural(stands.judged, 'approval')} of this task and gave {stands.judge_allowed}."
+            counts = (
+                f"It looked at {format_plural(stands.judged, 'approval')} of this task and gave {stands.judge_allowed}."
+            )
             return f"The judge of approvals is {state}: {model}. {counts}\nYour rule: {rule}"
         case ["on" | "off" as word]:
             if word == "on" and stands.judge_is_off and not await _confirm_judge(context, model):
