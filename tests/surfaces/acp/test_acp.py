@@ -385,3 +385,19 @@ async def test_nothing_of_what_is_asked_can_hide(tmp_path: Path, folder: Path) -
     shown = (call.title or "") + str([one.content for one in editor.calls()[call.tool_call_id]])
     assert all(text in shown for text in ("<U+202E>", "<U+200B>", "rm x"))
     assert not {"\u202e", "\u200b", "\x1b"} & set(shown)
+
+
+async def test_what_the_log_contradicts_in_a_reply_is_said_behind_it(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    failing = Call("execute_command", {"command": "python3 -m unittest nothing_here"})
+    turns = [Turn(calls=(WRITE,)), Turn(calls=(failing,)), Turn(text="All tests pass.")]
+    async with (
+        ModelServer(turns) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.set_config_option(session_id=session.session_id, config_id="mode", value="yolo")
+        await connection.prompt(session_id=session.session_id, prompt=prompt("test it"))
+    assert "All tests pass." in editor.said
+    assert "(Not confirmed: `python3 -m unittest nothing_here` ended with exit 1.)" in editor.said
+    assert "new.txt new" in "".join(one.content.text for one in editor.of(schema.AgentThoughtChunk))

@@ -10,10 +10,12 @@ from acp import schema
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPart
+from halocline.protocol.state.evidence.facts import EvidenceState, follow_evidence
+from halocline.protocol.state.evidence.findings import Evidence, find_evidence
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
 from halocline.surfaces.rows.kinds import CompactionRow
-from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures
+from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures, describe_verdict
 
 Update = (
     schema.UserMessageChunk
@@ -47,6 +49,7 @@ class Updates:
         self._failure: ev.ErrorRaised | None = None
         """An error that the end of a prompt may carry."""
         self._cost = cost
+        self._evidence = EvidenceState()
 
     def of(self, event: ev.Event, *, prompted: bool = False) -> Iterator[Update]:
         """Yield the updates for one event. `prompted`: a prompt waits for the turn, and ends with its error.
@@ -59,8 +62,12 @@ class Updates:
             yield _make_failure(held)
         if prompted and isinstance(event, ev.ErrorRaised):
             self._failure = event
+            self._evidence = follow_evidence(self._evidence, event)
             return
         yield from self._of_event(event)
+        self._evidence = follow_evidence(self._evidence, event)
+        if isinstance(event, ev.TurnEnded):
+            yield from _tell_evidence(find_evidence(self._evidence))
 
     def _of_event(self, event: ev.Event) -> Iterator[Update]:
         match event:
@@ -141,8 +148,18 @@ def _list_notices(event: ev.Event) -> Iterator[Update]:
             for part in content:
                 if isinstance(part, Note) and part.source == NOT_GIVEN:
                     yield make_thought(f"{part.text}\n")
+        case ev.ApprovalJudged():
+            yield make_thought(f"{describe_verdict(event)}\n")
         case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
             yield make_thought(f"{text}\n")
+
+
+def _tell_evidence(evidence: Evidence) -> Iterator[Update]:
+    """Yield what the log proves about a turn's work; what contradicts the reply is as visible as the reply."""
+    if evidence.lines:
+        yield make_thought("".join(f"\n{line}\n" for line in evidence.lines))
+    if evidence.not_confirmed:
+        yield make_message(f"\n\n({evidence.doubt[0].upper()}{evidence.doubt[1:]}.)\n")
 
 
 def _make_failure(event: ev.ErrorRaised) -> schema.AgentMessageChunk:
