@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 PAUSE = 3.0
@@ -92,10 +93,22 @@ def is_whole(python: Path) -> bool:
         return False
 
 
+def require_venv() -> None:
+    """Raises SystemExit, before anything is made, if this Python lacks what Debian keeps in a package of its own."""
+    try:
+        import_module("ensurepip").version()
+    except (ImportError, AttributeError):
+        name = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+        raise SystemExit(
+            f"Python's venv is needed (on Debian and Ubuntu: apt install {name}); then run it again"
+        ) from None
+
+
 def install_all(environment: Path, lock: Path, progress: Progress) -> None:
     """Make the environment if it is not whole, and install the lock's packages and the project into it."""
     python = environment / "bin" / "python"
     if not is_whole(python):
+        require_venv()
         progress.begin(f"creating the virtual environment {environment}")
         run_program([sys.executable, "-m", "venv", "--clear", environment], progress)
     progress.begin("starting pip")

@@ -1,7 +1,8 @@
 """Packs Halocline and all that it needs into one file that a Python runs: `make pyz`.
 
 It holds the compiled parts for each Python of `PYTHONS`, and for the kind of machine that packs it. At its first start
-the file unpacks itself into `~/.shiv` (`SHIV_ROOT`): shiv puts that in front. The same files give the same bytes.
+the file unpacks itself into `~/.shiv` (`SHIV_ROOT`): shiv puts that in front, and `single_file_start` before it. The
+same files give the same bytes.
 """
 
 import os
@@ -17,11 +18,14 @@ from zipfile import ZipFile
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
+from scripts.single_file_start import PYTHONS
+
 ROOT = Path(__file__).parents[1]
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+FIRST = ROOT / "scripts" / "single_file_start.py"
 _LOCKED = re.compile(r"^([\w.-]+)==.*?(?=^[\w.-]+==|\Z)", re.MULTILINE | re.DOTALL)
 _FETCH = ("-m", "pip", "download", "-qq", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:")
 _PYTHON_OF_LOCK = re.compile(r" ; python_full_version [^\n\\]*")
+INTERPRETER = "/usr/bin/env python3"
 SINCE_ZIP = "315532800"
 """The first time that a zip file can hold, in Unix seconds; real ones would make each file another."""
 
@@ -52,9 +56,21 @@ def pack(root: Path, target: Path) -> Path:
             "halocline.__main__:main",
             "--reproducible",
         )
-        words = [sys.executable, *front, "--compressed", "--python", "/usr/bin/env python3", "--output-file", archive]
+        words = [sys.executable, *front, "--compressed", "--python", INTERPRETER, "--output-file", archive]
         subprocess.run(words, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": SINCE_ZIP})
+        start_with(archive, FIRST.read_bytes())
     return archive
+
+
+def start_with(archive: Path, program: bytes) -> None:
+    """Have another program run first when Python runs the archive."""
+    with ZipFile(archive) as zipped:
+        entries = {one: zipped.read(one) for one in zipped.infolist()}
+    with archive.open("wb") as file:
+        file.write(f"#!{INTERPRETER}\n".encode())
+        with ZipFile(file, "w") as zipped:
+            for entry, data in entries.items():
+                zipped.writestr(entry, program if entry.filename == "__main__.py" else data)
 
 
 def lock_of_product(root: Path) -> dict[str, str]:

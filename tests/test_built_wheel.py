@@ -136,6 +136,20 @@ def test_the_single_file_works_on_each_python(version: str, archive: Path, proje
     assert "<title>Halocline</title>" in read_page(*halo, folder=project, **env)
 
 
+@pytest.mark.parametrize(
+    ("version", "home", "why"),
+    [("3.10", "/nowhere", "not 3.10. Name one: python3.12 "), ("3.11", "/proc/no", "SHIV_ROOT=/path")],
+)
+def test_a_single_file_that_cannot_start_says_why_in_a_sentence(
+    version: str, home: str, why: str, archive: Path
+) -> None:
+    words = (find_python(version), archive, "--version")
+    done = subprocess.run(words, env={"PATH": "/usr/bin:/bin", "HOME": home}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    (said,) = done.stderr.splitlines()
+    assert why in said
+
+
 def read_page(*halo: str | Path, folder: Path, **env: str) -> str:
     """Start `halo web`, read the page that it names, and end it."""
     words = (*halo, "web", folder, "--port", "0", "--no-open")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from scripts.install import Progress, count_packages, is_whole, run_program
+from tests.architecture.sources import ROOT
 
 LOCK = """\
 # comment
@@ -61,3 +62,17 @@ def test_an_environment_whose_python_was_removed_is_not_whole(tmp_path: Path):
 def test_an_environment_whose_python_does_not_run_is_not_whole(tmp_path: Path, text: bytes):
     (tmp_path / "python").write_bytes(text)
     assert not is_whole(tmp_path / "python")
+
+
+@pytest.mark.process
+def test_a_python_without_venv_is_named_in_a_sentence_and_leaves_nothing(tmp_path: Path):
+    (tmp_path / "lock").write_text(LOCK)
+    hidden = (
+        "import runpy, sys; sys.modules['ensurepip'] = None; runpy.run_module('scripts.install', run_name='__main__')"
+    )
+    words = [sys.executable, "-c", hidden, tmp_path / "venv", tmp_path / "lock"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (1, "")
+    (said,) = done.stderr.splitlines()
+    assert "apt install python3." in said
+    assert not (tmp_path / "venv").exists()

@@ -80,4 +80,4 @@ if not TYPE_CHECKING:  # so that type checkers report names that are not there
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_MODULES})
+        return sorted(["__version__", *_MODULES])

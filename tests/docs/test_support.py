@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from scripts.single_file import PYTHONS
+from scripts.single_file_start import PYTHONS
 from tests.architecture.sources import ROOT
 
 PAGE = ROOT / "docs/guide/support.md"

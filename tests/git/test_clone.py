@@ -79,7 +79,9 @@ async def test_nothing_of_a_repository_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.process
-async def test_what_git_says_is_the_reason(tmp_path):
+async def test_what_git_says_before_its_advice_is_the_reason(tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="git could not clone it: "):
+    with pytest.raises(UsageError) as error:
         await clone_repository(str(tmp_path / "empty"), tmp_path / "clone", os.environ)
+    says = f"fatal: '{tmp_path}/empty' does not appear to be a git repository"
+    assert error.value.text == f"git could not clone it: {says} fatal: Could not read from remote repository."

@@ -15,8 +15,6 @@ import halocline
 import halocline.testing
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
-FOR_ANNOTATIONS = {"Options", "Url"}
-"""Types that no one calls."""
 FACES = {"halocline": halocline, "halocline.testing": halocline.testing}
 NAMES = [pytest.param(face, name, id=f"{face}.{name}") for face, found in FACES.items() for name in found._MODULES]
 
@@ -47,9 +45,7 @@ def sorted_by_face(lines: list[str]) -> list[str]:
 def describe_signature(value: object) -> str:
     """The names of the arguments; those with a default may be left out."""
     given = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-    if getattr(value, "__name__", "") == "Options":
-        return f"({', '.join(value.__annotations__)})"
-    if not callable(given) or getattr(value, "__name__", "") in FOR_ANNOTATIONS or is_enum(value):
+    if not callable(given) or is_enum(value):
         return ""
     if getattr(value, "_is_protocol", False):
         return ""
@@ -72,7 +68,7 @@ def test_the_public_names_and_their_arguments_are_those_of_the_list():
 def test_what_is_public_can_be_introspected_and_says_what_it_is_for(face, name):
     value = getattr(FACES[face], name)
     assert inspect.getdoc(value)
-    if name not in FOR_ANNOTATIONS and callable(value):
+    if callable(value):
         assert inspect.signature(value) is not None
         methods = [one for key, one in vars(value).items() if key[0] != "_"] if inspect.isclass(value) else []
         own = [one for one in methods if inspect.isfunction(one) or isinstance(one, property)]
@@ -103,7 +99,11 @@ def test_type_checkers_and_the_interpreter_find_the_same_public_names(face):
 def test_a_name_that_does_not_exist_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = halocline.nonsense
-    assert "run" in dir(halocline)
+
+
+def test_an_interpreter_that_completes_names_offers_the_public_ones_alone():
+    assert dir(halocline) == sorted(["__version__", *halocline._MODULES])
+    assert dir(halocline.testing) == sorted(halocline.testing._MODULES)
 
 
 @pytest.mark.process

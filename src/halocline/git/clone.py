@@ -62,5 +62,5 @@ async def clone_repository(text: str, folder: Path, environment: Mapping[str, st
     except GitUnusable as error:
         raise UsageError(error.text, error.hint) from error
     if not answer.is_good:
-        last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
-        raise UsageError(f"git could not clone it: {last}", HINT)
+        reason = " ".join(answer.errors.decode(errors="replace").strip().partition("\n\n")[0].split())
+        raise UsageError(f"git could not clone it: {reason}", f"Try it by hand: git clone {text}")

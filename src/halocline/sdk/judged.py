@@ -4,6 +4,7 @@ What must stay true: no path and no address reaches a function unjudged. One tha
 in the arguments makes no tool.
 """
 
+import inspect
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
@@ -14,6 +15,8 @@ from halocline.protocol.events.custom_tools import Effect
 
 Url = NewType("Url", str)
 """An address among the arguments of a tool: its host is judged as for any request."""
+_TEXT = inspect.Parameter("text", inspect.Parameter.POSITIONAL_ONLY, annotation=str)
+object.__setattr__(Url, "__signature__", inspect.Signature([_TEXT]))
 
 
 def find_paths(hints: Mapping[str, Any], name: str) -> tuple[str, ...]:

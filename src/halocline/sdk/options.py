@@ -79,12 +79,17 @@ class Options(TypedDict, total=False):
     trusted: bool
 
 
+_PARAMETERS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=UNSET) for name in Options.__annotations__
+]
+type.__setattr__(Options, "__signature__", inspect.Signature(_PARAMETERS))  # a dict type has none of its own
+
+
 def with_options(function: F) -> F:
     """Name each option in the signature of a function that takes them: editors and `help` show what it says."""
-    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.signature(function)
     own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    more = [inspect.Parameter(name, kind, default=UNSET) for name in Options.__annotations__]
-    vars(function)["__signature__"] = signature.replace(parameters=[*own, *more])
+    vars(function)["__signature__"] = signature.replace(parameters=[*own, *_PARAMETERS])
     return function
 
 

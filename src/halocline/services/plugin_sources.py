@@ -66,6 +66,8 @@ def name_source(source: str) -> str:
 
 
 async def _fetch_registered(source: str, staged: Path, registry: str) -> Path:
+    if (os.sep in source or not registry) and _is_folder(source):
+        raise UsageError(f"{source} is no plug-in: the folder has no {FILE}.", "See the form of one: halo docs plugins")
     if not registry:
         hint = f"Give a folder, a git URL, a wheel or {INDEX}NAME, or set one: halo config set plugins.registry URL"
         raise UsageError(f"{source} is no folder and no git URL, and no registry is set.", hint)
@@ -148,6 +150,10 @@ def _find_folder(text: str, *files: str) -> Path | None:
     """Return the folder of a text if it has one of the files."""
     folder = Path(text).expanduser()
     return folder if any((folder / name).is_file() for name in files) else None
+
+
+def _is_folder(text: str) -> bool:
+    return Path(text).expanduser().is_dir()
 
 
 def _find_below(top: Path, path: str) -> Path:

@@ -7,9 +7,10 @@ import sys
 
 
 def is_file(descriptor: int) -> bool:
-    """True if a descriptor is closed or leads to a file, which cannot carry a conversation."""
+    """True if a descriptor is closed or leads to a file or `/dev/null`, which cannot carry a conversation."""
     try:
-        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+        mode = os.fstat(descriptor).st_mode
+        return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(descriptor))
     except OSError:
         return True
 

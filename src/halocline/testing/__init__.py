@@ -29,3 +29,6 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names.
 
 if not TYPE_CHECKING:  # so that type checkers report names that are not there
     __getattr__ = load_names_of(__name__, _MODULES)
+
+    def __dir__() -> list[str]:
+        return sorted(_MODULES)

@@ -329,12 +329,12 @@ async def test_a_server_of_the_editor_that_fails_is_to_be_checked_there(tmp_path
 
 async def test_a_file_in_the_place_of_an_editor_is_refused(tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HALOCLINE_HOME": str(tmp_path / "home")}
+    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     with (tmp_path / "out").open("wb") as out:
-        process = await asyncio.create_subprocess_exec(
-            *HALO, stdin=asyncio.subprocess.PIPE, stdout=out, stderr=asyncio.subprocess.PIPE, env=env
-        )
-        _, told = await process.communicate(b"")
-    assert (process.returncode, b"over pipes" in told, b"Traceback" in told) == (2, True, False)
+        for source, target in ((pipe, out), (null, pipe)):
+            process = await asyncio.create_subprocess_exec(*HALO, stdin=source, stdout=target, stderr=pipe, env=env)
+            _, told = await process.communicate()
+            assert (process.returncode, b"over pipes" in told, b"Traceback" in told) == (2, True, False)
 
 
 async def test_work_that_is_handed_over_goes_on_in_the_same_session(tmp_path: Path, folder: Path) -> None:

@@ -44,6 +44,9 @@ async def test_a_plugin_is_shown_as_a_whole_and_stays_off_without_a_person(halo:
         "Its code runs inside Halocline, with all that your account may do.",
     ]
     assert shown.splitlines()[-1] == "It stays off until you trust it: halo plugins trust tidy"
+    alone = await halo.run("plugins", "trust", "tidy")
+    assert (alone.code, alone.err.splitlines()[0]) == (2, "halo: tidy stays off.")
+    assert "--yes" in alone.err
     assert "tidy is trusted as it is now." in await said(halo, "trust", "tidy", "--yes")
     assert "tidy is turned off for new tasks." in await said(halo, "disable", "tidy")
     (listed,) = [json.loads(line) for line in (await said(halo, "list", "--json")).splitlines()]
@@ -97,3 +100,12 @@ async def test_themes_that_cannot_be_used_are_told_to_those_who_ask_and_to_no_ru
     assert "The theme is terminal, as tidy:dusk cannot be used. There is no theme 'tidy:dusk'. The plug-in" in doctor
     assert "it is turned off: halo plugins enable tidy." in doctor
     assert "Reset: halo config unset terminal.theme" in doctor
+
+
+async def test_a_folder_that_is_no_plugin_is_called_one_without_a_manifest(halo: Halo) -> None:
+    (halo.folder / "source").mkdir()
+    refused = await halo.run("plugins", "install", "source")
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        2,
+        "halo: source is no plug-in: the folder has no plugin.toml.",
+    )

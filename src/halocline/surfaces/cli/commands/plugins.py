@@ -6,6 +6,7 @@ from halocline.client.options import Choices
 from halocline.client.plugins import PluginService
 from halocline.client.tasks import open_client
 from halocline.protocol import json_output
+from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.plain.questions import ask_yes_no
@@ -29,7 +30,8 @@ def command(arguments: argparse.Namespace) -> int:
         case "update":
             event_loop.run_loop(_install(plugins, plugins.source_of(name), agrees=arguments.yes, replaces=name))
         case "trust":
-            _ask_trust(plugins, name, agrees=arguments.yes)
+            if not _ask_trust(plugins, name, agrees=arguments.yes):
+                raise UsageError(f"{clean(name)} stays off.", "To trust it without a question: --yes")
         case "remove":
             plugins.remove(name)
             print(f"Removed {clean(name)}.")
@@ -52,16 +54,16 @@ async def _install(plugins: PluginService, source: str, *, agrees: bool, replace
         found = plugins.install(fetched, source, replaces=replaces)
     before = f" It was {clean(replaces)} before." if replaces not in ("", found.name) else ""
     print(f"Installed {clean(found.name)} in {clean(found.folder)}.{before}")
-    _ask_trust(plugins, found.name, agrees=agrees)
+    if not _ask_trust(plugins, found.name, agrees=agrees):
+        print(LATER.format(name=clean(found.name)))
 
 
-def _ask_trust(plugins: PluginService, name: str, *, agrees: bool) -> None:
-    """Show the whole of a plug-in and ask once; a person who is not there has not agreed."""
+def _ask_trust(plugins: PluginService, name: str, *, agrees: bool) -> bool:
+    """Show the whole of a plug-in and ask once; a person who is not there has not agreed. Return whether one did."""
     one = plugins.find(name)
     print_raw(describe_whole_plugin(plugins.describe(one)))
     trusted = agrees or ask_yes_no(f"Trust {clean(name)} as it is now?")
     if trusted:
         plugins.decide(one.found, trusted=True)
         print(f"{clean(name)} is trusted as it is now.")
-    else:
-        print(LATER.format(name=clean(name)))
+    return trusted
