@@ -39,7 +39,7 @@ async def edited(shadow: ShadowGit, bench: Bench, name: str, text: str) -> None:
     place = bench.workspace / name
     before = place.read_bytes() if place.exists() else None
     bench.write(name, text)
-    shadow.wrote(name, before, text.encode())
+    shadow.wrote(name, None if before is None else lambda: before, text.encode)
     shadow.take("edit", [name])
     await shadow.settle()
 
@@ -156,7 +156,7 @@ async def test_a_file_that_was_written_again_before_it_was_saved_is_in_doubt(ben
     shadow = await begun(bench)
     await shadow.barrier(["a"], ran=False)
     bench.write("a", "by the task")
-    shadow.wrote("a", None, b"by the task")
+    shadow.wrote("a", None, "by the task".encode)
     bench.write("a", "by the person")
     shadow.take("edit", ["a"])
     await shadow.settle()
@@ -342,7 +342,7 @@ async def test_what_a_command_removed_comes_back_although_an_edit_followed_at_on
     await shadow.barrier(["b"], ran=False)
     bench.write("c", "3")
     (bench.workspace / "c").rename(bench.workspace / "b")
-    shadow.wrote("b", b"2", b"3")
+    shadow.wrote("b", "2".encode, "3".encode)
     shadow.take("edit", ["b"])
     await shadow.settle()
     await shadow.restore("1")

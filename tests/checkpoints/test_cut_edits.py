@@ -51,10 +51,10 @@ class Cut:
         points.install()
         shadow = self._shadow(self._delay)
         shadow.begin(lambda event: None)
-        for name, before in (("a", PERSON.encode()), ("made", None)):
+        for name, before in (("a", PERSON.encode), ("made", None)):
             await shadow.barrier([name], ran=False)
             Path(bench.workspace, name).write_bytes(TASK.encode())
-            shadow.wrote(name, before, TASK.encode())
+            shadow.wrote(name, before, TASK.encode)
             shadow.take(f"Edit {name}", [name])
         if self._delay == SOON:
             await shadow.settle()

@@ -93,7 +93,7 @@ async def make_edits(bench: Bench, shadow: ShadowGit, *names: str) -> None:
     for name in names:
         await shadow.barrier([name], ran=False)
         bench.write(name, "two\n")
-        shadow.wrote(name, b"one\n" if name != "new/e" else None, b"two\n")
+        shadow.wrote(name, "one\n".encode if name != "new/e" else None, "two\n".encode)
         shadow.take(f"edit {name}", [name])
 
 

@@ -149,7 +149,7 @@ async def test_the_first_change_after_a_rename_is_held_in_the_store_that_comes_a
     shadow.begin(new.events.append)
     await shadow.barrier(["a.txt"], ran=False)
     new.write("a.txt", "three")
-    shadow.wrote("a.txt", b"two", b"three")
+    shadow.wrote("a.txt", "two".encode, "three".encode)
     shadow.take("edit", ["a.txt"])
     await shadow.settle()
     assert await listed(new) == ["t1/1", "t1/2", "t2/1", "t2/2"]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.saved import FIRST
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.ports.checkpoints import Emit
+from halocline.ports.checkpoints import Content, Emit
 from halocline.protocol.events import CheckpointFailed, CheckpointTaken, DurableEvent, Noticed
 from halocline.protocol.waiting import end_all
 
@@ -39,7 +39,7 @@ class RootedCheckpoints:
         for store, own in self._split_paths(paths):
             store.take(label, own)
 
-    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def wrote(self, path: str, before: Content, after: Content) -> None:
         place = os.path.realpath(os.path.join(self._workspace, path))
         for store, own in self._split_paths([place]):
             for one in own or ():

@@ -21,7 +21,7 @@ from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.contents import name_of
 from halocline.checkpoints.store.unreported import forget_made
 from halocline.files.real_paths import find_real_path
-from halocline.ports.checkpoints import Emit
+from halocline.ports.checkpoints import Content, Emit
 from halocline.protocol.waiting import wait_at_most
 
 BY_HAND = "by-hand"
@@ -97,9 +97,9 @@ class ShadowGit(Queries):
             self._queue.append(Request([label], set(), always=True))
             self._queue.start()
 
-    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def wrote(self, path: str, before: Content, after: Content) -> None:
         """Record what an announced edit did to a file: its content before and after."""
-        before_sha, after_sha = ("" if content is None else name_of(content) for content in (before, after))
+        before_sha, after_sha = ("" if content is None else name_of(content()) for content in (before, after))
         place = find_real_path(os.path.join(self.workspace, path))  # an edit changes what a link leads to
         self._repository.claims.wrote(place, before_sha, after_sha)
 

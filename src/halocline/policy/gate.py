@@ -39,6 +39,10 @@ def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     Raises:
         ToolFailure: a path or URL is invalid.
     """
+    return context.facts.find_once(context, summary, partial(_decide_call, summary, context))
+
+
+def _decide_call(summary: Summary, context: PolicyContext) -> Decision:
     paths = _resolve_paths(summary, context)
     acts = acts_of(summary, paths, _find_circumstances(summary, paths, context))
     decisions = [_judge_act(act, context) for act in acts]
@@ -77,6 +81,10 @@ def find_places(summary: Summary, context: PolicyContext) -> tuple[tuple[str, ..
 def build_classifier(context: PolicyContext, call: Summary | None = None) -> Classifier:
     """Return the classifier of places for a task, or for the files that a judged call reaches."""
     call = call or Summary("", ToolKind.READ, tool="read_file")
+    return context.facts.find_once(context, (call,), partial(_build_classifier, context, call))
+
+
+def _build_classifier(context: PolicyContext, call: Summary) -> Classifier:
     places = _resolve_paths(call, context) if any(rule.paths for rule in context.book.rules) else ()
     return context.classifier(_build_guard(context, call.tool, call.agent, places))
 

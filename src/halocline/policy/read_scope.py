@@ -5,6 +5,7 @@ What must stay true: a file is judged by its resolved path and by its open descr
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from halocline.files.real_paths import find_real_path
@@ -39,8 +40,12 @@ class ReadScope:
     ) -> None:
         self._kinds = kinds
         self._judged = judged
-        self._own = tuple(map(find_real_path, own))
+        self._unresolved = own
         self._exact = exact
+
+    @cached_property
+    def _own(self) -> tuple[str, ...]:
+        return tuple(map(find_real_path, self._unresolved))
 
     def refusal(self, place: str, found: os.stat_result | None = None) -> str:
         """Say why a place may not be read; empty if it may. `found` is what was opened; None if only listed."""

@@ -6,6 +6,7 @@ from typing import Protocol
 from halocline.protocol.events import DurableEvent, Noticed
 
 Emit = Callable[[DurableEvent | Noticed], None]
+Content = Callable[[], bytes] | None
 
 
 class Checkpoints(Protocol):
@@ -23,8 +24,8 @@ class Checkpoints(Protocol):
         """Request a checkpoint of the task's changes. Only `paths` changed; None: anything may have."""
         return
 
-    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Note an edit: the file's content before and after it; None for no file."""
+    def wrote(self, path: str, before: Content, after: Content) -> None:
+        """Note an edit: what reads the file's content before and after it; None for no file."""
         return
 
     async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:

@@ -1,8 +1,10 @@
 """Port for facts about this machine that the judge of shell commands needs. All of it is read-only."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Hides(Protocol):
@@ -22,7 +24,13 @@ class Hides(Protocol):
 
 
 class ShellFacts(Protocol):
-    """Current facts. No method raises."""
+    """Current facts. No method raises, but `find_once` what `find` does."""
+
+    def find_once(self, ground: object, question: Hashable, find: Callable[[], T]) -> T:
+        """Return what `find` finds; what it found for the same question and ground if nothing can have changed since.
+
+        `ground` is everything else that the answer depends on, and is compared with that of the last question.
+        """
 
     @property
     def permissions(self) -> str | None:
@@ -77,6 +85,9 @@ class NoFacts:
 
     permissions: str | None = None
     has_checkpoints = False
+
+    def find_once(self, ground: object, question: Hashable, find: Callable[[], T]) -> T:
+        return find()
 
     def find_unkept(self, paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
         return tuple(paths)

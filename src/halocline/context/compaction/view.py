@@ -5,6 +5,7 @@ grows, except when outdated copies are removed together (`stale`), or images: ol
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -34,6 +35,8 @@ class View:
         self._known: Sequence[Message] = ()
         self._settled: Series[Message] = Series()
         self._at = 0
+        self._bounds = [(0, 0)]
+        """Where each reply began when it was settled: its index, and how many settled messages came before it."""
         self._begin_removals(0)
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> Series[Message]:
@@ -43,13 +46,13 @@ class View:
         if not same or not begins_with(messages, self._known):
             self._sees, self._hidden = sees, hidden
             self._begin(compaction, most, messages)
-        if self._remove_more(messages):
-            self._settled, self._at = self._build_head(messages, compaction), _kept_from(compaction)
+        self._prepare_again_from(self._remove_more(messages))
         self._known = messages
         # Everything before the newest reply is settled: no later result can belong to it.
-        if (newest := _newest_reply(messages, self._at)) > self._at:
-            self._settled = self._settled.plus(*self._prepare_messages(messages, self._at, newest))
-            self._at = newest
+        for reply in [at for at in range(self._at + 1, len(messages)) if isinstance(messages[at], AssistantMessage)]:
+            self._settled = self._settled.plus(*self._prepare_messages(messages, self._at, reply))
+            self._at = reply
+            self._bounds.append((reply, len(self._settled)))
         return self._settled.plus(*self._prepare_messages(messages, self._at, len(messages)))
 
     def _begin(self, compaction: Compacted | None, most: int | None, messages: Sequence[Message]) -> None:
@@ -57,17 +60,27 @@ class View:
         self._known = ()
         self._settled = self._build_head(messages, compaction)
         self._at = _kept_from(compaction)
+        self._bounds = [(self._at, len(self._settled))]
         self._begin_removals(self._at)
 
     def _begin_removals(self, begin: int) -> None:
         self.stale, self._old_images = Stale(begin), OldImages(begin)
 
-    def _remove_more(self, messages: Sequence[Message]) -> bool:
-        """Process the new messages; True if what earlier ones show has changed."""
-        before = len(self.stale.left_out), len(self._old_images.left_out)
+    def _remove_more(self, messages: Sequence[Message]) -> int:
+        """Process the new messages; return the first one that shows something else now."""
+        copies, images = len(self.stale.left_out), self._old_images.left_out
         self.stale.take(messages)
         self._old_images.take(messages)
-        return before != (len(self.stale.left_out), len(self._old_images.left_out))
+        outdated = islice(self.stale.left_out, copies, None)
+        return min((*outdated, *(self._old_images.left_out - images)), default=len(messages))
+
+    def _prepare_again_from(self, changed: int) -> None:
+        """Forget what was settled of a message and all after it."""
+        while self._bounds[-1][0] > changed:
+            self._bounds.pop()
+        self._at, length = self._bounds[-1]
+        if length < len(self._settled):
+            self._settled = Series(islice(self._settled, length))
 
     def _build_head(self, messages: Sequence[Message], compaction: Compacted | None) -> Series[Message]:
         head = _compaction_head(messages, compaction)
@@ -139,12 +152,6 @@ def pair_results(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall]]:
             calls = {call.id: call for call in message.tool_calls}
         elif isinstance(message, ToolResult) and message.call in calls:
             yield at, calls[message.call]
-
-
-def _newest_reply(messages: Sequence[Message], begin: int) -> int:
-    """Return the index of the newest reply after `begin`; `begin` if there is none."""
-    places = range(len(messages) - 1, begin, -1)
-    return next((at for at in places if isinstance(messages[at], AssistantMessage)), begin)
 
 
 def pair_messages(messages: Sequence[Message]) -> tuple[Message, ...]:

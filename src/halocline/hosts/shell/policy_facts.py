@@ -3,7 +3,7 @@
 import glob
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from halocline import git
 from halocline.files.hard_links import list_entries
 from halocline.files.opening import find_place
 from halocline.files.regular import open_regular, read_regular
-from halocline.ports.shell_facts import Hides
+from halocline.ports.shell_facts import Hides, T
 from halocline.protocol import json_input
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class LocalShellFacts:
         self.permissions = env.get(PERMISSIONS)
         self._env = env
         self._find_unkept = find_unkept
+
+    def find_once(self, ground: object, question: Hashable, find: Callable[[], T]) -> T:
+        return find()  # a link or a file may have changed
 
     @property
     def has_checkpoints(self) -> bool:

@@ -20,7 +20,7 @@ from halocline.task.host import TaskHost
 from halocline.task.log import read_past
 
 if TYPE_CHECKING:
-    from halocline.ports.checkpoints import Checkpoints, Emit
+    from halocline.ports.checkpoints import Checkpoints, Content, Emit
     from halocline.ports.subagents import Report, Subagents, Wanted
     from halocline.runtime.mentions.resolver import Resolver
     from halocline.runtime.parts.editor_parts import EditorParts
@@ -121,7 +121,7 @@ class LazyCheckpoints:
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         self._built.take(label, paths)
 
-    def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def wrote(self, path: str, before: "Content", after: "Content") -> None:
         self._built.wrote(path, before, after)
 
     async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True, destroys: bool = False) -> None:

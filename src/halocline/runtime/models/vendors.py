@@ -40,8 +40,9 @@ _OPENS = ("KEY", "TOKEN", "PAT")
 def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
     """Return the provider of a name. Raises UsageError with suggestions if it is unknown."""
     own = settings.providers.get(name)
-    brought = _find_brought(name, catalogue) if own is None else None  # what a person configured stays theirs
-    row = VENDORS.get(name) or _find_row(name) or brought or _find_listed(name, catalogue)
+    row = VENDORS.get(name) or _find_row(name)
+    if row is None:  # what a person configured stays theirs
+        row = (own is None and _find_brought(name, catalogue)) or _find_listed(name, catalogue)
     if own is not None:
         return _own_vendor(name, row, own)
     if row is None:

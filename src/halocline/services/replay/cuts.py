@@ -9,7 +9,7 @@ from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP
 from halocline.protocol.values import Value
 
-FROM_ELSEWHERE = (
+_ELSEWHERE = (
     *(ev.TaskStarted, ev.TaskAdopted, ev.RootsChanged, ev.Imported, ev.LogRepaired, ev.ModeChanged, ev.ModelChanged),
     *(ev.EffortChanged, ev.LimitsChanged, ev.GrantTakenBack, ev.PolicyChanged, ev.ApprovalSwitched, ev.RulesChanged),
     *(ev.ApprovalJudged, ev.JudgeSwitched),
@@ -28,8 +28,9 @@ FROM_ELSEWHERE = (
     *(ev.RequestReserved, ev.RequestSettled),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
+FROM_ELSEWHERE = frozenset(_ELSEWHERE)
 """Events that the loop does not produce; they are taken from the recording."""
-FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
+FACTS = frozenset({ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver})
 """Events that a call reports besides its result."""
 
 

@@ -10,12 +10,12 @@ from msgspec import structs
 
 from halocline.ports.hooks import Outcome, Shortening
 from halocline.ports.model import Model
-from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.replay.recorded_tools import RecordedTools
 from halocline.services.replay.recording import RecordedFacts, RecordedGovernor, RecordedGrants, RecordedSpending
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, wait_forever
@@ -49,13 +49,14 @@ def with_recorded_settings(assembly: Assembly, recorded: Mapping[str, Any], *, h
 
 
 def build_task(
-    assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: Course
+    assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, tools: RecordedTools, course: Course
 ) -> Replayed:
     """Build a task that follows the course and clock of a recording."""
     inbox = Inbox(attended=True)
-    parts = assembly.parts(log, state, workspace, model, inbox, RecordedHooks(course))
+    hooks = RecordedHooks(course) if any(isinstance(event, ev.HookRan) for event in course.events) else None
+    parts = assembly.parts(log, state, workspace, model, inbox, hooks)
     sources = structs.replace(parts.host.sources, changes=None, mentions=None)
-    facts = RecordedFacts(course, assembly.env)
+    facts = RecordedFacts(course, assembly.env, live=tools.live)
     host = structs.replace(parts.host, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
     has_limits = isinstance(started := course.events[0], ev.TaskStarted) and started.limits is not None
     governor = Governor(RecordedSpending(course), course.seconds) if has_limits else RecordedGovernor(course)

@@ -27,15 +27,15 @@ class RecordedTools:
     """The tools in force, answered from the recording; `live` ones run, and end in the recorded order."""
 
     def __init__(self, tools: Toolset, course: Course, *, live: bool) -> None:
+        self.live = live
         self._tools = tools
         self._answers = Answers(course)
-        self._live = live
 
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
         tool = self._tools.find(name, state)
         if tool is None:
             return None
-        if self._live and name not in OF_SERVERS and not _is_from_elsewhere(name, state):
+        if self.live and name not in OF_SERVERS and not _is_from_elsewhere(name, state):
             return replace(tool, run=partial(self._answers.run_in_turn, tool))
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)
@@ -84,7 +84,7 @@ class Answers:
         content = tuple(part for part in own if not isinstance(part, Note) or _is_external(part))
         if end.status is CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
-        facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
+        facts = tuple(event for event in self._course.events[first:position] if type(event) in FACTS)
         return ToolOutput(content, end.diffs, facts, end.ends_turn, end.seen)
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
@@ -142,9 +142,9 @@ class Answers:
     def _facts_before(self, position: int) -> int:
         """Return the position where a call's facts before its end begin; external events may be among them."""
         first = position
-        while isinstance(event := self._course.events[position - 1], (*FACTS, *FROM_ELSEWHERE)):
+        while (kind := type(self._course.events[position - 1])) in FACTS or kind in FROM_ELSEWHERE:
             position -= 1
-            first = position if isinstance(event, FACTS) else first
+            first = position if kind in FACTS else first
         return first
 
     async def _ask_again(self, ctx: ToolContext) -> None:

@@ -6,15 +6,16 @@ short too.
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import cast
 
 from msgspec.structs import replace
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.ports.model import ModelEvent, Request, Terms
-from halocline.ports.shell_facts import LoggedFacts
+from halocline.ports.shell_facts import LoggedFacts, T
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.limits import Limits
@@ -28,8 +29,10 @@ from halocline.services.replay.timeline import Course, wait_forever
 from halocline.task.governor import Governor
 from halocline.task.spending import OF_SPENDING, OverBudget, Spending, Verdict
 
-_OF_NOTHING = (ev.UsageReported, ev.PicturesLeftOut, *FROM_ELSEWHERE)
+_OF_NOTHING = FROM_ELSEWHERE | {ev.UsageReported, ev.PicturesLeftOut}
 """Events of a step that do not end it."""
+MOST_FOUND = 2_000
+"""Answers about calls that are kept."""
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 
 
@@ -90,9 +93,7 @@ class RecordedModel:
         """Return the error of a request that was sent again without pictures: nothing came of it but the next step."""
         end = self._course.step_ahead().stop
         later = self._course.events[end : end + 1]
-        if not (
-            later and isinstance(later[0], ev.StepStarted) and all(isinstance(event, _OF_NOTHING) for event in events)
-        ):
+        if not (later and isinstance(later[0], ev.StepStarted) and all(type(event) in _OF_NOTHING for event in events)):
             return None
         left_out = (self._course.events[at] for at in range(end, len(self._course.events)))
         return ModelError(ModelErrorKind.PICTURE, next(filter(None, map(_refusal_in, left_out)), ""))
@@ -129,7 +130,7 @@ def _as_read(request: Request) -> Request:
 
 def find_limit(course: Course) -> Verdict | None:
     """Return the limit that was reached at this point of a recording, or None."""
-    ahead = (event for event in course.ahead() if not isinstance(event, FROM_ELSEWHERE))
+    ahead = (event for event in course.ahead() if type(event) not in FROM_ELSEWHERE)
     asked = next(ahead, None)
     if isinstance(asked, ev.TurnEnded) and asked.limit:
         return Verdict(asked.limit, asked.text)
@@ -187,11 +188,28 @@ class RecordedGrants:
 
 
 class RecordedFacts(LocalShellFacts):
-    """Facts about commands from the recording: from the running call, or the next one to be judged."""
+    """Facts about commands from the recording: from the running call, or the next one to be judged.
 
-    def __init__(self, course: Course, env: Mapping[str, str]) -> None:
+    Without `live` tools nothing here changes a file, so that what was asked before has the same answer.
+    """
+
+    def __init__(self, course: Course, env: Mapping[str, str], *, live: bool) -> None:
         super().__init__(env)
         self._course = course
+        self._live = live
+        self._ground: object = None
+        self._found: dict[Hashable, object] = {}
+
+    def find_once(self, ground: object, question: Hashable, find: Callable[[], T]) -> T:
+        event = self._of_the_call
+        if self._live or isinstance(event, ev.ApprovalRequested):
+            return find()
+        if ground != self._ground or len(self._found) >= MOST_FOUND:
+            self._ground, self._found = ground, {}
+        asked = (question, scripts_in(event) if event else ())
+        if asked not in self._found:
+            self._found[asked] = find()
+        return cast(T, self._found[asked])
 
     def is_overwritten(self, path: str) -> bool:
         """True if the recorded request says that a file is overwritten. The disk cannot tell: the command has run."""

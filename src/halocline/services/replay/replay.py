@@ -84,6 +84,9 @@ class _PassingLog(Log):
     def show(self, event: E) -> E:
         return Stream.show(self, event)
 
+    def _write(self, line: bytes) -> None:
+        pass
+
     async def sync(self) -> None:
         pass
 

@@ -30,7 +30,7 @@ class Replayed(Task):
 
     def emit(self, *events: ev.Event) -> None:
         for event in events:
-            if isinstance(event, FROM_ELSEWHERE) and event is not self.course.next:
+            if type(event) in FROM_ELSEWHERE and event is not self.course.next:
                 continue  # live tools start jobs again; only the recorded events of these count
             if isinstance(event, ev.Durable) and (cut := self.course.cut) and cut.died:
                 self.cut_short(cut)  # the process had died by then
@@ -101,13 +101,13 @@ class Replayed(Task):
                 self.emit(event)
             case ev.FileChanged(cause=call) if self.course.was_cut_short(call):
                 self.emit(event)
-            case _ if isinstance(event, FACTS) and self.state.turn and self.course.fact_was_cut_short():
+            case _ if type(event) in FACTS and self.state.turn and self.course.fact_was_cut_short():
                 self.emit(event)
             case ev.JobStarted(by="person"):
                 self.host.tools.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
-            case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):
+            case _ if type(event) in FROM_ELSEWHERE or self._is_of_a_lost_call(event):
                 self.emit(event)
             case _ if self.state.turn is None and not self.state.compaction.running:
                 self.stuck()
@@ -125,8 +125,9 @@ class Replayed(Task):
 
     def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
         """True if the event was reported by a call before it was cut short; nothing answers that call here."""
-        runs = any(opened.started for opened in self.state.pending.calls)
-        return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
+        if type(event) not in FACTS or not any(opened.started for opened in self.state.pending.calls):
+            return False
+        return self.course.leads_to_cut(FACTS | FROM_ELSEWHERE)
 
 
 class RecordedQueue(MessageQueue):

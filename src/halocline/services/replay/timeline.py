@@ -6,7 +6,7 @@ decisions, interrupts, checkpoints, changed modes, crashes) is fed in when every
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from math import inf
 from typing import Never
 
@@ -66,7 +66,7 @@ class Course:
     def cut_at_once(self) -> Cut | None:
         """The interrupt that ended the turn that begins now before the loop did anything."""
         at = self.at + 1
-        while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
+        while at not in self._cuts and at < len(self.events) and type(self.events[at]) in FROM_ELSEWHERE:
             at += 1
         cut = self._cuts.get(at)
         return None if cut is None or cut.died else cut
@@ -77,7 +77,7 @@ class Course:
 
     def seconds(self, state: State) -> float:
         """Return the duration of the running turn: infinite where the recording hit the time limit, else 0."""
-        match next((event for event in self.ahead() if not isinstance(event, FROM_ELSEWHERE)), None):
+        match next((event for event in self.ahead() if type(event) not in FROM_ELSEWHERE), None):
             case ev.TurnEnded(limit="time"):
                 return inf
             case ev.QuestionAsked(question=question) if SECONDS_REACHED in question:
@@ -99,7 +99,10 @@ class Course:
 
     def compare(self, place: str, recorded: Value, now: Value) -> None:
         """Record the first difference, if any."""
-        then, today = (self._canonical(encode(side).decode()) for side in (recorded, now))
+        texts = [encode(side) for side in (recorded, now)]
+        if texts[0] == texts[1]:
+            return
+        then, today = (self._canonical(text.decode()) for text in texts)
         if found := first_difference(then, today, self._home):
             self._differs(Difference(place, *found))
 
@@ -159,10 +162,10 @@ class Course:
         end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
         return end is None or end.status is CallStatus.CANCELLED
 
-    def leads_to_cut(self, passing: tuple[type, ...]) -> bool:
+    def leads_to_cut(self, passing: Set[type]) -> bool:
         """True if only `passing` events come before the next cut."""
         at = self.at
-        while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], passing):
+        while at not in self._cuts and at < len(self.events) and type(self.events[at]) in passing:
             at += 1
         return at in self._cuts
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,8 +100,9 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
 
     A sub-agent is judged as in plan mode, whatever its parent's mode: it only reads.
     """
+    workspace, outputs = _folders_of(state.workspace, home, state.task)
     return PolicyContext(
-        workspace=Path(state.workspace),
+        workspace=workspace,
         home=home,
         mode=Mode.PLAN if state.subagents.subtask else state.plan.mode,
         subagent=state.subagents.subtask is not None,
@@ -112,9 +114,15 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
         exported=state.host.shell.exported,
         path=state.host.shell.path,
         sandbox=state.host.sandbox,
-        outputs=home / "tasks" / state.task / OUTPUTS,
+        outputs=outputs,
         roots=state.other_roots,
     )
+
+
+@lru_cache
+def _folders_of(workspace: str, home: Path, task: str) -> tuple[Path, Path]:
+    """Return a task's workspace, and the folder with the output of its commands."""
+    return Path(workspace), Path(home, "tasks", task, OUTPUTS)
 
 
 def scope_of_reading(state: State, home: Path, book: RuleBook) -> ReadScope:

@@ -244,7 +244,9 @@ class ToolCalls:
         for fact in facts:
             if isinstance(fact, FileChanged):
                 with suppress(KeyError):
-                    before, after = (blob if blob is None else blobs.get(blob) for blob in (fact.before, fact.after))
+                    before, after = (
+                        None if blob is None else partial(blobs.get, blob) for blob in (fact.before, fact.after)
+                    )
                     self._checkpoints.wrote(fact.path, before, after)
 
     def _note_repetition(self, call: ToolCall, text: str) -> tuple[Note, ...]:
