@@ -1,7 +1,11 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
+from halocline.providers.catalog import vendors
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
@@ -11,6 +15,12 @@ from halocline.providers.server_probe import QUESTIONS
 CATALOGUE = Catalogue(BUNDLED)
 HOSTED = [row for row in VENDORS.values() if row.key_variable]
 BY_NAME = {"ids": lambda row: row.name}
+
+
+def test_every_row_has_a_name_of_its_own_and_no_field_that_no_vendor_has() -> None:
+    rows = json.loads(Path(vendors.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in rows] == list(VENDORS)
+    assert {field for row in rows for field in row} <= {*Vendor.__struct_fields__, "why"}
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,7 @@ from halocline.ports.model import Request
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.thinking_table import (
-    ANY_CLAUDE,
-    ANY_GEMINI,
-    ANY_OPENAI,
-    BUDGETS,
-    CLAUDE,
-    GEMINI,
-    OPENAI,
-    STYLES,
-    Style,
-    Table,
-    Takes,
-)
+from halocline.providers.thinking_table import TABLES, Rows, Style, Takes
 
 _ORDER = tuple(Effort)
 _REPLY = 16_384
@@ -47,13 +35,13 @@ def fit_thinking(request: Request, takes: Takes) -> Wanted:
     if budget and takes.budget:
         return Wanted(budget=_clamp_tokens(budget, takes.budget))
     if budget is not None:
-        effort = min(_ORDER, key=lambda level: abs(BUDGETS[level] - budget))
+        effort = min(_ORDER, key=lambda level: abs(TABLES.budgets[level] - budget))
         effort = max(effort, Effort.MINIMAL, key=_ORDER.index) if budget else Effort.NONE
     if effort is None or (effort is Effort.NONE and effort in takes.efforts):
         return Wanted(effort)
     if levels := [level for level in takes.efforts if level is not Effort.NONE]:
         return Wanted(min(levels, key=lambda level: abs(_ORDER.index(level) - _ORDER.index(effort))))
-    return Wanted(budget=_clamp_tokens(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
+    return Wanted(budget=_clamp_tokens(TABLES.budgets[effort], takes.budget)) if takes.budget else Wanted()
 
 
 def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
@@ -63,13 +51,13 @@ def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
     model = endpoint.wire_model(endpoint.model)
     match endpoint.family:
         case "anthropic":
-            return _levels_of(_find_known(CLAUDE, model) or ANY_CLAUDE)
+            return _levels_of(_find_known(TABLES.claude, model) or TABLES.any_claude)
         case "gemini":
-            return _levels_of(_find_known(GEMINI, model) or ANY_GEMINI)
+            return _levels_of(_find_known(TABLES.gemini, model) or TABLES.any_gemini)
         case "openai_responses":
-            return _levels_of(_find_known(OPENAI, model) or ANY_OPENAI)
+            return _levels_of(_find_known(TABLES.openai, model) or TABLES.any_openai)
         case "openai_chat" | "ollama":
-            return _of_style(STYLES[endpoint.vendor.thinking_style], _find_known(OPENAI, model))
+            return _of_style(TABLES.styles[endpoint.vendor.thinking_style], _find_known(TABLES.openai, model))
         case "library":
             return tuple(Effort)
     return ()
@@ -84,10 +72,10 @@ def _levels_of(takes: Takes) -> tuple[Effort, ...]:
 
 def _of_style(style: Style, known: Takes | None) -> tuple[Effort, ...]:
     if style.efforts or known is not None:
-        return style.efforts or _levels_of(known or ANY_OPENAI)
+        return style.efforts or _levels_of(known or TABLES.any_openai)
     if style.on and not style.budget_field:
         return (Effort.NONE, Effort.HIGH)
-    return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else ANY_OPENAI.efforts
+    return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else TABLES.any_openai.efforts
 
 
 def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
@@ -115,17 +103,17 @@ def headers_for_anthropic(request: Request, endpoint: Endpoint) -> dict[str, str
 
 def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the fields for Chat Completions, which differ by vendor."""
-    style = STYLES[endpoint.vendor.thinking_style]
-    known = Takes(style.efforts) if style.efforts else _find_known(OPENAI, endpoint.wire_model(request.model))
-    takes = known or ANY_OPENAI
+    style = TABLES.styles[endpoint.vendor.thinking_style]
+    known = Takes(style.efforts) if style.efforts else _find_known(TABLES.openai, endpoint.wire_model(request.model))
+    takes = known or TABLES.any_openai
     wanted = fit_thinking(request, Takes(takes.efforts, (1, 1_000_000) if style.budget_field else None))
     return _in_style(style, wanted, has_levels=known is not None) if wanted else {}
 
 
 def for_ollama(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build `think`: a level for models that have levels, else on or off."""
-    known = _find_known(OPENAI, endpoint.wire_model(request.model))
-    wanted = fit_thinking(request, known or Takes(STYLES["ollama"].efforts))
+    known = _find_known(TABLES.openai, endpoint.wire_model(request.model))
+    wanted = fit_thinking(request, known or Takes(TABLES.styles["ollama"].efforts))
     if wanted.effort is None:
         return {}
     return {"think": wanted.effort if known else wanted.effort is not Effort.NONE}
@@ -133,14 +121,14 @@ def for_ollama(request: Request, endpoint: Endpoint) -> JsonObject:
 
 def for_responses(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the content of `reasoning`."""
-    wanted = fit_thinking(request, _find_known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
+    wanted = fit_thinking(request, _find_known(TABLES.openai, endpoint.wire_model(request.model)) or TABLES.any_openai)
     return {"effort": wanted.effort} if wanted else {}
 
 
 def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the `thinkingConfig`: a level or a budget, never both."""
-    takes = _find_known(GEMINI, endpoint.wire_model(request.model))
-    wanted = fit_thinking(request, takes or ANY_GEMINI)
+    takes = _find_known(TABLES.gemini, endpoint.wire_model(request.model))
+    wanted = fit_thinking(request, takes or TABLES.any_gemini)
     if wanted.effort is Effort.NONE:
         return {"thinkingBudget": 0}
     config: JsonObject = {"includeThoughts": True} if wanted or (takes and takes.thinks) else {}
@@ -150,8 +138,8 @@ def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
 
 
 def _of_claude(request: Request, endpoint: Endpoint) -> tuple[Takes, Wanted]:
-    takes = _find_known(CLAUDE, endpoint.wire_model(request.model))
-    return takes or Takes(), fit_thinking(request, takes or ANY_CLAUDE)
+    takes = _find_known(TABLES.claude, endpoint.wire_model(request.model))
+    return takes or Takes(), fit_thinking(request, takes or TABLES.any_claude)
 
 
 def _with_budget(budget: int, room: int, most: int | None) -> JsonObject:
@@ -180,7 +168,7 @@ def _set_field(fields: JsonObject, path: str, value: object) -> JsonObject:
     return {**fields, outer: {**fields.get(outer, {}), inner: value} if inner else value}
 
 
-def _find_known(table: Table, model: str) -> Takes | None:
+def _find_known(table: Rows, model: str) -> Takes | None:
     name = model.rpartition("/")[2]
     return next((takes for pattern, takes in table if re.match(pattern, name)), None)
 
