@@ -228,10 +228,7 @@ def _words_inside(text: str, depth: int) -> str:
     """Return the message of the JSON that a gateway put into its own text; the text itself if there is none."""
     begin, end = text.find("{"), text.rfind("}")
     if 0 <= begin < end:
-        try:
-            inner = json_input.decode(text[begin : end + 1].encode())
-        except msgspec.DecodeError:
-            return text
+        inner = json_input.decode_or(None, text[begin : end + 1])
         if isinstance(inner, dict) and (words := _words_of(inner, depth + 1)):
             return words
     return text

@@ -66,95 +66,71 @@ class ServedModel(Generic[F]):
         self._client = client or HttpClient(url or endpoint.url, endpoint.network)
         self._refused = RefusedFields()
 
-    def _exchange(
+    async def _exchange(
         self,
         request: Request,
         path: str,
         build_headers: BuildHeaders,
         body: Sequence[bytes],
         translator: Translator,
-        **forms: bool,
+        *,
+        lines: bool = False,
+        whole: bool = False,
     ) -> AsyncGenerator[ModelEvent, None]:
-        """Send a request; `forms` are `lines` and `whole` of `stream_exchange`."""
-        fields = self._refused.begin(request, self._endpoint)
-        return stream_exchange(
-            self._client, self._endpoint, path, build_headers, body, translator, fields=fields, **forms
-        )
+        """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+
+        It is sent again without the fields that the server refuses. The reply is a stream of events, or of `lines` of
+        JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
+        """
+        fields, begun = self._refused.begin(request, self._endpoint), False
+        while True:
+            response = await self._send(path, build_headers, body, fields)
+            reply = _Reply(response, self._endpoint, translator)
+            try:
+                with closing(response):
+                    if notice := fields.take_notice():
+                        yield StepRetried(attempt=1, wait=0.0, cause=notice)
+                    async with aclosing(reply.read(lines=lines, whole=whole)) as events:
+                        async for event in events:
+                            begun = True
+                            yield event
+                last = reply.finish()
+            except ModelError as error:
+                if spent := translator.spent():
+                    yield spent
+                elif not begun:
+                    fields.do_without(error, body)
+                    continue
+                raise
+            fields.succeed()
+            for event in last:
+                yield event
+            return
+
+    async def _send(self, path: str, build_headers: BuildHeaders, body: Sequence[bytes], fields: Attempt) -> Response:
+        """Return the response of a server that accepted the request. Raises ModelError."""
+        while True:
+            response = await self._client.post(path, await build_headers(self._endpoint), fields.trim(body))
+            try:
+                await _check_status(response, self._endpoint)
+            except ModelError as error:
+                response.close()
+                fields.do_without(error, body)
+            except BaseException:
+                response.close()
+                raise
+            else:
+                return response
 
     async def close(self) -> None:
         await self._client.close()
 
 
-async def stream_exchange(
-    client: HttpClient,
-    endpoint: Endpoint,
-    path: str,
-    build_headers: BuildHeaders,
-    body: Sequence[bytes],
-    translator: Translator,
-    *,
-    lines: bool = False,
-    whole: bool = False,
-    fields: Attempt | None = None,
-) -> AsyncGenerator[ModelEvent, None]:
-    """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
-
-    It is sent again without the `fields` that the server refuses. The reply is a stream of events, or of `lines` of
-    JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
-    """
-    begun = False
-    while True:
-        response = await _send_request(client, endpoint, path, build_headers, body, fields)
-        reply = _Reply(response, endpoint, translator, fields)
-        try:
-            with closing(response):
-                if fields and (notice := fields.take_notice()):
-                    yield StepRetried(attempt=1, wait=0.0, cause=notice)
-                async with aclosing(reply.read(lines=lines, whole=whole)) as events:
-                    async for event in events:
-                        begun = True
-                        yield event
-            last = reply.finish()
-        except ModelError as error:
-            if spent := translator.spent():
-                yield spent
-            elif not begun and fields:
-                fields.do_without(error, body)
-                continue
-            raise
-        for event in last:
-            yield event
-        return
-
-
-async def _send_request(
-    client: HttpClient,
-    endpoint: Endpoint,
-    path: str,
-    build_headers: BuildHeaders,
-    body: Sequence[bytes],
-    fields: Attempt | None,
-) -> Response:
-    """Return the response of a server that accepted the request. Raises ModelError."""
-    while True:
-        response = await client.post(path, await build_headers(endpoint), fields.trim(body) if fields else body)
-        try:
-            await _check_status(response, endpoint)
-        except BaseException as error:
-            response.close()
-            if isinstance(error, ModelError) and fields:
-                fields.do_without(error, body)
-                continue
-            raise
-        return response
-
-
 class _Reply:
     """A response, and its translation."""
 
-    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator, fields: Attempt | None) -> None:
+    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator) -> None:
         self._response = response
-        self._fields = fields
         self._endpoint = endpoint
         self._translator = translator
         self._odd = b""
@@ -168,12 +144,9 @@ class _Reply:
     def finish(self) -> tuple[ModelEvent, ...]:
         """Return the last events. A reply that never was one failed for the reason that the server gave, if any."""
         try:
-            last = self._translator.finish()
+            return self._translator.finish()
         except ModelError as error:
             raise _find_reason(self._odd, self._endpoint) or error from None
-        if self._fields:
-            self._fields.succeed()
-        return last
 
     async def _read_stream(self, *, lines: bool) -> AsyncGenerator[ModelEvent, None]:
         response, endpoint, translator = self._response, self._endpoint, self._translator
@@ -208,11 +181,8 @@ class _Reply:
 
 def _find_reason(payload: bytes, endpoint: Endpoint) -> ModelError | None:
     """Return the error that a payload of another form tells of; None if it is of the format."""
-    try:
-        document = json_input.decode(payload)
-    except msgspec.DecodeError:
-        return None
-    if document.keys() & _OF_FORMATS:
+    document = json_input.decode_or(None, payload)
+    if document is None or document.keys() & _OF_FORMATS:
         return None
     return providers.errors.classify_in_stream(document, endpoint)
 
@@ -273,10 +243,7 @@ async def _check_beginning(response: Response, endpoint: Endpoint) -> AsyncGener
 
 def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
     """The error for a document in place of a stream; a repetition would bring the same one."""
-    try:
-        document = json_input.decode(body)
-    except msgspec.DecodeError:
-        document = None
+    document = json_input.decode_or(None, body)
     if isinstance(document, dict) and document.get("error"):
         return providers.errors.classify_in_stream(document["error"], endpoint)
     if document is None:

@@ -94,6 +94,10 @@ def join_parts(parts: Iterable[bytes]) -> bytes:
     return b",".join(parts)
 
 
+def encode_parts(parts: Iterable[JsonObject]) -> bytes:
+    return join_parts(map(encode_json, parts))
+
+
 def join_fragments(messages: Sequence[Message], encoded: Sequence[bytes]) -> bytes:
     """Write messages whose fragments are JSON already, or empty."""
     return join_parts(filter(None, encoded))

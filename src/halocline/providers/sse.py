@@ -8,8 +8,6 @@ object is an event of its own.
 import re
 from collections.abc import Iterable
 
-import msgspec
-
 from halocline.protocol import json_input
 from halocline.protocol.patterns import compile_later
 
@@ -164,11 +162,7 @@ def _is_whole(data: bytes) -> bool:
     """True for the end mark, and for a JSON object that is not cut."""
     if not data.lstrip().startswith(b"{"):
         return data == b"[DONE]"
-    try:
-        json_input.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
+    return json_input.decode_or(None, data) is not None
 
 
 def _has_data(line: bytes) -> bool:

@@ -17,20 +17,14 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject
+from halocline.providers import json_cache
 from halocline.providers.accepted import fit_name
 from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import ServedModel
-from halocline.providers.json_cache import (
-    MISSING_PICTURE,
-    Fragments,
-    encode_image,
-    encode_json,
-    join_parts,
-    separate_parts,
-)
+from halocline.providers.json_cache import Fragments
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
@@ -63,7 +57,7 @@ async def _build_headers(request: Request, endpoint: Endpoint) -> dict[str, str]
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
     """Encode messages as content blocks joined by commas; empty for a message with nothing to send."""
-    return Fragments(lambda message: join_parts(map(encode_json, _encode_blocks(message, endpoint, blobs))))
+    return Fragments(lambda message: json_cache.encode_parts(_encode_blocks(message, endpoint, blobs)))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
@@ -116,11 +110,11 @@ def _list_messages(messages: Sequence[msg.Message], fragments: Fragments[bytes])
         runs.pop()
     marked = user_side[-_BREAKPOINTS:]
     newest = [b"".join(group.parts(cached=any(group is one for one in marked))) for group in groups]
-    return separate_parts([*(part for _, part in runs if part), *newest])
+    return json_cache.separate_parts([*(part for _, part in runs if part), *newest])
 
 
 def _write_settled(messages: Sequence[msg.Message], encoded: Sequence[bytes]) -> bytes:
-    return join_parts(b"".join(group.parts(cached=False)) for group in _group_messages(messages, encoded))
+    return json_cache.join_parts(b"".join(group.parts(cached=False)) for group in _group_messages(messages, encoded))
 
 
 def _group_messages(messages: Sequence[msg.Message], encoded: Sequence[bytes]) -> list[_Group]:
@@ -162,9 +156,9 @@ def _encode_content(parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blo
 
 
 def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
-    data = encode_image(image, blobs)
+    data = json_cache.encode_image(image, blobs)
     if data is None:
-        return {"type": "text", "text": MISSING_PICTURE}
+        return {"type": "text", "text": json_cache.MISSING_PICTURE}
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 

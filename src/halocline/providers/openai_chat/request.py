@@ -169,8 +169,8 @@ class _Encoder:
         if pictures:
             text = f"{text}\n[The images of this result follow in the next user message.]".strip()
         message = {"role": "tool", "tool_call_id": self._fit_id(result.call), "content": text}
-        parts = (json_cache.encode_json(_encode_part(image, self._blobs)) for image in pictures)
-        return Fragment(json_cache.encode_json(message), json_cache.join_parts(parts))
+        parts = json_cache.encode_parts(_encode_part(image, self._blobs) for image in pictures)
+        return Fragment(json_cache.encode_json(message), parts)
 
     def _encode_reply(self, message: msg.AssistantMessage) -> JsonObject:
         """Encode a reply. Opaque fields go back only to the model that made them, in place of the plain reasoning."""

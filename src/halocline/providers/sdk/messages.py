@@ -10,7 +10,6 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
-import msgspec
 from pydantic_ai import messages as lib
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
@@ -141,8 +140,5 @@ def _wire_id(id: str) -> str:
 
 def _unseal_part(text: str) -> JsonObject:
     """Decode a seal's fields; empty when it is not one of ours."""
-    try:
-        fields = json_input.decode(text, type=JsonObject)
-    except msgspec.DecodeError:
-        return {}
+    fields = json_input.decode_or({}, text, JsonObject)
     return {name: value for name, value in fields.items() if name in (*_OPAQUE, "part")}
