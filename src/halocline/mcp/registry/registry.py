@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -170,7 +170,7 @@ async def search_registry(
     for server in _list_servers(page.servers):
         found.setdefault(server.name, server)  # the newest version comes first
     wanted, tagged = words.lower().split(), {tag.lower() for tag in tags}
-    fitting = [server for server in found.values() if _has_words(server, wanted) and tagged <= _lower_tags(server.tags)]
+    fitting = [one for one in found.values() if _has_words(one, wanted) and tagged <= set(map(str.lower, one.tags))]
     return in_order(fitting, order)[:MOST_FOUND]
 
 
@@ -230,23 +230,13 @@ def _list_servers(entries: Iterable[JsonObject]) -> Iterator[OfferedServer]:
         if status == "deleted" or official.get("isLatest") is False:
             continue
         places = [entry, given, *(meta.get(PUBLISHER) for meta in metas)]
-        more = {
-            "isDeprecated": status == "deprecated",
-            **read_popularity([place for place in places if _is_table(place)]),
-        }
+        tables: list[JsonObject] = [place for place in places if isinstance(place, dict)]
+        more = {"isDeprecated": status == "deprecated", **read_popularity(tables)}
         more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
         try:
             yield msgspec.convert({**given, **more}, OfferedServer)
         except msgspec.ValidationError:
             continue
-
-
-def _is_table(place: object) -> TypeGuard[JsonObject]:
-    return isinstance(place, dict)
-
-
-def _lower_tags(tags: Iterable[str]) -> set[str]:
-    return {tag.lower() for tag in tags}
 
 
 def _is_plain(option: _Package | _Transport) -> bool:
