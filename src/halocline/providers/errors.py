@@ -63,7 +63,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     """Classify an error response. Header names are in lower case."""
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
-    said = _read_body(body)
+    said, message = _read_body(body, endpoint)
     kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
     wait = wait_asked(headers, said)
     is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
@@ -77,7 +77,6 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
         "until": f" {describe_end(wait)}" if wait else "",
         "then": " then" if wait else " when it is renewed",
     }
-    message = _error_message(body, endpoint)
     told = _choose_words(kind, said, endpoint, is_long=is_long)
     what = told.what.format(**facts)
     return ModelError(
@@ -156,14 +155,19 @@ def _status_of(mark: Any) -> int:
     return next((int(status) for status, codes in read_answers().statuses.items() if text in codes.split()), 0)
 
 
-def _read_body(body: bytes) -> str:
-    """Return what is searched for words: the body without what it repeats of the request, and its innermost message."""
-    text = body.decode("utf-8", "replace")
+def _read_body(body: bytes, endpoint: Endpoint) -> tuple[str, str]:
+    """Return what is searched for words, and the message to show.
+
+    Searched are the body without what it repeats of the request, and its innermost message, which is shown on one line
+    and cut. The key is redacted before the cut, which could split it.
+    """
     try:
         document = json_input.decode(body)
     except msgspec.DecodeError:
-        return text[:_READ]
-    return f"{msgspec.json.encode(_without_echo(document)).decode()[:_READ]}\n{_words_of(document)[:_READ]}"
+        return body.decode("utf-8", "replace")[:_READ], show_body(body, endpoint)
+    words = _words_of(document)
+    said = msgspec.json.encode(_without_echo(document)).decode()[:_READ]
+    return f"{said}\n{words[:_READ]}", _shorten_words(words, endpoint)
 
 
 def _without_echo(document: Any) -> Any:
@@ -174,15 +178,6 @@ def _without_echo(document: Any) -> Any:
         case list():
             return [_without_echo(value) for value in document]
     return document
-
-
-def _error_message(body: bytes, endpoint: Endpoint) -> str:
-    """Return the server's message, on one line and cut. The key is redacted before the cut, which could split it."""
-    try:
-        words = _words_of(json_input.decode(body))
-    except msgspec.DecodeError:
-        return show_body(body, endpoint)
-    return _shorten_words(words, endpoint)
 
 
 def show_body(body: bytes, endpoint: Endpoint) -> str:

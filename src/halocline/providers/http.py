@@ -1,13 +1,13 @@
 """One request and its streamed reply, for every wire format: HTTP on one side, a translator on the other."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, closing
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from halocline import providers
-from halocline.net.http import Headers, HttpClient, Response
+from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
@@ -20,7 +20,6 @@ from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
 T = TypeVar("T")
 F = TypeVar("F")
-BuildHeaders = Callable[[Endpoint], Awaitable[Headers]]
 _ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
 _OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
 """Fields of payloads that are of some format, and of no error."""
@@ -70,9 +69,9 @@ class ServedModel(Generic[F]):
         self,
         request: Request,
         path: str,
-        build_headers: BuildHeaders,
         body: Sequence[bytes],
         translator: Translator,
+        headers: Mapping[str, str] = {},
         *,
         lines: bool = False,
         whole: bool = False,
@@ -84,7 +83,7 @@ class ServedModel(Generic[F]):
         """
         fields, begun = self._refused.begin(request, self._endpoint), False
         while True:
-            response = await self._send(path, build_headers, body, fields)
+            response = await self._send(path, headers, body, fields)
             reply = _Reply(response, self._endpoint, translator)
             try:
                 with closing(response):
@@ -107,10 +106,11 @@ class ServedModel(Generic[F]):
                 yield event
             return
 
-    async def _send(self, path: str, build_headers: BuildHeaders, body: Sequence[bytes], fields: Attempt) -> Response:
+    async def _send(self, path: str, headers: Mapping[str, str], body: Sequence[bytes], fields: Attempt) -> Response:
         """Return the response of a server that accepted the request. Raises ModelError."""
         while True:
-            response = await self._client.post(path, await build_headers(self._endpoint), fields.trim(body))
+            sent = await self._endpoint.request_headers(headers)
+            response = await self._client.post(path, sent, fields.trim(body))
             try:
                 await _check_status(response, self._endpoint)
             except ModelError as error:
@@ -199,11 +199,6 @@ async def _read_document(
         raise _not_a_stream(document[:_ERROR_LIMIT], endpoint)
     for event in events:
         yield event
-
-
-async def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
-    """Headers for a server that takes its key as OpenAI does."""
-    return await endpoint.request_headers("authorization", "Bearer ")
 
 
 async def _check_status(response: Response, endpoint: Endpoint) -> None:

@@ -60,7 +60,7 @@ async def _ask_server(at: Endpoint, question: Question) -> ModelInfo:
     body = msgspec.json.encode({"model": at.model}) if question.by_name else None
     seconds = LOCAL_SECONDS if at.vendor.local else REMOTE_SECONDS
     try:
-        answer = await fetch_json(url, seconds, at.network, await at.request_headers("authorization", "Bearer "), body)
+        answer = await fetch_json(url, seconds, at.network, await at.request_headers(), body)
     except ModelError:
         return UNKNOWN
     return question.found(answer, at.model)
@@ -114,10 +114,6 @@ def read_ollama_loaded(answer: Any, model: str) -> int | None:
     """Read the context allocated for a loaded model."""
     rows = (row for row in _list_rows(answer, "models") if row.get("name") in (model, f"{model}:latest"))
     return next((_read_size(row, "context_length") for row in rows), None)
-
-
-def _read_ollama_ps(answer: Any, model: str) -> ModelInfo:
-    return ModelInfo(window=read_ollama_loaded(answer, model))
 
 
 def read_own_window(shown: Any) -> int | None:
@@ -210,7 +206,10 @@ _LIST = Question("/models", _read_model_list, below_root=False)
 
 QUESTIONS: dict[str, tuple[Question, ...]] = {
     "": (_LIST,),
-    "ollama": (Question("/api/ps", _read_ollama_ps), Question("/api/show", _read_ollama_show, by_name=True)),
+    "ollama": (
+        Question("/api/ps", lambda answer, model: ModelInfo(window=read_ollama_loaded(answer, model))),
+        Question("/api/show", _read_ollama_show, by_name=True),
+    ),
     "lmstudio": (Question("/api/v1/models", _read_lm_studio), Question("/api/v0/models", _read_model_list)),
     "llamacpp": (Question("/props?model={model}", _read_llamacpp), _LIST),
     "litellm": (Question("/model/info", _read_litellm), _LIST),

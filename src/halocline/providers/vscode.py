@@ -57,14 +57,11 @@ class VsCode:
     """A model of VS Code. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, models: EditorModels) -> None:
+        self.name = endpoint.name
         self._endpoint = endpoint
         self._models = models
         self._blobs = blobs
         self._fragments = Fragments(lambda message: Encoded(encode_message(message, blobs)))
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         model = self._endpoint.wire_model(request.model)

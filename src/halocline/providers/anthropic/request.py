@@ -8,13 +8,11 @@ matching.
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
@@ -28,7 +26,6 @@ from halocline.providers.json_cache import Fragments
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
-_API_VERSION = "2023-06-01"
 _LONGEST_ID = 64
 _BREAKPOINTS = 2
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
@@ -47,12 +44,8 @@ class Anthropic(ServedModel[bytes]):
         """Send one request. The reply is read by the translator."""
         body = to_wire(request, self._endpoint, self._fragments)
         reader = FromWire(request, self._endpoint, self._fragments.calls)
-        return reader, self._exchange(request, "/v1/messages", partial(_build_headers, request), body, reader)
-
-
-async def _build_headers(request: Request, endpoint: Endpoint) -> dict[str, str]:
-    own = {"anthropic-version": _API_VERSION} | headers_for_anthropic(request, endpoint)
-    return own | await endpoint.request_headers("x-api-key")
+        headers = headers_for_anthropic(request, self._endpoint)
+        return reader, self._exchange(request, "/v1/messages", body, reader, headers)
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
@@ -67,15 +60,12 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -
         form = {"type": "json_schema", "schema": schema}
         head["output_config"] = {**head.get("output_config", {}), "format": form}
     if request.tools:
-        head["tools"] = [_encode_tool(spec) for spec in request.tools]
+        tools = request.tools
+        head["tools"] = [{"name": t.name, "description": t.description, "input_schema": t.schema} for t in tools]
     if request.system:
         head["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
     messages = _list_messages(request.messages, fragments)
     return [encode_head(head, endpoint), b',"messages":[', *messages, b"]}"]
-
-
-def _encode_tool(spec: ToolSpec) -> JsonObject:
-    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
 
 
 @dataclass(slots=True)

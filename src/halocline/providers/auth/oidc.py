@@ -184,15 +184,12 @@ class Renewal:
             self._newest = stored
         return is_current(self._newest.expires_at)
 
-    async def _wait_for_another(self) -> bool:
-        """True if another process was faster; the server takes a token for a renewal once, and it may store it now."""
-        return await wait_until(self._is_current, _PATIENCE, _PAUSE)
-
     async def _renew(self) -> None:
         try:
             self._newest = await _renew(self._newest, self._network)
         except _Refused as refused:
-            if not await self._wait_for_another():
+            # Another process may have been faster: the server takes a token for a renewal once.
+            if not await wait_until(self._is_current, _PATIENCE, _PAUSE):
                 text = f"Your sign-in to {self._vendor.title} has ended: {refused}"
                 raise ModelError(ModelErrorKind.AUTH, text, f"Run: halo login {self._vendor.name}") from None
             return

@@ -46,7 +46,8 @@ async def refresh_catalogue(url: str, path: Path, network: Network) -> Refreshed
         if answer.status == 304 and old is not None:
             return _count_models(old, is_new=False)
         _require_document(answer)
-        data = pack_catalogue(answer.body, _format_today(), (url,), url, answer.headers.get("etag", ""))
+        today = datetime.now(UTC).date().isoformat()
+        data = pack_catalogue(answer.body, today, (url,), url, answer.headers.get("etag", ""))
     except ModelError as error:
         raise _refresh_error(url, error.text) from error
     except _Unfit as error:
@@ -96,7 +97,3 @@ def _count_models(file: CatalogueFile, *, is_new: bool) -> Refreshed:
 def _refresh_error(url: str, why: str) -> HaloclineError:
     text = f"Cannot fetch the model catalog from {url}: {why.rstrip('.')}."
     return HaloclineError(text, "The old one stays. To use another URL, set catalogue_url or HALOCLINE_CATALOGUE_URL.")
-
-
-def _format_today() -> str:
-    return datetime.now(UTC).date().isoformat()

@@ -40,11 +40,7 @@ class Gemini(ServedModel[Fragment]):
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
         path = model_address(self._endpoint.wire_model(request.model))
-        return self._exchange(request, path, _build_headers, body, translator)
-
-
-async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
-    return await endpoint.request_headers("x-goog-api-key")
+        return self._exchange(request, path, body, translator)
 
 
 def model_address(model: str) -> str:
@@ -83,10 +79,6 @@ def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:
     if request.output_schema is not None and (schema := native_schema(request, endpoint)):
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     return config
-
-
-def _bare_name(model: str) -> str:
-    return model.rpartition("/")[2]
 
 
 def _encode_function(spec: ToolSpec) -> JsonObject:
@@ -161,7 +153,7 @@ def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
 
 def _encode_reply(message: msg.AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
     """Encode a reply. Thinking with only a signature belongs to the part after it."""
-    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare_name(endpoint.model)) else ""
+    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(endpoint.model.rpartition("/")[2]) else ""
     signature = ""
     for part in message.content:
         match part:

@@ -22,11 +22,12 @@ from halocline.providers import json_cache, server_probe
 from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import ServedModel, bearer_headers
+from halocline.providers.http import ServedModel
 from halocline.providers.json_cache import Fragments
 from halocline.providers.ollama.stream import FromWire
 from halocline.providers.openai_chat.request import encode_tools
 
+_ACCEPT = {"accept": "application/x-ndjson"}
 USUAL = 32_768
 """Tokens to ask for if the person set none: enough for an agent, and what most machines can hold."""
 
@@ -45,7 +46,7 @@ async def choose_window(at: Endpoint, root: str) -> int | None:
 
 async def _ask(at: Endpoint, url: str, body: bytes | None = None) -> Any:
     try:
-        return await fetch_json(url, server_probe.LOCAL_SECONDS, at.network, await bearer_headers(at), body)
+        return await fetch_json(url, server_probe.LOCAL_SECONDS, at.network, await at.request_headers(), body)
     except ModelError:
         return None
 
@@ -64,14 +65,10 @@ class Ollama(ServedModel[bytes]):
             self._options = {"num_ctx": window} if window else {}
         body = to_wire(request, self._endpoint, self._fragments, self._options)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        reply = self._exchange(request, "/api/chat", _build_headers, body, translator, lines=True)
+        reply = self._exchange(request, "/api/chat", body, translator, _ACCEPT, lines=True)
         async with aclosing(reply) as events:
             async for event in events:
                 yield event
-
-
-async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
-    return await bearer_headers(endpoint) | {"accept": "application/x-ndjson"}
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes], options: JsonObject) -> list[bytes]:

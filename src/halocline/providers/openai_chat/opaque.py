@@ -45,8 +45,7 @@ class OpaqueEntries:
     def seal(self, field: str) -> str:
         """Return all entries as JSON text, or else the field that the reasoning came in; empty without both."""
         entries = {name: entries for name, entries in self._lists.items() if entries}
-        fields: JsonObject = entries or ({FIELD: field} if field else {})
-        return encode_json(fields).decode() if fields else ""
+        return seal_call(entries or ({FIELD: field} if field else {}))
 
 
 def seal_call(fields: JsonObject) -> str:

@@ -20,7 +20,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import bearer_headers, unreadable_payload
+from halocline.providers.http import unreadable_payload
 from halocline.providers.tokens import Token, Tokens
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ class Access:
 
     async def _find_deployment(self, at: Endpoint) -> str:
         """Return the address of the newest running deployment. Raises ModelError."""
-        headers = await bearer_headers(at)
+        headers = await at.request_headers()
         found = await self._fetch(_Deployments, at.url.removesuffix("/v2") + _DEPLOYMENTS, headers)
         running = sorted((each for each in found.resources if each.deployment_url), key=lambda each: each.start_time)
         if not running:

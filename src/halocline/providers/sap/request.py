@@ -18,7 +18,7 @@ from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import ServedModel, bearer_headers, decode_payload
+from halocline.providers.http import ServedModel, decode_payload
 from halocline.providers.json_cache import Fragment, Fragments, encode_json, separate_parts
 from halocline.providers.openai_chat.request import encode_messages, encode_tools, list_messages
 from halocline.providers.openai_chat.stream import FromWire as ChatFromWire
@@ -77,7 +77,7 @@ class SapAiCore(ServedModel[Fragment]):
         if at is not self._endpoint:
             self._endpoint, self._client = at, HttpClient(at.url, at.network)
         body = to_wire(request, at, self._fragments)
-        reply = self._exchange(request, "/v2/completion", bearer_headers, body, FromWire(request, at))
+        reply = self._exchange(request, "/v2/completion", body, FromWire(request, at))
         async with aclosing(reply) as events:
             async for event in events:
                 yield event

@@ -37,19 +37,6 @@ def _fill_form(words: str | list[str]) -> str:
     return re.sub(r"«(\w+)»", lambda found: _fill_form(parts[found[1]]) if found[1] in parts else found[0], text)
 
 
-_HEADS = 20, 40
-_FORMS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("printed_forms.toml").read_text(encoding="utf-8"))
-
-
-def _fill_form(words: str | list[str]) -> str:
-    """Write out the parts that a pattern of the table names, but for the tool."""
-    text = words if isinstance(words, str) else "|".join(words)
-    parts = {"kind": KIND, "tool": "«tool»", **_FORMS["parts"]}
-    return re.sub(
-        "«(\\w+)»", lambda found: parts[found[1]] if found[1] in ("tool", "kind") else _fill_form(parts[found[1]]), text
-    )
-
-
 _HEADS = "|".join(_fill_form(row["words"]) for row in _FORMS["head"])
 _MARKS = [(row["does"], _fill_form(row["words"])) for row in _FORMS["mark"]]
 _TOKEN = _fill_form(_FORMS["parts"]["token"])
