@@ -8,6 +8,7 @@ matching.
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
 from halocline.net.http import HttpClient
@@ -137,18 +138,17 @@ def _encode_blocks(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> It
 
 
 def _encode_content(parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blobs) -> Iterable[JsonObject]:
-    """Encode content without blank text, which the API rejects."""
-    for part in parts:
-        if isinstance(part, msg.Image):
-            yield _encode_image(part, blobs)
-        elif (text := part.words).strip():
-            yield {"type": "text", "text": text}
+    return json_cache.list_content(parts, _encode_text, partial(_encode_image, blobs=blobs))
+
+
+def _encode_text(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
 
 
 def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
     data = json_cache.encode_image(image, blobs)
     if data is None:
-        return {"type": "text", "text": json_cache.MISSING_PICTURE}
+        return _encode_text(json_cache.MISSING_PICTURE)
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 
@@ -162,7 +162,7 @@ def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
 def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObject | None:
     match part:
         case msg.Text():
-            return {"type": "text", "text": part.text} if part.text.strip() else None
+            return _encode_text(part.text) if part.text.strip() else None
         case msg.ToolCall():
             return {"type": "tool_use", "id": _wire_id(part.id), "name": fit_name(part.name), "input": part.arguments}
         case msg.Thinking() if part.provider != endpoint.vendor.name:

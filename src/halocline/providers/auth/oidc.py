@@ -6,8 +6,9 @@ tokens go only to the server that the person set and that it names over TLS; onl
 
 import asyncio
 import time
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import Protocol
@@ -23,7 +24,6 @@ from halocline.protocol.errors import ModelError, ModelErrorKind, SecretsError, 
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.protocol.waiting import wait_until
-from halocline.providers.auth.pkce import METHOD, hash_verifier
 from halocline.providers.catalog.vendor import Oidc, Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.tokens import Token, is_current
@@ -34,6 +34,15 @@ _PATIENCE, _PAUSE = 1.5, 0.3
 """Seconds to wait for what another process is about to store, and those between two looks."""
 _USUAL_LIFE = 3600.0
 """Seconds that a token lasts if the server does not say."""
+
+
+METHOD = "S256"
+"""Of the proof of possession of a code (RFC 7636): the page gets a hash, and the code works only with the secret."""
+
+
+def hash_verifier(verifier: Secret) -> str:
+    """Return the hash of a secret for the page."""
+    return urlsafe_b64encode(sha256(verifier.reveal().encode()).digest()).rstrip(b"=").decode()
 
 
 class SignedIn(Value, frozen=True):

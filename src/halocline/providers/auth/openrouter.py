@@ -15,7 +15,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.providers.auth.pkce import METHOD, hash_verifier
+from halocline.providers.auth.oidc import METHOD, hash_verifier
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_refusal
 

@@ -6,6 +6,7 @@ the part they came with; and the encoded contents of one request are a prefix of
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from functools import partial
 from urllib.parse import quote
 
 from halocline.net.http import HttpClient
@@ -121,7 +122,9 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
 def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case msg.UserMessage():
-            return Fragment(_encode_content("user", _encode_prompt(message, blobs)))
+            picture = partial(_encode_image, blobs=blobs)
+            parts = json_cache.list_content(message.content, lambda text: {"text": text}, picture)
+            return Fragment(_encode_content("user", parts))
         case msg.AssistantMessage():
             return Fragment(_encode_content("model", _encode_reply(message, endpoint)))
         case msg.ToolResult():
@@ -133,15 +136,6 @@ def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> F
 def _encode_content(role: str, parts: Iterable[JsonObject]) -> bytes:
     content = {"role": role, "parts": list(parts)}
     return json_cache.encode_json(content) if content["parts"] else b""
-
-
-def _encode_prompt(message: msg.UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
-    """Encode a prompt without blank text, which the API rejects."""
-    for part in message.content:
-        if isinstance(part, msg.Image):
-            yield _encode_image(part, blobs)
-        elif (text := part.words).strip():
-            yield {"text": text}
 
 
 def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:

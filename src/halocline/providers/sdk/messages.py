@@ -5,6 +5,7 @@ came, with the part it came with, and only to the provider that made it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -19,7 +20,7 @@ from halocline.protocol import json_input, messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_id, fit_name
-from halocline.providers.json_cache import MISSING_PICTURE, encode_json
+from halocline.providers.json_cache import MISSING_PICTURE, encode_json, list_content
 
 _IDS = compile_later(r"[a-zA-Z0-9_-]{1,64}"), 64
 _OPAQUE = ("id", "signature", "provider_name", "provider_details")
@@ -87,15 +88,8 @@ def _convert_result(result: msg.ToolResult, name: str, blobs: Blobs) -> lib.Tool
     )
 
 
-def _convert_content(
-    parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blobs
-) -> Iterator[str | lib.BinaryContent]:
-    """Convert content without blank text, which some APIs reject."""
-    for part in parts:
-        if isinstance(part, msg.Image):
-            yield _convert_image(part, blobs)
-        elif (text := part.words).strip():
-            yield text
+def _convert_content(parts: Iterable[msg.UserPart], blobs: Blobs) -> Iterator[str | lib.BinaryContent]:
+    return list_content(parts, str, partial(_convert_image, blobs=blobs))
 
 
 def _convert_image(image: msg.Image, blobs: Blobs) -> str | lib.BinaryContent:
