@@ -3,7 +3,7 @@
     model = Scripted.load(Path("script.toml"))
     model = Scripted([Turn(text="I read it.", calls=(Call("read_file", {"path": "a"}),)), Turn(text="Done.")])
 
-`script.py` describes the file. The next turn follows from the number of replies in the request, so that a resumed task
+`example.toml` shows the file. The next turn follows from the number of replies in the request, so that a resumed task
 continues at the right place; a turn that was cut short counts as answered. A fault is delivered once.
 """
 
