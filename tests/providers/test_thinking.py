@@ -16,7 +16,7 @@ from halocline.providers.thinking import (
     headers_for_anthropic,
     list_levels,
 )
-from halocline.providers.thinking_table import TABLES, Takes
+from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, TABLES, Family, Takes
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
@@ -85,9 +85,9 @@ def test_a_wish_becomes_the_nearest_that_the_model_takes(
     assert fit_thinking(asked(effort, budget), takes) == wanted
 
 
-@pytest.mark.parametrize("table", [TABLES.claude, TABLES.openai, TABLES.gemini], ids=["claude", "openai", "gemini"])
-def test_the_levels_of_every_model_go_upwards(table: tuple) -> None:
-    for pattern, takes in table:
+@pytest.mark.parametrize("table", [CLAUDE, OPENAI, GEMINI], ids=["claude", "openai", "gemini"])
+def test_the_levels_of_every_model_go_upwards(table: Family) -> None:
+    for pattern, takes in table.models:
         assert [level for level in Effort if level in takes.efforts] == list(takes.efforts), pattern
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -11,11 +11,12 @@ from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import StepRetried, UsageReported
+from halocline.protocol.events import StepRetried
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import Fragments
 from halocline.providers.refused_fields import Attempt, RefusedFields
+from halocline.providers.reply import ReplyReader
 from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
 T = TypeVar("T")
@@ -34,27 +35,6 @@ _LAST_COUNTS = 10.0
 """Seconds that a finished reply waits for its counts."""
 
 
-class Translator(Protocol):
-    """Turns a stream's data payloads into events. `ended` is true once the reply is known to be complete.
-
-    Once it is finished, only counts can follow: an error behind that is none, and is not waited for.
-    """
-
-    ended: bool
-
-    @property
-    def is_finished(self) -> bool: ...
-
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        """Translate a payload. Raises ModelError for an error in the stream and for invalid data."""
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
-
-    def spent(self) -> UsageReported | None:
-        """Return the usage so far, if the server reported any."""
-
-
 class ServedModel(Generic[F]):
     """A model behind a server: its connections, the encodings of what was sent, and what the server refused."""
 
@@ -70,7 +50,7 @@ class ServedModel(Generic[F]):
         request: Request,
         path: str,
         body: Sequence[bytes],
-        translator: Translator,
+        translator: ReplyReader,
         headers: Mapping[str, str] = {},
         *,
         lines: bool = False,
@@ -81,7 +61,7 @@ class ServedModel(Generic[F]):
         It is sent again without the fields that the server refuses. The reply is a stream of events, or of `lines` of
         JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
         """
-        fields, begun = self._refused.begin(request, self._endpoint), False
+        fields, begun = Attempt(self._refused, request, self._endpoint), False
         while True:
             response = await self._send(path, headers, body, fields)
             reply = _Reply(response, self._endpoint, translator)
@@ -129,7 +109,7 @@ class ServedModel(Generic[F]):
 class _Reply:
     """A response, and its translation."""
 
-    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator) -> None:
+    def __init__(self, response: Response, endpoint: Endpoint, translator: ReplyReader) -> None:
         self._response = response
         self._endpoint = endpoint
         self._translator = translator
@@ -188,7 +168,7 @@ def _find_reason(payload: bytes, endpoint: Endpoint) -> ModelError | None:
 
 
 async def _read_document(
-    response: Response, endpoint: Endpoint, translator: Translator | None
+    response: Response, endpoint: Endpoint, translator: ReplyReader | None
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a whole reply. Raise ModelError if it is none, or none is expected."""
     if translator is None:

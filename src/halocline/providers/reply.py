@@ -121,7 +121,8 @@ class ReplyReader:
     """The part of a stream's reader that all wire formats share: ids for the calls, its end, and what it has cost.
 
     `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
-    the server said why it stops, what fails behind that cannot undo it. `calls` are those in the request, if known.
+    the server said why it stops, only counts can follow: what fails behind that cannot undo it, and is not waited for.
+    `calls` are those in the request, if known.
     """
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
@@ -157,6 +158,10 @@ class ReplyReader:
         """Add counts to those of the reply, which only grow: some servers end with zeros. Return all."""
         self._counts |= {name: max(count, self._counts.get(name, 0)) for name, count in counts.items()}
         return self._counts
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
+        raise NotImplementedError
 
     def spent(self) -> UsageReported | None:
         """Return the usage so far, if the server reported any."""

@@ -1,9 +1,9 @@
 """Thinking options of models and vendors, as published by the vendors in autumn 2026: `thinking_table.json`.
 
-The first pattern that matches the start of a model's name counts. A model without a match gets generic fields, and only
-when the user requested something.
+A model that is not listed gets generic fields, and only when the user requested something.
 """
 
+import re
 from pathlib import Path
 
 from halocline.protocol import json_input
@@ -39,23 +39,28 @@ class Style(Value, frozen=True):
     off: JsonObject = {}
 
 
-Rows = tuple[tuple[str, Takes], ...]
+class Family(Value, frozen=True):
+    """What models take: of the patterns, the first counts that matches the start of a name; `others` if none does."""
+
+    models: tuple[tuple[str, Takes], ...]
+    others: Takes
+
+    def find(self, model: str) -> Takes | None:
+        """Return what a model takes; None if it is not listed."""
+        name = model.rpartition("/")[2]
+        return next((takes for pattern, takes in self.models if re.match(pattern, name)), None)
 
 
 class Tables(Value, frozen=True):
-    """Patterns of models by family, with what any other model of it may take.
+    """Models by API family, and styles by name.
 
     `budgets` are the thinking tokens of each effort, for models that take only tokens; also used in reverse.
     """
 
     budgets: dict[Effort, int]
-    claude: Rows
-    any_claude: Takes
-    openai: Rows
-    any_openai: Takes
-    gemini: Rows
-    any_gemini: Takes
+    families: dict[str, Family]
     styles: dict[str, Style]
 
 
 TABLES = json_input.decode(Path(__file__).with_suffix(".json").read_bytes(), type=Tables)
+CLAUDE, OPENAI, GEMINI = map(TABLES.families.__getitem__, ("anthropic", "openai_responses", "gemini"))
