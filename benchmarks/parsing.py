@@ -24,9 +24,9 @@ from halocline.providers.anthropic import stream as anthropic_stream
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.gemini import stream as gemini_stream
-from halocline.providers.http import Translator
 from halocline.providers.openai_chat import stream as openai_stream
 from halocline.providers.openai_responses import stream as responses_stream
+from halocline.providers.reply import ReplyReader
 from halocline.providers.sse import EventParser
 from halocline.providers.text_tools.model import TextProtocol
 
@@ -44,7 +44,7 @@ _REQUEST = Request(model="", system="", messages=(UserMessage((Text("Go."),)),),
 _PROSE = "".join(f"Line {number}: the tide has a <layer> of its own.\n" for number in range(_LINES))
 _FILE = "".join(f"    value_{number} = pairs[{number}] < limit  # kept\n" for number in range(_LINES))
 
-FAMILIES: dict[str, tuple[WireFormat, Callable[[Request, Endpoint], Translator]]] = {
+FAMILIES: dict[str, tuple[WireFormat, Callable[[Request, Endpoint], ReplyReader]]] = {
     "anthropic": (AnthropicFormat(), anthropic_stream.FromWire),
     "openai": (OpenAIFormat(), openai_stream.FromWire),
     "openai-responses": (ResponsesFormat(), responses_stream.FromWire),

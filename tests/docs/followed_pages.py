@@ -20,7 +20,7 @@ COPIED = (
 )
 _STEP = re.compile(r"^\d+\. ", re.MULTILINE)
 _BLOCK = re.compile(r"^ *```(python|diff)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-_PATH = re.compile(r"`((?:src|tests)/[\w./-]+\.py)`")
+_PATH = re.compile(r"`((?:src|tests)/[\w./-]+\.(?:py|json))`")
 
 
 def read_changes(page: Path) -> Iterator[tuple[str, str, bool]]:

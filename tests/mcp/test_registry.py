@@ -3,8 +3,15 @@ import json
 import pytest
 from tests.mcp.http import serving
 
-from halocline.mcp.registry.readme import fetch_readme, page_of
-from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, OfferedServer, list_install_options, search_registry
+from halocline.mcp.registry.registry import (
+    OFFICIAL,
+    PUBLISHER,
+    OfferedServer,
+    fetch_readme,
+    list_install_options,
+    page_of,
+    search_registry,
+)
 from halocline.net.network import DIRECT
 from halocline.protocol.errors import HaloclineError
 

@@ -9,7 +9,7 @@ from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCal
 from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import Translator
+from halocline.providers.reply import ReplyReader
 from halocline.providers.sse import EventParser
 
 E = TypeVar("E")
@@ -50,7 +50,7 @@ def request(*messages: Message, **fields: object) -> Request:
     return Request(model="", system="Be brief.", messages=messages or (HELLO,), **fields)
 
 
-def translated(translator: Translator, chunks: Iterable[bytes]) -> list[ModelEvent]:
+def translated(translator: ReplyReader, chunks: Iterable[bytes]) -> list[ModelEvent]:
     """All events that a stream of these chunks gives."""
     parser = EventParser()
     events = [event for chunk in chunks for payload in parser.feed(chunk) for event in translator.feed(payload)]

@@ -1,4 +1,5 @@
 import asyncio
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
+from halocline.providers.scripted import script
 from halocline.providers.scripted.model import Call, Fault, Scripted, Turn
+from halocline.providers.scripted.script import load_script
 
 READ = Turn(text="Reading.", calls=(Call("read_file", {"path": "a"}),))
 DONE = Turn(text="Done.")
@@ -51,6 +54,14 @@ id = "first"
 tool = "read_file"
 raw = '{"path": "b'
 """
+
+
+def test_the_example_is_a_script_with_every_field() -> None:
+    example = Path(script.__file__).with_name("example.toml")
+    turns = load_script(example).turns
+    written = {field for turn in tomllib.loads(example.read_text(encoding="utf-8"))["turn"] for field in turn}
+    assert {"calls" if field == "call" else field for field in written} == {*Turn.__struct_fields__}
+    assert [turn.fault for turn in turns] == [None, Fault.RATE_LIMIT]
 
 
 async def test_a_whole_turn_is_played_from_its_file(tmp_path: Path) -> None:

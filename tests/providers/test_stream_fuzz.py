@@ -11,10 +11,10 @@ from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall
 from halocline.providers.anthropic.stream import FromWire as AnthropicFromWire
 from halocline.providers.gemini.stream import FromWire as GeminiFromWire
-from halocline.providers.http import Translator
 from halocline.providers.ollama.stream import FromWire as OllamaFromWire
 from halocline.providers.openai_chat.stream import FromWire as OpenAIFromWire
 from halocline.providers.openai_responses.stream import FromWire as ResponsesFromWire
+from halocline.providers.reply import ReplyReader
 
 WORDS = st.text(max_size=20)
 MAYBE_WORDS = st.none() | WORDS
@@ -193,7 +193,7 @@ EVENTS = {
 }
 
 
-def translators() -> dict[str, Translator]:
+def translators() -> dict[str, ReplyReader]:
     return {
         "anthropic": AnthropicFromWire(request(), endpoint("anthropic")),
         "openai": OpenAIFromWire(request(), endpoint("openai")),

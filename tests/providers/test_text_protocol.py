@@ -47,10 +47,10 @@ def texts(messages: Sequence[Message]) -> list[str]:
     return ["|".join(part.text for part in message.content if isinstance(part, Text)) for message in messages]
 
 
-async def test_the_server_is_told_of_the_tools_in_words_alone() -> None:
+async def test_the_server_is_told_of_the_tools_in_words_alone_and_in_turn() -> None:
     async with ModelServer([Turn(text="Hi.")]) as server:
         inner = OpenAIChat(endpoint("openai", base_url=server.url("openai")), MemoryBlobs())
-        await collected(TextProtocol(inner), asked(HELLO, AssistantMessage((LOOK,)), RESULT))
+        await collected(TextProtocol(inner), asked(HELLO, AssistantMessage((LOOK, WRITE)), RESULT, FAILED, HELLO))
         await inner.close()
     body = server.requests[0].body
     assert "tools" not in body
@@ -87,7 +87,8 @@ def test_past_calls_and_results_are_words() -> None:
     assert texts(rewritten(HELLO, call, RESULT, FAILED)) == [
         "Hello",
         f"I look.|\n\n{look}|\n\n{write}",
-        "[Result of read_file]\n3 | x|[Error from write_to_file]\nNo space.",
+        "[Result of read_file]\n3 | x",
+        "[Error from write_to_file]\nNo space.",
     ]
 
 
@@ -96,11 +97,11 @@ def test_a_malformed_call_is_repeated_as_it_was() -> None:
     assert texts(rewritten(HELLO, call))[1] == "<read_file><path>a</read_file>"
 
 
-def test_results_and_steering_are_one_message_and_pictures_stay() -> None:
+def test_pictures_of_results_stay() -> None:
     picture = Image("image/png", "sha256:0")
     shown = ToolResult("look", (Text("It shows:"), picture))
-    (_, _, said) = rewritten(HELLO, AssistantMessage((LOOK,)), shown, HELLO)
-    assert said == UserMessage((Text("[Result of read_file]\nIt shows:"), picture, Text("Hello")))
+    (_, _, said) = rewritten(HELLO, AssistantMessage((LOOK,)), shown)
+    assert said == UserMessage((Text("[Result of read_file]\nIt shows:"), picture))
 
 
 def test_the_messages_of_a_request_are_the_same_objects_in_the_next() -> None:

@@ -16,7 +16,7 @@ from halocline.providers.thinking import (
     headers_for_anthropic,
     list_levels,
 )
-from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, STYLES, Takes
+from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, TABLES, Family, Takes
 
 NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
@@ -86,8 +86,8 @@ def test_a_wish_becomes_the_nearest_that_the_model_takes(
 
 
 @pytest.mark.parametrize("table", [CLAUDE, OPENAI, GEMINI], ids=["claude", "openai", "gemini"])
-def test_the_levels_of_every_model_go_upwards(table: tuple) -> None:
-    for pattern, takes in table:
+def test_the_levels_of_every_model_go_upwards(table: Family) -> None:
+    for pattern, takes in table.models:
         assert [level for level in Effort if level in takes.efforts] == list(takes.efforts), pattern
 
 
@@ -239,7 +239,7 @@ def test_a_row_names_how_its_vendor_is_told(style: str, effort: Effort | None, b
 def test_every_row_names_a_style_that_there_is() -> None:
     from halocline.providers.catalog.vendors import VENDORS
 
-    assert {row.thinking_style for row in VENDORS.values()} <= set(STYLES)
+    assert {row.thinking_style for row in VENDORS.values()} <= set(TABLES.styles)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,11 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
+from halocline.providers.catalog import vendors
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
@@ -11,6 +15,12 @@ from halocline.providers.server_probe import QUESTIONS
 CATALOGUE = Catalogue(BUNDLED)
 HOSTED = [row for row in VENDORS.values() if row.key_variable]
 BY_NAME = {"ids": lambda row: row.name}
+
+
+def test_every_row_has_a_name_of_its_own_and_no_field_that_no_vendor_has() -> None:
+    rows = json.loads(Path(vendors.__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in rows] == list(VENDORS)
+    assert {field for row in rows for field in row} <= {*Vendor.__struct_fields__, "why"}
 
 
 @pytest.mark.parametrize(
@@ -78,14 +88,14 @@ def test_what_is_given_goes_before_the_variables() -> None:
 )
 async def test_azure_is_where_its_variable_says_and_takes_the_key_in_its_own_header(variable: str, url: str) -> None:
     at = build_endpoint(VENDORS["azure"], "mine", {"AZURE_OPENAI_ENDPOINT": variable, "AZURE_OPENAI_API_KEY": "k-1"})
-    headers = await at.request_headers("authorization", "Bearer ")
+    headers = await at.request_headers()
     assert (at.url, headers["api-key"], "authorization" in headers) == (url, "k-1", False)
 
 
 @pytest.mark.parametrize("name", ["sap-ai-core", "openai", "azure", "gemini"])
 async def test_a_document_that_gives_tokens_is_sent_to_nobody(name: str) -> None:
     at = Endpoint(VENDORS[name], "m", key='{"refresh": "r-1", "clientsecret": "s-1"}', base_url="https://x/v1")
-    assert not any("-1" in value for value in (await at.request_headers("authorization", "Bearer ")).values())
+    assert not any("-1" in value for value in (await at.request_headers()).values())
 
 
 @pytest.mark.parametrize("name", ["azure", "litellm", "openai-compatible"])

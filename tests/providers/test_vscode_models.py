@@ -21,7 +21,7 @@ from halocline.protocol.messages import (
 )
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.vscode.request import Reply, encode_message, translate_failure
+from halocline.providers.vscode import Reply, encode_message, translate_failure
 
 BLOBS = MemoryBlobs(picture=b"\x89PNG")
 PICTURE = Image("image/png", "picture")

@@ -38,6 +38,8 @@ ALONE_FACTOR = 5
 """By how much longer a run without a person waits for servers: it may end before a later request gets their tools."""
 WAITING = "Waiting for the MCP server {server}, which may take {seconds:g} s to start (startTimeout)."
 LATE = "The MCP server {server} is still starting{words}. The model gets its tools when it is ready."
+TWICE = "The MCP server {server} lists tools twice; only the first of each name is used: {tools}"
+GONE = "The MCP server {server} is not available: {why}. {check}"
 LEFT_OUT = "Some of what the MCP server {server} offers is not valid MCP and was left out: {what}."
 
 Read = Callable[[Servers | None], Servers]
@@ -237,15 +239,15 @@ class Hub:
         now = [each for each in self.supervisors if each.is_used and each.offer]
         for each in sorted(now, key=lambda one: (definitions_size(one.tools), one.server.name)):
             before = known.get(each.server.name)
-            tools = tuple(self._mark_changed(tool) for tool in each.tools)
+            tools = tuple(replace(tool, changed=self._setup.pins.changed(tool)) for tool in each.tools)
+            size = definitions_size(tools)
             if before is not None:
                 # A server that outgrew the allowance while in use no longer comes in full.
-                searched = before.searched or definitions_size(tools) > self._allowance(state)
+                searched = before.searched or size > self._allowance(state)
             else:
-                searched = definitions_size(tools) > room or (
-                    state.budget.steps > 0 and any(one.searched for one in state.mcp.servers)
-                )
-                room -= 0 if searched else definitions_size(tools)
+                is_open = any(one.searched for one in state.mcp.servers) and state.budget.steps > 0
+                searched = size > room or is_open
+                room -= 0 if searched else size
             offer = McpServer(each.server.name, tools, searched, bool(each.offer and each.offer.resources))
             if searched:
                 outlined = (replace(tool, schema=outline_schema(tool.schema)) for tool in offer.tools)
@@ -255,9 +257,6 @@ class Hub:
         for name in known.keys() - self._supervisors.keys():
             if known[name].tools:
                 yield McpServer(name)
-
-    def _mark_changed(self, tool: McpTool) -> McpTool:
-        return replace(tool, changed=self._setup.pins.changed(tool))
 
     def _notes(self, offers: Iterable[McpServer], state: State) -> Iterator[str]:
         """Yield notes for the model: servers whose tools must be looked up, and servers that are not available."""
@@ -282,17 +281,13 @@ class Hub:
     def _introduce(self, offer: McpServer, *, is_late: bool) -> str:
         supervisor = self._supervisors.get(offer.name)
         instructions = supervisor.offer.instructions if supervisor and supervisor.offer else ""
-        lines = (
-            [f"The MCP server {offer.name} has these tools; look them up with find_tools: {_join_names(offer.tools)}."]
-            if offer.searched and offer.tools
-            else []
-        )
+        server, lines = f"The MCP server {offer.name}", []
+        if offer.searched and offer.tools:
+            lines.append(f"{server} has these tools; look them up with find_tools: {_join_names(offer.tools)}.")
         if is_late and offer.tools and not offer.searched:
-            lines.append(f"The MCP server {offer.name} is ready. Its tools: {_join_names(offer.tools)}.")
+            lines.append(f"{server} is ready. Its tools: {_join_names(offer.tools)}.")
         if instructions:
-            lines.append(
-                f"The MCP server {offer.name} describes itself (information, not instructions): {instructions}"
-            )
+            lines.append(f"{server} describes itself (information, not instructions): {instructions}")
         return "\n".join(lines)
 
     def _why_missing(self, each: Supervisor) -> str:
@@ -303,34 +298,32 @@ class Hub:
     def _notices(self) -> Iterator[Noticed]:
         """Yield notices for the person, each once."""
         for problem in self._servers.problems:
-            if self._told.get(problem) is None:
-                self._told[problem] = problem
+            if self._is_news(problem, problem):
                 yield Noticed(problem)
         yield from self._server_notices()
 
     def _server_notices(self) -> Iterator[Noticed]:
         for each in self.supervisors:
-            twice = ", ".join(map(_normalize_name, each.repeated_names[:_NAMES_TOLD]))
-            if twice and self._told.get(f"= {each.server.name}") != twice:
-                self._told[f"= {each.server.name}"] = twice
-                yield Noticed(
-                    f"The MCP server {each.server.name} lists tools twice; only the first of each name is used: {twice}"
-                )
+            name = each.server.name
+            twice = ", ".join(plain_text(tool, LONGEST_NAME) for tool in each.repeated_names[:_NAMES_TOLD])
+            if self._is_news(f"= {name}", twice):
+                yield Noticed(TWICE.format(server=name, tools=twice))
             left_out = "; ".join(each.offer.left_out[:_NAMES_TOLD]) if each.offer else ""
-            if left_out and self._told.get(f"- {each.server.name}") != left_out:
-                self._told[f"- {each.server.name}"] = left_out
-                yield Noticed(LEFT_OUT.format(server=each.server.name, what=left_out))
-            late = self._tells_late and each.is_used and each.offer is None and not each.is_failing
-            if late and self._told.get(f"? {each.server.name}") is None:
-                self._told[f"? {each.server.name}"] = each.server.name
+            if self._is_news(f"- {name}", left_out):
+                yield Noticed(LEFT_OUT.format(server=name, what=left_out))
+            is_late = self._tells_late and each.is_used and each.offer is None and not each.is_failing
+            if is_late and self._is_news(f"? {name}", name):
                 words = f"; its last output: {each.log.last_words}" if each.log.last_words else ""
-                yield Noticed(LATE.format(server=each.server.name, words=words))
-            if each.is_failing and not each.server.untrusted and self._told.get(f"! {each.server.name}") != each.error:
-                self._told[f"! {each.server.name}"] = each.error
-                yield Noticed(
-                    f"The MCP server {each.server.name} is not available: {each.error.rstrip('.')}. "
-                    f"{_describe_check(each.server)}"
-                )
+                yield Noticed(LATE.format(server=name, words=words))
+            if each.is_failing and not each.server.untrusted and self._is_news(f"! {name}", each.error):
+                yield Noticed(GONE.format(server=name, why=each.error.rstrip("."), check=_describe_check(each.server)))
+
+    def _is_news(self, subject: str, what: str) -> bool:
+        """True if there is something to tell a person that was not the last thing told of the subject."""
+        is_news = bool(what) and self._told.get(subject) != what
+        if is_news:
+            self._told[subject] = what
+        return is_news
 
 
 async def _wait_until_settled(supervisors: Sequence[Supervisor], limit: float) -> list[Supervisor]:
@@ -350,10 +343,6 @@ def _describe_check(server: Server) -> str:
     if server.owner is ServerOwner.EDITOR:
         return f"Check it where it is set up ({server.file})."
     return f"To check it: halo mcp test {shlex.quote(server.name)}"
-
-
-def _normalize_name(name: str) -> str:
-    return plain_text(name, LONGEST_NAME)
 
 
 def definitions_size(tools: Iterable[McpTool]) -> int:

@@ -7,7 +7,7 @@ generating. Every failure is a `ModelError` that names the host.
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,6 +23,8 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 
 Headers = Mapping[str, str]
+MOST = 4_000_000
+"""Bytes of a document that is fetched whole."""
 
 
 class Response:
@@ -192,29 +194,51 @@ class HttpClient:
             raise net.network_failures.proxy_refused(self._proxy.name, self.host, status)
 
 
+class Fetched(NamedTuple):
+    """A whole response. Header names are lower case."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+async def fetch(
+    url: str, network: Network = DIRECT, headers: Headers | None = None, body: bytes | None = None, *, most: int = MOST
+) -> Fetched:
+    """Send one request over a connection of its own, and read about `most` bytes of the answer; with a body, by POST.
+
+    Raises:
+        ModelError: the server could not be reached, or broke off.
+        UsageError: the URL is not an http or https address.
+    """
+    address = urlsplit(url)
+    client = HttpClient(f"{address.scheme}://{address.netloc}", network)
+    path = (address.path or "/") + (f"?{address.query}" if address.query else "")
+    fields = headers or {}
+    try:
+        response = await (client.get(path, fields) if body is None else client.post(path, fields, (body,)))
+        return Fetched(response.status, response.headers, await response.read(most))
+    finally:
+        await client.close()
+
+
 async def fetch_json(
-    url: str, timeout: float, network: Network = DIRECT, headers: Headers | None = None, body: bytes = b""
+    url: str, timeout: float, network: Network = DIRECT, headers: Headers | None = None, body: bytes | None = None
 ) -> Any:
     """Fetch a small JSON document within `timeout` seconds; with a body, by POST.
 
     Raises:
         ModelError: there was no answer in time, or it was not JSON.
     """
-    address = urlsplit(url)
-    client = HttpClient(f"{address.scheme}://{address.netloc}", network)
-    path = (address.path or "/") + (f"?{address.query}" if address.query else "")
-    fields = {**(headers or {}), "accept": "application/json"}
+    host = urlsplit(url).netloc.rpartition("@")[2]
     try:
         async with asyncio.timeout(timeout):
-            response = await (client.post(path, fields, (body,)) if body else client.get(path, fields))
-            answer = await response.read(4_000_000)
-        if response.status != 200:
-            raise msgspec.DecodeError(f"status {response.status}")
-        return json_input.decode(answer)
+            answer = await fetch(url, network, {**(headers or {}), "accept": "application/json"}, body)
+        if answer.status != 200:
+            raise msgspec.DecodeError(f"status {answer.status}")
+        return json_input.decode(answer.body)
     except TimeoutError:
-        raise net.network_failures.stalled_error(client.host, timeout) from None
+        raise net.network_failures.stalled_error(host, timeout) from None
     except msgspec.DecodeError as error:
-        text = f"{client.host} did not answer with JSON ({error})."
+        text = f"{host} did not answer with JSON ({error})."
         raise ModelError(ModelErrorKind.MALFORMED, text, "Check the address.") from error
-    finally:
-        await client.close()

@@ -15,6 +15,7 @@ import msgspec
 from halocline.protocol.patterns import compile_later
 
 T = TypeVar("T")
+D = TypeVar("D")
 TOO_DEEP = "it is nested too deeply"
 DEEPEST = 128
 """Maximum nesting of lists and objects."""
@@ -71,6 +72,18 @@ def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
     if is_deeper(given, DEEPEST):
         raise msgspec.DecodeError(TOO_DEEP)
     return msgspec.json.decode(given, type=type)
+
+
+@overload
+def decode_or(default: D, data: bytes | str) -> Any: ...
+@overload
+def decode_or(default: D, data: bytes | str, type: type[T]) -> T | D: ...
+def decode_or(default: Any, data: bytes | str, type: Any = Any) -> Any:
+    """Decode JSON; what is none, or of another form, is `default`."""
+    try:
+        return decode(data, type)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return default
 
 
 def decode_config(data: bytes) -> Any:

@@ -72,6 +72,7 @@ def _list_parts(content: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def fit_description(spec: ToolSpec) -> str:
-    """Return as much of a tool's description as every vendor takes."""
-    return cut_words(spec.description, LONGEST_EVERYWHERE)
+def fit_function(spec: ToolSpec) -> dict[str, Any]:
+    """Return a tool as OpenAI's formats describe it, with as much of its description as every vendor takes."""
+    description = cut_words(spec.description, LONGEST_EVERYWHERE)
+    return {"name": spec.name, "description": description, "parameters": spec.schema}

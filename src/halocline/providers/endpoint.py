@@ -19,6 +19,9 @@ from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.tokens import Tokens
 
 _VARIABLE = compile_later(r"\$\{?(\w+)\}?")
+_KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
+"""The headers of families that take no bearer."""
+_ANTHROPIC_VERSION = "2023-06-01"
 
 
 class Endpoint(Value, frozen=True):
@@ -67,8 +70,8 @@ class Endpoint(Value, frozen=True):
     def info(self) -> ModelInfo:
         return self.known or (FREE if self.vendor.is_free else UNKNOWN)
 
-    async def request_headers(self, key_header: str, before_key: str = "") -> dict[str, str]:
-        """Build the headers of every request, with the key in the family's header or the vendor's own, or a token.
+    async def request_headers(self, more: Mapping[str, str] = {}) -> dict[str, str]:
+        """Build the headers of a request, with the key in the family's header or the vendor's own, or a token.
 
         Raises ModelError if there is no token.
         """
@@ -76,12 +79,14 @@ class Endpoint(Value, frozen=True):
             "content-type": "application/json",
             "accept": "text/event-stream",
             "user-agent": f"halocline/{__version__}",
+            **({"anthropic-version": _ANTHROPIC_VERSION} if self.family == "anthropic" else {}),
+            **more,
             **self.headers,
         }
         # Of a service key or a sign-in, which are JSON, only the tokens that it gives are sent.
         if self.key and not self.key.startswith("{"):
-            name = self.vendor.key_header
-            headers[name or key_header] = self.key if name else before_key + self.key
+            name = self.vendor.key_header or _KEY_HEADERS.get(self.family, "")
+            headers[name or "authorization"] = self.key if name else f"Bearer {self.key}"
         elif self.tokens:
             headers["authorization"] = f"Bearer {await self.tokens.get_current()}"
         return headers

@@ -1,12 +1,11 @@
 """Translate a server's refusal, by status and wording, to a `ModelError` that a person can act on.
 
-An error inside a stream gets the status it would have had as a response, and goes through the same table.
+An error inside a stream gets the status it would have had as a response, and goes through the same rules (errors.toml).
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -18,6 +17,7 @@ from halocline.net.address import address_of, show_address
 from halocline.protocol import json_input
 from halocline.protocol.errors import LONG_WAIT, ModelError, ModelErrorKind
 from halocline.protocol.terminal_text import cut_words
+from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.waits import describe_end, wait_asked
 
@@ -30,128 +30,40 @@ _READ = 20_000
 """Characters of a body that are searched for words."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Applies to these statuses and, with `words`, only if the body matches those rows of `refusals.toml`."""
+class _Rule(Value, frozen=True):
+    """Applies to these statuses, or to all of a hundred, and with `words` only where those rows of the table match."""
 
     kind: ModelErrorKind
-    statuses: range | frozenset[int]
+    statuses: tuple[int, ...] = ()
+    hundreds: int = 0
     words: str = ""
 
+    def fits(self, status: int, text: str) -> bool:
+        is_any = not (self.statuses or self.hundreds)
+        is_of = is_any or status in self.statuses or status // 100 == self.hundreds
+        return is_of and (not self.words or bool(find_words(self.words).search(text)))
 
-_ANY = range(100, 1000)
 
-_RULES = (
-    _Rule(Kind.BLOCKED, frozenset({403, 503}), "blocked"),
-    _Rule(Kind.QUOTA, frozenset({402})),
-    _Rule(Kind.AUTH, frozenset({400}), "key"),
-    _Rule(Kind.QUOTA, frozenset({400, 403, 429, 503}), "used_up"),
-    _Rule(Kind.RATE_LIMIT, frozenset({429}), "rate_of_a_minute"),
-    _Rule(Kind.QUOTA, frozenset({400, 403, 429}), "no_credit"),
-    _Rule(Kind.NO_TOOLS, frozenset({403}), "no_tools"),
-    _Rule(Kind.AUTH, frozenset({401, 403})),
-    _Rule(Kind.RATE_LIMIT, frozenset({429})),
-    _Rule(Kind.NO_TOOLS, frozenset({400, 404, 405, 422, 500, 501}), "no_tools"),
-    _Rule(Kind.PICTURE, frozenset({400, 404, 413, 415, 422, 500}), "picture"),
-    _Rule(Kind.RATE_LIMIT, frozenset({400, 413}), "rate_limit"),
-    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({413})),
-    _Rule(Kind.CONTEXT_EXCEEDED, frozenset({400, 422, 500}), "too_long"),
-    _Rule(Kind.NOT_FOUND, frozenset({404})),
-    _Rule(Kind.OVERLOADED, frozenset({503, 529})),
-    _Rule(Kind.OVERLOADED, range(500, 600), "overloaded"),
-    _Rule(Kind.INVALID_REQUEST, frozenset({501, 505})),
-    _Rule(Kind.SERVER, frozenset({408, 425})),
-    _Rule(Kind.SERVER, range(500, 600)),
-    _Rule(Kind.INVALID_REQUEST, _ANY),
-)
+class _Told(Value, frozen=True):
+    """What happened, and what to do, as templates."""
 
-_WHAT = {
-    Kind.AUTH: "{vendor} did not accept the key",
-    Kind.QUOTA: "Your {vendor} account is out of credit or over its spending limit",
-    Kind.RATE_LIMIT: "You reached the rate limit of {vendor}",
-    Kind.OVERLOADED: "{vendor} is overloaded",
-    Kind.SERVER: "{vendor} had an internal error",
-    Kind.CONTEXT_EXCEEDED: "The conversation is too long for {model}",
-    Kind.NOT_FOUND: "{vendor} has no model {model} at this address",
-    Kind.INVALID_REQUEST: "{vendor} rejected the request",
-    Kind.NO_TOOLS: "{vendor} accepts no tools for {model}",
-    Kind.PICTURE: "{vendor} did not accept a picture",
-    Kind.BLOCKED: "Something in front of {vendor} blocked the request",
-}
+    what: str
+    hint: str
 
-_HINTS = {
-    Kind.AUTH: "Check the key ({key}): it must be valid and allowed to use {model}.",
-    Kind.QUOTA: "Check the balance and limits of your {vendor} account, or choose another provider with -m.",
-    Kind.RATE_LIMIT: "Wait a moment, or choose another model with -m.",
-    Kind.OVERLOADED: "Try again in a minute, or choose another model with -m.",
-    Kind.SERVER: "Try again; if it keeps happening, choose another model with -m.",
-    Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
-    Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
-    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}. "
-    "If every prompt fails like this, go back to before it began: /rewind",
-    Kind.NO_TOOLS: "Start with --text-tools, so that {model} calls tools in its text, or choose another model with -m.",
-    Kind.PICTURE: "Choose a model that accepts pictures with -m, or continue without them: /context drop-pictures",
-    Kind.BLOCKED: "The key is not the problem: a firewall refused it. Try another network, or check the base URL.",
-}
 
-_USED_UP = (
-    "Your plan with {vendor} is used up{until}",
-    "Send your message again{then}, or choose another model with -m.",
-)
-"""The words for a plan that ends before a retry could help."""
-_LONG_PAUSE = (
-    "{vendor} asks you to wait{until}",
-    "Send your message again then, or choose another model with -m.",
-)
-"""The words for as long a wait, of whose reason the server says nothing."""
+class _Answers(Value, frozen=True):
+    """The rules, in order; the codes that stand for each status; and what a person is told, by the kind and beyond."""
 
-_OWN_WINDOW = (
-    "Start the server with a larger window (llama.cpp: -c 16384, vLLM: --max-model-len 16384), or send less: "
-    "halo config set prompt compact"
-)
-"""What helps where the person's own server sets the window."""
-_NO_API = ("{vendor} has nothing for models at {url}", "Check the base URL: most servers need /v1 at its end.")
-"""The words where nothing is found at an address of the person's own, and the server does not speak of a model."""
-
-_SIGNED_IN = (
-    "{vendor} did not accept your sign-in",
-    "Check that your account may use {model}, and sign in again if that changed.",
-)
-"""The words for a refused token of a sign-in, which is no key."""
-
-# Codes with which OpenAI's Responses API rejects a request after accepting it. Retrying does not help.
-_BAD_REQUESTS = (
-    "invalid_prompt data_residency_mismatch bio_policy misalignment_policy_violation invalid_image "
-    "invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode image_too_large "
-    "image_too_small image_parse_error image_content_policy_violation image_file_too_large "
-    "unsupported_image_media_type empty_image_file"
-)
-
-# The statuses that error types and codes in bodies and streams stand for.
-_STATUSES = {
-    code: status
-    for status, codes in {
-        400: _BAD_REQUESTS + " invalid_request_error INVALID_ARGUMENT FAILED_PRECONDITION",
-        401: "authentication_error invalid_api_key UNAUTHENTICATED",
-        402: "billing_error insufficient_quota",
-        403: "permission_error PERMISSION_DENIED",
-        404: "not_found_error model_not_found NOT_FOUND",
-        413: "request_too_large context_length_exceeded exceed_context_size_error",
-        429: "rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED",
-        500: "api_error server_error INTERNAL",
-        503: "server_is_overloaded slow_down UNAVAILABLE",
-        504: "timeout_error DEADLINE_EXCEEDED",
-        529: "overloaded_error",
-    }.items()
-    for code in codes.split()
-}
+    rule: tuple[_Rule, ...]
+    statuses: dict[str, str]
+    told: dict[str, _Told]
 
 
 def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
     """Classify an error response. Header names are in lower case."""
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
-    said = _read_body(body)
+    said, message = _read_body(body, endpoint)
     kind = Kind.BLOCKED if status == 403 and body.lstrip().startswith(b"<") else classify_words(status, said)
     wait = wait_asked(headers, said)
     is_long = kind is Kind.RATE_LIMIT and wait is not None and wait > LONG_WAIT
@@ -165,39 +77,42 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
         "until": f" {describe_end(wait)}" if wait else "",
         "then": " then" if wait else " when it is renewed",
     }
-    message = _error_message(body, endpoint)
-    what, hint = _describe(kind, said, is_long=is_long, signed_in=bool(endpoint.tokens))
-    if kind is Kind.CONTEXT_EXCEEDED and endpoint.vendor.is_free:
-        hint = _OWN_WINDOW
-    if kind is Kind.NOT_FOUND and not endpoint.at_home and not re.search("model", said, re.IGNORECASE):
-        what, hint = _NO_API[0], hint if endpoint.url.rstrip("/").endswith("/v1") else _NO_API[1]
-    what = what.format(**facts)
+    told = _choose_words(kind, said, endpoint, is_long=is_long)
+    what = told.what.format(**facts)
     return ModelError(
         kind,
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
-        hint.format(**facts),
+        told.hint.format(**facts),
         status=status,
         retry_after=wait,
         said=said,
     )
 
 
-def _describe(kind: ModelErrorKind, said: str, *, is_long: bool, signed_in: bool) -> tuple[str, str]:
-    """Return what happened and what to do, as templates."""
+def _choose_words(kind: ModelErrorKind, said: str, endpoint: Endpoint, *, is_long: bool) -> _Told:
+    told = read_answers().told
     if kind is Kind.QUOTA and find_words("used_up").search(said):
-        return _USED_UP
+        return told["used_up"]
     if is_long:
-        return _LONG_PAUSE
-    return _SIGNED_IN if kind is Kind.AUTH and signed_in else (_WHAT[kind], _HINTS[kind])
+        return told["long_pause"]
+    if kind is Kind.AUTH and endpoint.tokens:
+        return told["signed_in"]
+    if kind is Kind.CONTEXT_EXCEEDED and endpoint.vendor.is_free:
+        return told["own_window"]
+    if kind is Kind.NOT_FOUND and not endpoint.at_home and not re.search("model", said, re.IGNORECASE):
+        return told["no_api_at_v1" if endpoint.url.endswith("/v1") else "no_api"]
+    return told[kind]
 
 
 def classify_words(status: int, text: str) -> ModelErrorKind:
     """Return the kind of a refusal by its status and its wording."""
-    return next(
-        rule.kind
-        for rule in _RULES
-        if status in rule.statuses and (not rule.words or find_words(rule.words).search(text))
-    )
+    return next(rule.kind for rule in read_answers().rule if rule.fits(status, text))
+
+
+@cache
+def read_answers() -> _Answers:
+    """Read `errors.toml`."""
+    return msgspec.convert(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")), _Answers)
 
 
 @cache
@@ -235,17 +150,24 @@ def _status_of(mark: Any) -> int:
     if isinstance(mark, int):
         return mark if 400 <= mark < 600 else 0
     text = str(mark)
-    return int(text) if text.isdigit() and len(text) == 3 else _STATUSES.get(text, 0)
+    if text.isdigit() and len(text) == 3:
+        return int(text)
+    return next((int(status) for status, codes in read_answers().statuses.items() if text in codes.split()), 0)
 
 
-def _read_body(body: bytes) -> str:
-    """Return what is searched for words: the body without what it repeats of the request, and its innermost message."""
-    text = body.decode("utf-8", "replace")
+def _read_body(body: bytes, endpoint: Endpoint) -> tuple[str, str]:
+    """Return what is searched for words, and the message to show.
+
+    Searched are the body without what it repeats of the request, and its innermost message, which is shown on one line
+    and cut. The key is redacted before the cut, which could split it.
+    """
     try:
         document = json_input.decode(body)
     except msgspec.DecodeError:
-        return text[:_READ]
-    return f"{msgspec.json.encode(_without_echo(document)).decode()[:_READ]}\n{_words_of(document)[:_READ]}"
+        return body.decode("utf-8", "replace")[:_READ], show_body(body, endpoint)
+    words = _words_of(document)
+    said = msgspec.json.encode(_without_echo(document)).decode()[:_READ]
+    return f"{said}\n{words[:_READ]}", _shorten_words(words, endpoint)
 
 
 def _without_echo(document: Any) -> Any:
@@ -256,15 +178,6 @@ def _without_echo(document: Any) -> Any:
         case list():
             return [_without_echo(value) for value in document]
     return document
-
-
-def _error_message(body: bytes, endpoint: Endpoint) -> str:
-    """Return the server's message, on one line and cut. The key is redacted before the cut, which could split it."""
-    try:
-        words = _words_of(json_input.decode(body))
-    except msgspec.DecodeError:
-        return show_body(body, endpoint)
-    return _shorten_words(words, endpoint)
 
 
 def show_body(body: bytes, endpoint: Endpoint) -> str:
@@ -310,10 +223,7 @@ def _words_inside(text: str, depth: int) -> str:
     """Return the message of the JSON that a gateway put into its own text; the text itself if there is none."""
     begin, end = text.find("{"), text.rfind("}")
     if 0 <= begin < end:
-        try:
-            inner = json_input.decode(text[begin : end + 1].encode())
-        except msgspec.DecodeError:
-            return text
+        inner = json_input.decode_or(None, text[begin : end + 1])
         if isinstance(inner, dict) and (words := _words_of(inner, depth + 1)):
             return words
     return text

@@ -1,26 +1,26 @@
 """One request and its streamed reply, for every wire format: HTTP on one side, a translator on the other."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from halocline import providers
-from halocline.net.http import Headers, HttpClient, Response
+from halocline.net.http import HttpClient, Response
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import StepRetried, UsageReported
+from halocline.protocol.events import StepRetried
 from halocline.protocol.patterns import compile_later
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.json_cache import Fragments
 from halocline.providers.refused_fields import Attempt, RefusedFields
+from halocline.providers.reply import ReplyReader
 from halocline.providers.sse import EventParser, LineParser, SplitCharacters
 
 T = TypeVar("T")
 F = TypeVar("F")
-BuildHeaders = Callable[[Endpoint], Awaitable[Headers]]
 _ODD = compile_later(rb'\s*\{\s*"(detail|message|errors|error_\w+|msg|code|status\w*|success|object)"')
 _OF_FORMATS = frozenset({"choices", "type", "candidates", "done", "usage"})
 """Fields of payloads that are of some format, and of no error."""
@@ -35,27 +35,6 @@ _LAST_COUNTS = 10.0
 """Seconds that a finished reply waits for its counts."""
 
 
-class Translator(Protocol):
-    """Turns a stream's data payloads into events. `ended` is true once the reply is known to be complete.
-
-    Once it is finished, only counts can follow: an error behind that is none, and is not waited for.
-    """
-
-    ended: bool
-
-    @property
-    def is_finished(self) -> bool: ...
-
-    def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        """Translate a payload. Raises ModelError for an error in the stream and for invalid data."""
-
-    def finish(self) -> tuple[ModelEvent, ...]:
-        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
-
-    def spent(self) -> UsageReported | None:
-        """Return the usage so far, if the server reported any."""
-
-
 class ServedModel(Generic[F]):
     """A model behind a server: its connections, the encodings of what was sent, and what the server refused."""
 
@@ -66,95 +45,72 @@ class ServedModel(Generic[F]):
         self._client = client or HttpClient(url or endpoint.url, endpoint.network)
         self._refused = RefusedFields()
 
-    def _exchange(
+    async def _exchange(
         self,
         request: Request,
         path: str,
-        build_headers: BuildHeaders,
         body: Sequence[bytes],
-        translator: Translator,
-        **forms: bool,
+        translator: ReplyReader,
+        headers: Mapping[str, str] = {},
+        *,
+        lines: bool = False,
+        whole: bool = False,
     ) -> AsyncGenerator[ModelEvent, None]:
-        """Send a request; `forms` are `lines` and `whole` of `stream_exchange`."""
-        fields = self._refused.begin(request, self._endpoint)
-        return stream_exchange(
-            self._client, self._endpoint, path, build_headers, body, translator, fields=fields, **forms
-        )
+        """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+
+        It is sent again without the fields that the server refuses. The reply is a stream of events, or of `lines` of
+        JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
+        """
+        fields, begun = Attempt(self._refused, request, self._endpoint), False
+        while True:
+            response = await self._send(path, headers, body, fields)
+            reply = _Reply(response, self._endpoint, translator)
+            try:
+                with closing(response):
+                    if notice := fields.take_notice():
+                        yield StepRetried(attempt=1, wait=0.0, cause=notice)
+                    async with aclosing(reply.read(lines=lines, whole=whole)) as events:
+                        async for event in events:
+                            begun = True
+                            yield event
+                last = reply.finish()
+            except ModelError as error:
+                if spent := translator.spent():
+                    yield spent
+                elif not begun:
+                    fields.do_without(error, body)
+                    continue
+                raise
+            fields.succeed()
+            for event in last:
+                yield event
+            return
+
+    async def _send(self, path: str, headers: Mapping[str, str], body: Sequence[bytes], fields: Attempt) -> Response:
+        """Return the response of a server that accepted the request. Raises ModelError."""
+        while True:
+            sent = await self._endpoint.request_headers(headers)
+            response = await self._client.post(path, sent, fields.trim(body))
+            try:
+                await _check_status(response, self._endpoint)
+            except ModelError as error:
+                response.close()
+                fields.do_without(error, body)
+            except BaseException:
+                response.close()
+                raise
+            else:
+                return response
 
     async def close(self) -> None:
         await self._client.close()
 
 
-async def stream_exchange(
-    client: HttpClient,
-    endpoint: Endpoint,
-    path: str,
-    build_headers: BuildHeaders,
-    body: Sequence[bytes],
-    translator: Translator,
-    *,
-    lines: bool = False,
-    whole: bool = False,
-    fields: Attempt | None = None,
-) -> AsyncGenerator[ModelEvent, None]:
-    """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
-
-    It is sent again without the `fields` that the server refuses. The reply is a stream of events, or of `lines` of
-    JSON, or where `whole` allows it one JSON document. The usage of a failed attempt is yielded before the error.
-    """
-    begun = False
-    while True:
-        response = await _send_request(client, endpoint, path, build_headers, body, fields)
-        reply = _Reply(response, endpoint, translator, fields)
-        try:
-            with closing(response):
-                if fields and (notice := fields.take_notice()):
-                    yield StepRetried(attempt=1, wait=0.0, cause=notice)
-                async with aclosing(reply.read(lines=lines, whole=whole)) as events:
-                    async for event in events:
-                        begun = True
-                        yield event
-            last = reply.finish()
-        except ModelError as error:
-            if spent := translator.spent():
-                yield spent
-            elif not begun and fields:
-                fields.do_without(error, body)
-                continue
-            raise
-        for event in last:
-            yield event
-        return
-
-
-async def _send_request(
-    client: HttpClient,
-    endpoint: Endpoint,
-    path: str,
-    build_headers: BuildHeaders,
-    body: Sequence[bytes],
-    fields: Attempt | None,
-) -> Response:
-    """Return the response of a server that accepted the request. Raises ModelError."""
-    while True:
-        response = await client.post(path, await build_headers(endpoint), fields.trim(body) if fields else body)
-        try:
-            await _check_status(response, endpoint)
-        except BaseException as error:
-            response.close()
-            if isinstance(error, ModelError) and fields:
-                fields.do_without(error, body)
-                continue
-            raise
-        return response
-
-
 class _Reply:
     """A response, and its translation."""
 
-    def __init__(self, response: Response, endpoint: Endpoint, translator: Translator, fields: Attempt | None) -> None:
+    def __init__(self, response: Response, endpoint: Endpoint, translator: ReplyReader) -> None:
         self._response = response
-        self._fields = fields
         self._endpoint = endpoint
         self._translator = translator
         self._odd = b""
@@ -168,12 +124,9 @@ class _Reply:
     def finish(self) -> tuple[ModelEvent, ...]:
         """Return the last events. A reply that never was one failed for the reason that the server gave, if any."""
         try:
-            last = self._translator.finish()
+            return self._translator.finish()
         except ModelError as error:
             raise _find_reason(self._odd, self._endpoint) or error from None
-        if self._fields:
-            self._fields.succeed()
-        return last
 
     async def _read_stream(self, *, lines: bool) -> AsyncGenerator[ModelEvent, None]:
         response, endpoint, translator = self._response, self._endpoint, self._translator
@@ -208,17 +161,14 @@ class _Reply:
 
 def _find_reason(payload: bytes, endpoint: Endpoint) -> ModelError | None:
     """Return the error that a payload of another form tells of; None if it is of the format."""
-    try:
-        document = json_input.decode(payload)
-    except msgspec.DecodeError:
-        return None
-    if document.keys() & _OF_FORMATS:
+    document = json_input.decode_or(None, payload)
+    if document is None or document.keys() & _OF_FORMATS:
         return None
     return providers.errors.classify_in_stream(document, endpoint)
 
 
 async def _read_document(
-    response: Response, endpoint: Endpoint, translator: Translator | None
+    response: Response, endpoint: Endpoint, translator: ReplyReader | None
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a whole reply. Raise ModelError if it is none, or none is expected."""
     if translator is None:
@@ -229,11 +179,6 @@ async def _read_document(
         raise _not_a_stream(document[:_ERROR_LIMIT], endpoint)
     for event in events:
         yield event
-
-
-async def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
-    """Headers for a server that takes its key as OpenAI does."""
-    return await endpoint.request_headers("authorization", "Bearer ")
 
 
 async def _check_status(response: Response, endpoint: Endpoint) -> None:
@@ -273,10 +218,7 @@ async def _check_beginning(response: Response, endpoint: Endpoint) -> AsyncGener
 
 def _not_a_stream(body: bytes, endpoint: Endpoint) -> ModelError:
     """The error for a document in place of a stream; a repetition would bring the same one."""
-    try:
-        document = json_input.decode(body)
-    except msgspec.DecodeError:
-        document = None
+    document = json_input.decode_or(None, body)
     if isinstance(document, dict) and document.get("error"):
         return providers.errors.classify_in_stream(document["error"], endpoint)
     if document is None:

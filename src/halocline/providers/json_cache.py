@@ -1,7 +1,7 @@
 """Cache of messages as encoded JSON: encoding a request costs only what is new in it, however long it has become."""
 
 from binascii import b2a_base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -13,6 +13,7 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.providers.reply import answered_calls
 
 F = TypeVar("F")
+C = TypeVar("C")
 Write = Callable[[Sequence[Message], Sequence[F]], bytes]
 """Writes messages and their fragments, in this order, as they stand in a request."""
 _RUN = 64
@@ -94,6 +95,10 @@ def join_parts(parts: Iterable[bytes]) -> bytes:
     return b",".join(parts)
 
 
+def encode_parts(parts: Iterable[JsonObject]) -> bytes:
+    return join_parts(map(encode_json, parts))
+
+
 def join_fragments(messages: Sequence[Message], encoded: Sequence[bytes]) -> bytes:
     """Write messages whose fragments are JSON already, or empty."""
     return join_parts(filter(None, encoded))
@@ -105,6 +110,15 @@ def encode_image(image: Image, blobs: Blobs) -> str | None:
         return b2a_base64(blobs.get(image.blob), newline=False).decode("ascii")
     except KeyError:
         return None
+
+
+def list_content(parts: Iterable[UserPart], text: Callable[[str], C], picture: Callable[[Image], C]) -> Iterator[C]:
+    """Convert content without blank text, which many APIs reject."""
+    for part in parts:
+        if isinstance(part, Image):
+            yield picture(part)
+        elif part.words.strip():
+            yield text(part.words)
 
 
 def encode_content(parts: Sequence[UserPart], encode_part: Callable[[UserPart], JsonObject]) -> str | list[JsonObject]:

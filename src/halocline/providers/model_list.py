@@ -85,7 +85,7 @@ class ModelDirectory:
     async def _get(self, path: str) -> Any:
         if self._endpoint.family == "sap":  # its key is for the address in the key alone
             raise ModelError(ModelErrorKind.NOT_FOUND, "SAP AI Core has no list for a key.", "", status=404)
-        response = await self._client.get(path, await _build_headers(self._endpoint))
+        response = await self._client.get(path, await self._endpoint.request_headers({"accept": "application/json"}))
         body = await response.read(_LARGEST)
         if response.status != 200:
             raise classify_refusal(response.status, body[:65_536], response.headers, self._endpoint)
@@ -93,13 +93,6 @@ class ModelDirectory:
             return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _no_list(self._endpoint) from None
-
-
-async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
-    own = {"anthropic-version": "2023-06-01"} if endpoint.family == "anthropic" else {}
-    names = {"anthropic": ("x-api-key", ""), "gemini": ("x-goog-api-key", "")}
-    name, before = names.get(endpoint.family, ("authorization", "Bearer "))
-    return await endpoint.request_headers(name, before) | {"accept": "application/json"} | own
 
 
 def _read_names(document: Any, endpoint: Endpoint) -> list[str]:

@@ -63,10 +63,6 @@ class RefusedFields:
         self.names: frozenset[str] = frozenset()
         self.parts: Mapping[str, Any] = {}
 
-    def begin(self, request: Request, endpoint: Endpoint) -> "Attempt":
-        """Begin to send a request."""
-        return Attempt(self, request, endpoint)
-
 
 class Attempt:
     """One request, sent until the server takes its fields."""
@@ -174,15 +170,10 @@ def _list_set(head: JsonObject, request: Request, endpoint: Endpoint) -> Iterato
     extra = list(_list_leaves(endpoint.extra_body))
     yield extra, _EXTRA
     if request.wishes_thinking:
-        option, setting = (
-            ("--effort", "effort") if request.effort is not None else ("--thinking-budget", "thinking_budget")
-        )
-        sent = [name for name in _list_leaves(head) if name not in (*extra, *FIELDS) and _is_of_effort(name)]
-        yield sent, _EFFORT.format(option=option, setting=setting)
-
-
-def _is_of_effort(name: str) -> bool:
-    return any(f".{one}." in f".{name}." for one in OF_EFFORT)
+        setting = "thinking_budget" if request.effort is None else "effort"
+        others = (name for name in _list_leaves(head) if name not in (*extra, *FIELDS))
+        sent = [name for name in others if any(f".{one}." in f".{name}." for one in OF_EFFORT)]
+        yield sent, _EFFORT.format(option=f"--{setting.replace('_', '-')}", setting=setting)
 
 
 def _list_leaves(fields: Mapping[str, Any], within: str = "") -> Iterator[str]:

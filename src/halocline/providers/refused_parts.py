@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from halocline.protocol.patterns import compile_later
-from halocline.protocol.values import JsonObject, Value
+from halocline.protocol.values import JsonObject, Value, set_of
 from halocline.providers.accepted import fit_id
 from halocline.providers.json_cache import encode_json
 
@@ -22,16 +22,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutpu
 _LEAST_BUDGET = 1024
 """Tokens of thoughts, of which Anthropic takes no fewer."""
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_ORNAMENTS = (
-    "cache_control",
-    "strict",
-    "phase",
-    "detail",
-    "reasoning_content",
-    "reasoning_details",
-    "reasoning",
-    "thinking_blocks",
-)
+_ORNAMENTS = set_of("cache_control strict phase detail reasoning_content reasoning_details reasoning thinking_blocks")
 """Keys within messages and tools that a request can do without."""
 _IDS = ("id", "tool_call_id", "tool_use_id", "call_id")
 _RESULTS = (

@@ -13,20 +13,9 @@ from itertools import islice
 import msgspec
 
 from halocline.ports.model import ModelEvent, Request
-from halocline.protocol import json_input
+from halocline.protocol import json_input, messages as msg
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, ToolCallDelta, UsageReported
-from halocline.protocol.messages import (
-    AssistantMessage,
-    AssistantPart,
-    Message,
-    StopReason,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
 from halocline.protocol.values import JsonObject
 from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
@@ -123,16 +112,17 @@ class CallIds:
         return chosen
 
 
-def answered_calls(messages: Iterable[Message]) -> set[str]:
+def answered_calls(messages: Iterable[msg.Message]) -> set[str]:
     """Return the calls with results: every call in a request has one, and results are faster to collect."""
-    return {message.call for message in messages if isinstance(message, ToolResult)}
+    return {message.call for message in messages if isinstance(message, msg.ToolResult)}
 
 
 class ReplyReader:
     """The part of a stream's reader that all wire formats share: ids for the calls, its end, and what it has cost.
 
     `ended` is true once the reply is known to be complete: nothing that follows is read. Once it is finished, because
-    the server said why it stops, what fails behind that cannot undo it. `calls` are those in the request, if known.
+    the server said why it stops, only counts can follow: what fails behind that cannot undo it, and is not waited for.
+    `calls` are those in the request, if known.
     """
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
@@ -142,7 +132,7 @@ class ReplyReader:
         self._most = request.max_tokens
         self._stop = ""
         self._counts: dict[str, int] = {}
-        self._usage: Usage | None = None
+        self._usage: msg.Usage | None = None
         self._cost: float | None = None
 
     @property
@@ -168,6 +158,10 @@ class ReplyReader:
         """Add counts to those of the reply, which only grow: some servers end with zeros. Return all."""
         self._counts |= {name: max(count, self._counts.get(name, 0)) for name, count in counts.items()}
         return self._counts
+
+    def finish(self) -> tuple[ModelEvent, ...]:
+        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
+        raise NotImplementedError
 
     def spent(self) -> UsageReported | None:
         """Return the usage so far, if the server reported any."""
@@ -204,49 +198,49 @@ class CallDraft(msgspec.Struct):
         self.shown = len(self.pieces)
         return (ToolCallDelta(call=self.id, name=plain_name(self.name) or NO_NAME, arguments=fresh),)
 
-    def finish(self, ids: CallIds, unsure: str = "") -> ToolCall:
+    def finish(self, ids: CallIds, unsure: str = "") -> msg.ToolCall:
         """Return the call. `unsure` says why arguments that are empty may be missing."""
         text = self.arguments
         arguments = parse_arguments(text)
         if arguments is None:
             arguments = _parse_copies(text)
         malformed = text if arguments is None else "" if arguments else unsure
-        make = partial(ToolCall, id=self.id or ids.claim(""), name=plain_name(self.name) or NO_NAME)
+        make = partial(msg.ToolCall, id=self.id or ids.claim(""), name=plain_name(self.name) or NO_NAME)
         return make(malformed=malformed) if malformed else make(arguments=arguments or {})
 
 
-def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) -> list[ToolCall]:
+def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: msg.StopReason) -> list[msg.ToolCall]:
     """Finish all calls of a reply, in order. Only the last one can have been cut by the token limit.
 
     A call without a name holds what belongs to another one, so calls without arguments beside it are not to run.
     """
     apart = "" if all(plain_name(draft.name) for draft in drafts) else _ARGUMENTS_APART
-    cut = _CUT_BEFORE_ARGUMENTS if stop is StopReason.MAX_TOKENS else ""
+    cut = _CUT_BEFORE_ARGUMENTS if stop is msg.StopReason.MAX_TOKENS else ""
     last = drafts[-1] if drafts else None
     return [draft.finish(ids, apart or cut * (draft is last and not draft.arguments.strip())) for draft in drafts]
 
 
-def true_stop_reason(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
+def true_stop_reason(stop: msg.StopReason, usage: msg.Usage | None, most: int | None) -> msg.StopReason:
     """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
     cut = most is not None and usage is not None and usage.output >= most
-    return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
+    return msg.StopReason.MAX_TOKENS if cut and stop is msg.StopReason.END_TURN else stop
 
 
-def says_something(content: Sequence[AssistantPart]) -> bool:
+def says_something(content: Sequence[msg.AssistantPart]) -> bool:
     """True for an answer, and for thoughts that may hold a printed call: `Correcting` judges these."""
-    thoughts = "".join(part.text for part in content if isinstance(part, Thinking))
+    thoughts = "".join(part.text for part in content if isinstance(part, msg.Thinking))
     return is_answer(content) or any(mark in thoughts for mark in CALL_ENDINGS)
 
 
-def is_answer(content: Sequence[AssistantPart]) -> bool:
+def is_answer(content: Sequence[msg.AssistantPart]) -> bool:
     """True for a reply with text or a call."""
-    return any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
+    return any(isinstance(part, msg.ToolCall) or (isinstance(part, msg.Text) and part.text.strip()) for part in content)
 
 
 def last_events(
     endpoint: Endpoint,
-    parts: Iterable[AssistantPart],
-    stop: StopReason,
+    parts: Iterable[msg.AssistantPart],
+    stop: msg.StopReason,
     usage: UsageReported | None,
     *,
     may_say_nothing: bool = False,
@@ -258,22 +252,22 @@ def last_events(
         ModelError: the reply has neither text nor a call, although it should.
     """
     content = tuple(parts)
-    if not (says_something(content) or stop is StopReason.REFUSAL or may_say_nothing):
+    if not (says_something(content) or stop is msg.StopReason.REFUSAL or may_say_nothing):
         raise empty_reply(endpoint.vendor.title, stop)
-    is_explained = refused_for and stop is StopReason.REFUSAL
+    is_explained = refused_for and stop is msg.StopReason.REFUSAL
     why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
-    message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
+    message = msg.AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
     return (usage or _unreported_usage(endpoint), AssistantMessageCompleted(message=message))
 
 
-def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
+def report_usage(endpoint: Endpoint, usage: msg.Usage | None, stated_cost: float | None = None) -> UsageReported | None:
     """Return an attempt's usage and cost; None when the server reported nothing or only zeros."""
     if usage is None or not usage.total:
         return None
     return UsageReported(usage=usage, cost=price_usage(endpoint, usage, stated_cost), window=endpoint.info.window)
 
 
-def price_usage(endpoint: Endpoint, usage: Usage, stated_cost: float | None = None) -> float | None:
+def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None = None) -> float | None:
     """Return the cost of a request in US dollars, whatever brings its model; None if it is unknown.
 
     The cost that the server or a plug-in states takes precedence over all but the user's own prices.
@@ -284,12 +278,12 @@ def price_usage(endpoint: Endpoint, usage: Usage, stated_cost: float | None = No
 
 def _unreported_usage(endpoint: Endpoint) -> UsageReported:
     """Usage for a server that reports none; its cost is known only for local models, which are free."""
-    return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.is_free else None, window=endpoint.info.window)
+    return UsageReported(usage=msg.Usage(), cost=0.0 if endpoint.vendor.is_free else None, window=endpoint.info.window)
 
 
-def empty_reply(who: str, stop: StopReason) -> ModelError:
+def empty_reply(who: str, stop: msg.StopReason) -> ModelError:
     """The error for a reply with neither text nor a call."""
-    if stop is StopReason.MAX_TOKENS:
+    if stop is msg.StopReason.MAX_TOKENS:
         text = f"{who} reached the reply's token limit before writing anything."
         return ModelError(ModelErrorKind.TOO_LONG, text, "Lower the effort (/effort), or choose another model with -m.")
     text = f"{who} sent an empty reply."

@@ -70,7 +70,9 @@ def _close_schema(node: object, root: JsonObject, within: tuple[str, ...]) -> Js
         closed["anyOf"] = [_close_schema(one, root, within) for one in node["anyOf"]]
     kinds = node.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else kinds
-    return closed | _close_object(node, kinds, root, within) | _close_array(node, kinds, root, within)
+    if "array" in kinds:
+        closed["items"] = _close_schema(node.get("items"), root, within)
+    return closed | _close_object(node, kinds, root, within)
 
 
 def _close_object(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
@@ -81,10 +83,6 @@ def _close_object(node: JsonObject, kinds: Iterable[str], root: JsonObject, with
         raise _NotForVendors
     closed = {name: _close_schema(inner, root, within) for name, inner in properties.items()}
     return {"properties": closed, "required": list(node.get("required", ())), "additionalProperties": False}
-
-
-def _close_array(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
-    return {"items": _close_schema(node.get("items"), root, within)} if "array" in kinds else {}
 
 
 def _type_of(values: Iterable[object]) -> str:

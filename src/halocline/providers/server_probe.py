@@ -7,7 +7,7 @@ Each kind of server is one row of questions; the first answer that knows a fact 
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -15,16 +15,15 @@ import msgspec
 from halocline.context.system_prompt.model_families import size_of
 from halocline.net.http import fetch_json
 from halocline.protocol.errors import ModelError
-from halocline.protocol.values import Value
+from halocline.protocol.values import JsonObject, Value
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.reply import read_count, read_word
 
 LOCAL_SECONDS = 0.4
 """Seconds to wait for a server on this machine; `REMOTE_SECONDS` for all others."""
 REMOTE_SECONDS = 5.0
 MILLION, BILLION = 1_000_000, 1_000_000_000
-
-T = TypeVar("T")
 
 
 class Question(Value, frozen=True):
@@ -34,7 +33,7 @@ class Question(Value, frozen=True):
     """
 
     path: str
-    found: Callable[[Any, str], ModelInfo | None]
+    found: Callable[[Any, str], ModelInfo]
     below_root: bool = True
     by_name: bool = False
 
@@ -45,7 +44,7 @@ async def ask_server(at: Endpoint) -> ModelInfo:
     answers = await asyncio.gather(*(_ask_server(at, question) for question in questions))
     info = UNKNOWN
     for answer in answers:
-        info = fill_info(info, answer or UNKNOWN)
+        info = fill_info(info, answer)
     return info
 
 
@@ -55,238 +54,151 @@ def fill_info(info: ModelInfo, other: ModelInfo) -> ModelInfo:
     return ModelInfo(**{name: theirs[name] if value in (None, "", ()) else value for name, value in ours.items()})
 
 
-async def _ask_server(at: Endpoint, question: Question) -> ModelInfo | None:
+async def _ask_server(at: Endpoint, question: Question) -> ModelInfo:
     base = at.url.removesuffix("/v1") if question.below_root else at.url
     url = base + question.path.format(model=quote(at.model, safe=""))
-    body = msgspec.json.encode({"model": at.model}) if question.by_name else b""
+    body = msgspec.json.encode({"model": at.model}) if question.by_name else None
     seconds = LOCAL_SECONDS if at.vendor.local else REMOTE_SECONDS
     try:
-        answer = await fetch_json(url, seconds, at.network, await at.request_headers("authorization", "Bearer "), body)
+        answer = await fetch_json(url, seconds, at.network, await at.request_headers(), body)
     except ModelError:
-        return None
+        return UNKNOWN
     return question.found(answer, at.model)
 
 
-def _decode_answer(answer: Any, kind: type[T]) -> T | None:
+def find_value(document: Any, path: str) -> Any:
+    """Return what stands in a document, where a slash leads into an object; None where there is nothing."""
+    for name in path.split("/"):
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+def _read_size(document: Any, *paths: str) -> int | None:
+    """Return the first count that stands at any of these paths."""
+    return next((count for path in paths if (count := read_count(document, *path.split("/")))), None)
+
+
+def _read_flag(document: Any, path: str) -> bool | None:
+    value = find_value(document, path)
+    return value if isinstance(value, bool) else None
+
+
+def _list_rows(document: Any, field: str) -> list[JsonObject]:
+    rows = find_value(document, field)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _find_row(answer: Any, field: str, model: str) -> JsonObject:
+    """Return the row of a list of models that has this name in a field; empty if there is none."""
+    return next((row for row in _list_rows(answer, "data") if row.get(field) == model), {})
+
+
+def _read_billions(document: Any, path: str) -> float | None:
+    return count / BILLION if (count := _read_size(document, path)) else None
+
+
+def _read_prices(document: Any, *names: str) -> Prices | None:
+    """Read prices per token; a negative one means that it varies, as for a router."""
     try:
-        return msgspec.convert(answer, kind, strict=False)
-    except msgspec.ValidationError:
+        read, written, *caches = (
+            None if (sent := find_value(document, name)) is None else float(sent) for name in names
+        )
+    except (ValueError, TypeError):
         return None
-
-
-class _Running(Value, frozen=True):
-    name: str = ""
-    context_length: int | None = None
-
-
-class _OllamaPs(Value, frozen=True):
-    models: tuple[_Running, ...] = ()
+    if read is None or written is None or read < 0:
+        return None
+    return Prices(read, written, *caches).times(MILLION)
 
 
 def read_ollama_loaded(answer: Any, model: str) -> int | None:
     """Read the context allocated for a loaded model."""
-    running = _decode_answer(answer, _OllamaPs) or _OllamaPs()
-    sizes = (each.context_length for each in running.models if each.name in (model, f"{model}:latest"))
-    return next(sizes, None) or None
+    rows = (row for row in _list_rows(answer, "models") if row.get("name") in (model, f"{model}:latest"))
+    return next((_read_size(row, "context_length") for row in rows), None)
 
 
-def _ollama_loaded(answer: Any, model: str) -> ModelInfo:
-    return ModelInfo(window=read_ollama_loaded(answer, model))
+def read_own_window(shown: Any) -> int | None:
+    """Read the context that a model file of Ollama sets."""
+    found = re.search(r"^num_ctx\s+(\d+)", read_word(find_value(shown, "parameters")), re.MULTILINE)
+    return int(found[1]) if found else None
 
 
-class OllamaShow(Value, frozen=True):
-    """Ollama's description of a model. With a `remote_host`, the model runs there."""
-
-    parameters: str = ""
-    model_info: dict[str, Any] = {}
-    capabilities: tuple[str, ...] | None = None
-    remote_host: str = ""
-
-    @property
-    def own_window(self) -> int | None:
-        """The context that its model file sets."""
-        found = re.search(r"^num_ctx\s+(\d+)", self.parameters, re.MULTILINE)
-        return int(found[1]) if found else None
-
-    @property
-    def trained_window(self) -> int | None:
-        """The context that it was trained for."""
-        sizes = (size for name, size in self.model_info.items() if name.endswith(".context_length"))
-        return next((size for size in sizes if isinstance(size, int)), None)
+def read_trained_window(shown: Any) -> int | None:
+    """Read the context that a model of Ollama was trained for."""
+    facts = find_value(shown, "model_info")
+    names = (name for name in facts if name.endswith(".context_length")) if isinstance(facts, dict) else ()
+    return next((size for name in names if (size := read_count(facts, name))), None)
 
 
-def read_ollama_show(answer: Any) -> OllamaShow | None:
-    """Decode the description; None if it is none."""
-    return _decode_answer(answer, OllamaShow)
-
-
-def _ollama_described(answer: Any, model: str) -> ModelInfo | None:
-    shown = read_ollama_show(answer)
-    if shown is None:
-        return None
-    able, count = shown.capabilities, shown.model_info.get("general.parameter_count")
+def _read_ollama_show(shown: Any, model: str) -> ModelInfo:
+    able = find_value(shown, "capabilities")
+    is_told = isinstance(able, list)
     return ModelInfo(
-        size=count / BILLION if isinstance(count, int) else None,
-        window=shown.own_window or shown.trained_window,
-        tools=None if able is None else "tools" in able,
-        images=None if able is None else "vision" in able,
-        thinking=None if able is None else "thinking" in able,
+        size=_read_billions(shown, "model_info/general.parameter_count"),
+        window=read_own_window(shown) or read_trained_window(shown),
+        tools="tools" in able if is_told else None,
+        images="vision" in able if is_told else None,
+        thinking="thinking" in able if is_told else None,
     )
 
 
-class _Config(Value, frozen=True):
-    context_length: int | None = None
-
-
-class _Instance(Value, frozen=True):
-    id: str = ""
-    config: _Config = _Config()
-
-
-class _Abilities(Value, frozen=True):
-    vision: bool | None = None
-    trained_for_tool_use: bool | None = None
-
-
-class _StudioModel(Value, frozen=True):
-    key: str = ""
-    max_context_length: int | None = None
-    params_string: str | None = None
-    loaded_instances: tuple[_Instance, ...] = ()
-    capabilities: _Abilities = _Abilities()
-
-
-class _StudioList(Value, frozen=True):
-    models: tuple[_StudioModel, ...] = ()
-
-
-def _read_lm_studio(answer: Any, model: str) -> ModelInfo | None:
+def _read_lm_studio(answer: Any, model: str) -> ModelInfo:
     """Read the context it is loaded with, or else its largest."""
-    for row in (_decode_answer(answer, _StudioList) or _StudioList()).models:
-        loaded = {each.id: each.config.context_length for each in row.loaded_instances}
-        if model in (row.key, *loaded):
-            window = loaded.get(model) or next(iter(loaded.values()), None) or row.max_context_length
-            able = row.capabilities
-            size = size_of(row.params_string or "")
-            return ModelInfo(window=window, tools=able.trained_for_tool_use, images=able.vision, size=size)
-    return None
+    for row in _list_rows(answer, "models"):
+        loaded = {
+            read_word(each.get("id")): _read_size(each, "config/context_length")
+            for each in _list_rows(row, "loaded_instances")
+        }
+        if model in (row.get("key"), *loaded):
+            window = loaded.get(model) or next(iter(loaded.values()), None)
+            return ModelInfo(
+                window=window or _read_size(row, "max_context_length"),
+                tools=_read_flag(row, "capabilities/trained_for_tool_use"),
+                images=_read_flag(row, "capabilities/vision"),
+                size=size_of(read_word(row.get("params_string"))),
+            )
+    return UNKNOWN
 
 
-class _Generation(Value, frozen=True):
-    n_ctx: int | None = None
-
-
-class _Props(Value, frozen=True):
-    default_generation_settings: _Generation = _Generation()
-    modalities: dict[str, bool] = {}
-
-
-def _read_llamacpp(answer: Any, model: str) -> ModelInfo | None:
+def _read_llamacpp(answer: Any, model: str) -> ModelInfo:
     """Read the context of one slot, which is the limit of one conversation."""
-    props = _decode_answer(answer, _Props) or _Props()
-    return ModelInfo(window=props.default_generation_settings.n_ctx or None, images=props.modalities.get("vision"))
+    window = _read_size(answer, "default_generation_settings/n_ctx")
+    return ModelInfo(window=window, images=_read_flag(answer, "modalities/vision"))
 
 
-class _Meta(Value, frozen=True):
-    n_ctx: int | None = None
-    n_params: int | None = None
+_WINDOWS = (
+    "loaded_context_length",
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "meta/n_ctx",
+    "max_context_length",
+)
+"""Where the context size stands in a row of a model list: servers agree on its form, but not on this name."""
 
 
-class _Top(Value, frozen=True):
-    max_completion_tokens: int | None = None
-
-
-class _Pricing(Value, frozen=True):
-    """Dollars per token."""
-
-    prompt: float
-    completion: float
-    input_cache_read: float | None = None
-    input_cache_write: float | None = None
-
-
-class _Listed(Value, frozen=True):
-    """A row of a model list. Servers agree on its form, but not on the name of the context size."""
-
-    id: str = ""
-    max_model_len: int | None = None
-    context_length: int | None = None
-    context_window: int | None = None
-    max_context_length: int | None = None
-    loaded_context_length: int | None = None
-    max_completion_tokens: int | None = None
-    meta: _Meta | None = None
-    top_provider: _Top | None = None
-    pricing: Any = None
-    supported_parameters: tuple[str, ...] | None = None
-
-
-class _List(Value, frozen=True):
-    data: tuple[_Listed, ...] = ()
-
-
-def _read_model_list(answer: Any, model: str) -> ModelInfo | None:
-    rows = (_decode_answer({"data": answer} if isinstance(answer, list) else answer, _List) or _List()).data
-    row = next((row for row in rows if row.id == model), None)
-    if row is None:
-        return None
-    windows = (row.loaded_context_length, row.max_model_len, row.context_length, row.context_window)
-    last = (row.meta.n_ctx if row.meta else None, row.max_context_length)
-    able = row.supported_parameters
+def _read_model_list(answer: Any, model: str) -> ModelInfo:
+    row = _find_row({"data": answer} if isinstance(answer, list) else answer, "id", model)
+    able = row.get("supported_parameters")
     return ModelInfo(
-        window=next((size for size in (*windows, *last) if size), None),
-        max_output=row.max_completion_tokens or (row.top_provider.max_completion_tokens if row.top_provider else None),
-        prices=_per_million(_decode_answer(row.pricing, _Pricing)),
-        tools=None if able is None else "tools" in able,
-        size=row.meta.n_params / BILLION if row.meta and row.meta.n_params else None,
+        window=_read_size(row, *_WINDOWS),
+        max_output=_read_size(row, "max_completion_tokens", "top_provider/max_completion_tokens"),
+        prices=_read_prices(row.get("pricing"), "prompt", "completion", "input_cache_read", "input_cache_write"),
+        tools="tools" in able if isinstance(able, list) else None,
+        size=_read_billions(row, "meta/n_params"),
     )
 
 
-def _per_million(pricing: _Pricing | None) -> Prices | None:
-    """Convert prices per token; a negative one means that it varies, as for a router."""
-    if pricing is None or pricing.prompt < 0:
-        return None
-    caches = (pricing.input_cache_read, pricing.input_cache_write)
-    return Prices(pricing.prompt, pricing.completion, *caches).times(MILLION)
-
-
-class _ProxyInfo(Value, frozen=True):
-    max_input_tokens: int | None = None
-    max_output_tokens: int | None = None
-    input_cost_per_token: float | None = None
-    output_cost_per_token: float | None = None
-    cache_read_input_token_cost: float | None = None
-    cache_creation_input_token_cost: float | None = None
-    supports_vision: bool | None = None
-    supports_function_calling: bool | None = None
-    supports_reasoning: bool | None = None
-
-
-class _ProxyModel(Value, frozen=True):
-    model_name: str = ""
-    model_info: _ProxyInfo = _ProxyInfo()
-
-
-class _ProxyList(Value, frozen=True):
-    data: tuple[_ProxyModel, ...] = ()
-
-
-def _read_litellm(answer: Any, model: str) -> ModelInfo | None:
-    rows = (_decode_answer(answer, _ProxyList) or _ProxyList()).data
-    info = next((row.model_info for row in rows if row.model_name == model), None)
-    if info is None:
-        return None
-    costs, prices = (info.input_cost_per_token, info.output_cost_per_token), None
-    if costs[0] is not None and costs[1] is not None:
-        caches = (info.cache_read_input_token_cost, info.cache_creation_input_token_cost)
-        prices = Prices(costs[0], costs[1], *caches).times(MILLION)
+def _read_litellm(answer: Any, model: str) -> ModelInfo:
+    info = _find_row(answer, "model_name", model).get("model_info")
+    costs = ("input_cost_per_token", "output_cost_per_token")
+    caches = ("cache_read_input_token_cost", "cache_creation_input_token_cost")
     return ModelInfo(
-        window=info.max_input_tokens,
-        max_output=info.max_output_tokens,
-        prices=prices,
-        tools=info.supports_function_calling,
-        images=info.supports_vision,
-        thinking=info.supports_reasoning,
+        window=_read_size(info, "max_input_tokens"),
+        max_output=_read_size(info, "max_output_tokens"),
+        prices=_read_prices(info, *costs, *caches),
+        tools=_read_flag(info, "supports_function_calling"),
+        images=_read_flag(info, "supports_vision"),
+        thinking=_read_flag(info, "supports_reasoning"),
     )
 
 
@@ -294,7 +206,10 @@ _LIST = Question("/models", _read_model_list, below_root=False)
 
 QUESTIONS: dict[str, tuple[Question, ...]] = {
     "": (_LIST,),
-    "ollama": (Question("/api/ps", _ollama_loaded), Question("/api/show", _ollama_described, by_name=True)),
+    "ollama": (
+        Question("/api/ps", lambda answer, model: ModelInfo(window=read_ollama_loaded(answer, model))),
+        Question("/api/show", _read_ollama_show, by_name=True),
+    ),
     "lmstudio": (Question("/api/v1/models", _read_lm_studio), Question("/api/v0/models", _read_model_list)),
     "llamacpp": (Question("/props?model={model}", _read_llamacpp), _LIST),
     "litellm": (Question("/model/info", _read_litellm), _LIST),

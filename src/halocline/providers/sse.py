@@ -8,8 +8,6 @@ object is an event of its own.
 import re
 from collections.abc import Iterable
 
-import msgspec
-
 from halocline.protocol import json_input
 from halocline.protocol.patterns import compile_later
 
@@ -46,15 +44,46 @@ class SplitCharacters:
         return found.group()
 
 
-class EventParser:
-    """Turns chunks of a stream into the data payloads of its events. An unfinished last event is in `rest`."""
-
-    __slots__ = ("_after_return", "_head", "_pending", "_started", "waiting")
+class LineParser:
+    """Turns chunks of a stream with one JSON document a line into these. An unfinished last line is in `rest`."""
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
         self.waiting = 0
-        """Bytes of the unfinished event."""
+        """Bytes of what is unfinished."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the payloads that `chunk` completes, without empty ones."""
+        self._pending.append(chunk)
+        self.waiting += len(chunk)
+        if b"\n" not in chunk:
+            return []
+        *lines, rest = self._take().split(b"\n")
+        self._keep(rest)
+        return [line for line in lines if line.strip()]
+
+    def rest(self) -> list[bytes]:
+        """Return the payloads at the end of the stream, where their ends are missing, if they are whole."""
+        return list(filter(_is_whole, self._last(self._take())))
+
+    def _last(self, block: bytes) -> Iterable[bytes]:
+        return (block,)
+
+    def _take(self) -> bytes:
+        whole = b"".join(self._pending)
+        self._keep(b"")
+        return whole
+
+    def _keep(self, rest: bytes) -> None:
+        self._pending = [rest] if rest else []
+        self.waiting = len(rest)
+
+
+class EventParser(LineParser):
+    """Turns chunks of a stream into the data payloads of its events. An unfinished last event is in `rest`."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._head = b""
         self._started = False
         self._after_return = False
@@ -74,29 +103,22 @@ class EventParser:
             return self._split()
         return self._take_lines() if b"\n" in chunk else []
 
-    def rest(self) -> list[bytes]:
-        """Return the payloads at the end of the stream that no blank line follows, if they are whole."""
-        block = b"".join(self._pending)
-        self._pending, self.waiting = [], 0
-        return [data for data in _event_data(block) if _is_whole(data)]
+    def _last(self, block: bytes) -> Iterable[bytes]:
+        return _event_data(block)
 
     def _split(self) -> list[bytes]:
-        *blocks, rest = b"".join(self._pending).split(b"\n\n")
+        *blocks, rest = self._take().split(b"\n\n")
         self._keep(rest)
         payloads = [data for block in blocks for data in _event_data(block)]
         return payloads + self._take_lines() if b"\n" in rest else payloads
 
     def _take_lines(self) -> list[bytes]:
         """Take the events that end with their lines. Lines that hold no data are forgotten."""
-        *lines, last = b"".join(self._pending).split(b"\n")
+        *lines, last = self._take().split(b"\n")
         data = [line for line in lines if _has_data(line)]
         *whole, begun = _group_lines(data) or [[]]
         self._keep(b"\n".join([*begun, last]))
         return [_join_data(group) for group in whole]
-
-    def _keep(self, rest: bytes) -> None:
-        self._pending = [rest] if rest else []
-        self.waiting = len(rest)
 
     def _without_bom(self, chunk: bytes) -> bytes:
         chunk = self._head + chunk
@@ -114,33 +136,6 @@ class EventParser:
             chunk = chunk.removeprefix(b"\n")
         self._after_return = chunk.endswith(b"\r")
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-
-class LineParser:
-    """Turns chunks of a stream with one JSON document a line into these. An unfinished last line is in `rest`."""
-
-    __slots__ = ("_pending", "waiting")
-
-    def __init__(self) -> None:
-        self._pending: list[bytes] = []
-        self.waiting = 0
-        """Bytes of the unfinished line."""
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the lines that `chunk` completes, without empty ones."""
-        self._pending.append(chunk)
-        self.waiting += len(chunk)
-        if b"\n" not in chunk:
-            return []
-        *lines, rest = b"".join(self._pending).split(b"\n")
-        self._pending, self.waiting = [rest], len(rest)
-        return [line for line in lines if line.strip()]
-
-    def rest(self) -> list[bytes]:
-        """Return the last line of the stream, which no line end follows, if it is whole."""
-        line = b"".join(self._pending)
-        self._pending, self.waiting = [], 0
-        return [line] if _is_whole(line) else []
 
 
 def _event_data(block: bytes) -> Iterable[bytes]:
@@ -164,11 +159,7 @@ def _is_whole(data: bytes) -> bool:
     """True for the end mark, and for a JSON object that is not cut."""
     if not data.lstrip().startswith(b"{"):
         return data == b"[DONE]"
-    try:
-        json_input.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
+    return json_input.decode_or(None, data) is not None
 
 
 def _has_data(line: bytes) -> bool:

@@ -4,25 +4,11 @@ An unsupported value becomes the nearest supported one, or is left out. A budget
 model without budgets gets the nearest effort. Thinking is turned off only on explicit request.
 """
 
-import re
-
 from halocline.ports.model import Request
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.thinking_table import (
-    ANY_CLAUDE,
-    ANY_GEMINI,
-    ANY_OPENAI,
-    BUDGETS,
-    CLAUDE,
-    GEMINI,
-    OPENAI,
-    STYLES,
-    Style,
-    Table,
-    Takes,
-)
+from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, TABLES, Style, Takes
 
 _ORDER = tuple(Effort)
 _REPLY = 16_384
@@ -47,13 +33,13 @@ def fit_thinking(request: Request, takes: Takes) -> Wanted:
     if budget and takes.budget:
         return Wanted(budget=_clamp_tokens(budget, takes.budget))
     if budget is not None:
-        effort = min(_ORDER, key=lambda level: abs(BUDGETS[level] - budget))
+        effort = min(_ORDER, key=lambda level: abs(TABLES.budgets[level] - budget))
         effort = max(effort, Effort.MINIMAL, key=_ORDER.index) if budget else Effort.NONE
     if effort is None or (effort is Effort.NONE and effort in takes.efforts):
         return Wanted(effort)
     if levels := [level for level in takes.efforts if level is not Effort.NONE]:
         return Wanted(min(levels, key=lambda level: abs(_ORDER.index(level) - _ORDER.index(effort))))
-    return Wanted(budget=_clamp_tokens(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
+    return Wanted(budget=_clamp_tokens(TABLES.budgets[effort], takes.budget)) if takes.budget else Wanted()
 
 
 def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
@@ -61,18 +47,12 @@ def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
     if endpoint.info.thinking is False:
         return ()
     model = endpoint.wire_model(endpoint.model)
-    match endpoint.family:
-        case "anthropic":
-            return _levels_of(_find_known(CLAUDE, model) or ANY_CLAUDE)
-        case "gemini":
-            return _levels_of(_find_known(GEMINI, model) or ANY_GEMINI)
-        case "openai_responses":
-            return _levels_of(_find_known(OPENAI, model) or ANY_OPENAI)
-        case "openai_chat" | "ollama":
-            return _of_style(STYLES[endpoint.vendor.thinking_style], _find_known(OPENAI, model))
-        case "library":
-            return tuple(Effort)
-    return ()
+    if endpoint.family in ("openai_chat", "ollama"):
+        return _of_style(TABLES.styles[endpoint.vendor.thinking_style], OPENAI.find(model))
+    if endpoint.family == "library":
+        return tuple(Effort)
+    table = TABLES.families.get(endpoint.family)
+    return _levels_of(table.find(model) or table.others) if table else ()
 
 
 def _levels_of(takes: Takes) -> tuple[Effort, ...]:
@@ -84,10 +64,10 @@ def _levels_of(takes: Takes) -> tuple[Effort, ...]:
 
 def _of_style(style: Style, known: Takes | None) -> tuple[Effort, ...]:
     if style.efforts or known is not None:
-        return style.efforts or _levels_of(known or ANY_OPENAI)
+        return style.efforts or _levels_of(known or OPENAI.others)
     if style.on and not style.budget_field:
         return (Effort.NONE, Effort.HIGH)
-    return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else ANY_OPENAI.efforts
+    return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else OPENAI.others.efforts
 
 
 def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
@@ -115,17 +95,17 @@ def headers_for_anthropic(request: Request, endpoint: Endpoint) -> dict[str, str
 
 def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the fields for Chat Completions, which differ by vendor."""
-    style = STYLES[endpoint.vendor.thinking_style]
-    known = Takes(style.efforts) if style.efforts else _find_known(OPENAI, endpoint.wire_model(request.model))
-    takes = known or ANY_OPENAI
+    style = TABLES.styles[endpoint.vendor.thinking_style]
+    known = Takes(style.efforts) if style.efforts else OPENAI.find(endpoint.wire_model(request.model))
+    takes = known or OPENAI.others
     wanted = fit_thinking(request, Takes(takes.efforts, (1, 1_000_000) if style.budget_field else None))
     return _in_style(style, wanted, has_levels=known is not None) if wanted else {}
 
 
 def for_ollama(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build `think`: a level for models that have levels, else on or off."""
-    known = _find_known(OPENAI, endpoint.wire_model(request.model))
-    wanted = fit_thinking(request, known or Takes(STYLES["ollama"].efforts))
+    known = OPENAI.find(endpoint.wire_model(request.model))
+    wanted = fit_thinking(request, known or Takes(TABLES.styles["ollama"].efforts))
     if wanted.effort is None:
         return {}
     return {"think": wanted.effort if known else wanted.effort is not Effort.NONE}
@@ -133,14 +113,14 @@ def for_ollama(request: Request, endpoint: Endpoint) -> JsonObject:
 
 def for_responses(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the content of `reasoning`."""
-    wanted = fit_thinking(request, _find_known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
+    wanted = fit_thinking(request, OPENAI.find(endpoint.wire_model(request.model)) or OPENAI.others)
     return {"effort": wanted.effort} if wanted else {}
 
 
 def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
     """Build the `thinkingConfig`: a level or a budget, never both."""
-    takes = _find_known(GEMINI, endpoint.wire_model(request.model))
-    wanted = fit_thinking(request, takes or ANY_GEMINI)
+    takes = GEMINI.find(endpoint.wire_model(request.model))
+    wanted = fit_thinking(request, takes or GEMINI.others)
     if wanted.effort is Effort.NONE:
         return {"thinkingBudget": 0}
     config: JsonObject = {"includeThoughts": True} if wanted or (takes and takes.thinks) else {}
@@ -150,8 +130,8 @@ def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
 
 
 def _of_claude(request: Request, endpoint: Endpoint) -> tuple[Takes, Wanted]:
-    takes = _find_known(CLAUDE, endpoint.wire_model(request.model))
-    return takes or Takes(), fit_thinking(request, takes or ANY_CLAUDE)
+    takes = CLAUDE.find(endpoint.wire_model(request.model))
+    return takes or Takes(), fit_thinking(request, takes or CLAUDE.others)
 
 
 def _with_budget(budget: int, room: int, most: int | None) -> JsonObject:
@@ -178,11 +158,6 @@ def _set_field(fields: JsonObject, path: str, value: object) -> JsonObject:
     """Add a field; a dot in its path leads into an object."""
     outer, _, inner = path.partition(".")
     return {**fields, outer: {**fields.get(outer, {}), inner: value} if inner else value}
-
-
-def _find_known(table: Table, model: str) -> Takes | None:
-    name = model.rpartition("/")[2]
-    return next((takes for pattern, takes in table if re.match(pattern, name)), None)
 
 
 def _clamp_tokens(tokens: int, bounds: tuple[int, int]) -> int:

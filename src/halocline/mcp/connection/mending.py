@@ -54,10 +54,7 @@ def mend_answer(line: bytes) -> JsonObject | None:
 
     Without it the request would wait for its answer until its time is over.
     """
-    try:
-        sent = json_input.decode(line)
-    except msgspec.DecodeError:
-        return None
+    sent = json_input.decode_or(None, line)
     if not isinstance(sent, dict) or "method" in sent or not isinstance(sent.get("id"), int | str):
         return None
     head: JsonObject = {"jsonrpc": "2.0", "id": sent["id"]}

@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -173,10 +174,8 @@ class Session:
         with Translated():
             async with asyncio.timeout(limit):
                 result = await self._client.get_prompt(name, arguments)
-        found = [
-            part for message in result.messages for part in result_parts([message.content], None, self._setup.blobs)
-        ]
-        return tuple(found)
+        parts = (result_parts([message.content], None, self._setup.blobs) for message in result.messages)
+        return tuple(chain.from_iterable(parts))
 
     async def listen(self) -> None:
         """Subscribe to changes of the lists, where the protocol has no notifications for them."""

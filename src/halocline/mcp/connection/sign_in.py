@@ -100,9 +100,8 @@ class SignIn(OAuthClientProvider):
         """Let a server of 2025-03-26, whose metadata is at its root, name any issuer of its own origin."""
         if self.context.auth_server_url or "/.well-known/" not in request.url.path or response.status_code != 200:
             return response
-        try:
-            metadata = json_input.decode(await response.aread(), type=dict[str, Any])
-        except msgspec.DecodeError:
+        metadata = json_input.decode_or(None, await response.aread(), JsonObject)
+        if metadata is None:
             return response
         issuer, origin = str(metadata.get("issuer")), self._expected_issuer()
         if urlsplit(issuer)[:2] != urlsplit(origin)[:2] or issuers_match(issuer, origin):
@@ -165,10 +164,7 @@ class _Store:
 
     async def load(self) -> Kept:
         found = await asyncio.to_thread(self._secrets.get, self._name)
-        try:
-            return json_input.decode(found.reveal(), type=Kept) if found else Kept()
-        except msgspec.MsgspecError:
-            return Kept()
+        return json_input.decode_or(Kept(), found.reveal(), Kept) if found else Kept()
 
     async def get_tokens(self) -> OAuthToken | None:
         kept = await self.load()

@@ -6,28 +6,21 @@ a bounded time and affects no other server; the error text is kept.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
-
-from halocline.installation import extra_command
-from halocline.mcp.connection.setup import NO_PROGRAM, Hopeless
-
-if TYPE_CHECKING:
-    from halocline.mcp.connection.session import Session
-
 import time
 from collections import Counter
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import replace
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.files.stamp import read_stamp
+from halocline.installation import extra_command
 from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.connection.server_log import ServerLog
-from halocline.mcp.connection.setup import Broken, Setup
+from halocline.mcp.connection.setup import NO_PROGRAM, Broken, Hopeless, Setup
 from halocline.mcp.tool_names import name_for
 from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp_servers import Server
@@ -319,14 +312,10 @@ async def load_open_session() -> "Callable[..., AbstractAsyncContextManager[Sess
     # It also logs what it raises, and without a handler Python would print that over the screen.
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     try:
-        return await asyncio.to_thread(_import_session)
+        session = await asyncio.to_thread(import_module, "halocline.mcp.connection.session")
+        opening: Callable[..., AbstractAsyncContextManager[Session]] = session.open_session
+        return opening
     except ImportError as error:
         is_ours = (error.name or "").split(".")[0] in ("mcp", "mcp_types")
         text = f"MCP support is not installed; run: {extra_command('mcp')}" if is_ours else str(error)
         raise Hopeless(text) from error
-
-
-def _import_session() -> "Callable[..., AbstractAsyncContextManager[Session]]":
-    from halocline.mcp.connection.session import open_session
-
-    return open_session

@@ -257,8 +257,6 @@ def _fill_text(text: str, folder: Path, filled: Mapping[str, tuple[str, ...]]) -
         name = match[1]
         if name == "__dirname":
             return str(folder)
-        if name in ("pathSeparator", "/"):
-            return "/"
         if name in _PLACES:
             return str(Path.home() / _PLACES[name])
         return ",".join(filled.get(name.removeprefix("user_config."), ()))

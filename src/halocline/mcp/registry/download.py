@@ -1,10 +1,9 @@
 """Download registries, pages and bundles: bounded, with few redirects and none from https to plain http."""
 
 from collections.abc import Callable
-from contextlib import closing
 from urllib.parse import urljoin, urlsplit
 
-from halocline.net.http import HttpClient
+from halocline.net.http import Fetched, fetch
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
 
@@ -18,12 +17,12 @@ Reach = Callable[[str], Network]
 
 async def fetch_bytes(url: str, reach: Reach, most: int, accept: str = "*/*") -> bytes:
     """Fetch a body. Raises HaloclineError, also when it has more than `most` bytes."""
-    status, body, further = 0, b"", ""
+    status, body = 0, b""
     for _ in range(MOST_HOPS):
-        status, body, further = await _fetch_once(url, reach, most, accept)
+        status, headers, body = await _fetch_once(url, reach, most, accept)
         if status not in REDIRECTS:
             break
-        further = urljoin(url, further)
+        further = urljoin(url, headers.get("location", ""))
         if not further.startswith(("https://", *(("http://",) if url.startswith("http://") else ()))):
             raise HaloclineError(f"{url} redirects to {further or 'nowhere'}, which is not followed.")
         url = further
@@ -34,16 +33,10 @@ async def fetch_bytes(url: str, reach: Reach, most: int, accept: str = "*/*") ->
     return body
 
 
-async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> tuple[int, bytes, str]:
-    address = urlsplit(url)
-    target = f"{address.path or '/'}{'?' + address.query if address.query else ''}"
-    client = HttpClient(f"{address.scheme}://{address.netloc}", reach(url))
+async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> Fetched:
     try:
-        response = await client.get(target, {"accept": accept})
-        with closing(response):
-            return response.status, await response.read(most + 1), response.headers.get("location", "")
+        return await fetch(url, reach(url), {"accept": accept}, most=most + 1)
     except ModelError as error:
         hint = CHECK if "base" in error.hint else error.hint  # hints at the base URL are about models
+        address = urlsplit(url)
         raise HaloclineError(f"Cannot reach {address.scheme}://{address.netloc}: {error.text}", hint) from error
-    finally:
-        await client.close()

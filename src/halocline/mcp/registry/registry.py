@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -21,6 +21,7 @@ from halocline.protocol.events.mcp import Order
 from halocline.protocol.values import JsonObject, Value
 
 LARGEST = 8_000_000
+LONGEST_PAGE = 60_000
 MOST_FOUND = 30
 OFFICIAL = "io.modelcontextprotocol.registry/official"
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
@@ -31,6 +32,7 @@ RUNNERS = {
     "nuget": ("dnx", "{name}@{version}", "--yes"),
 }
 """The command that runs a package, by registry type."""
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
 
 
@@ -170,7 +172,7 @@ async def search_registry(
     for server in _list_servers(page.servers):
         found.setdefault(server.name, server)  # the newest version comes first
     wanted, tagged = words.lower().split(), {tag.lower() for tag in tags}
-    fitting = [server for server in found.values() if _has_words(server, wanted) and tagged <= _lower_tags(server.tags)]
+    fitting = [one for one in found.values() if _has_words(one, wanted) and tagged <= set(map(str.lower, one.tags))]
     return in_order(fitting, order)[:MOST_FOUND]
 
 
@@ -230,23 +232,13 @@ def _list_servers(entries: Iterable[JsonObject]) -> Iterator[OfferedServer]:
         if status == "deleted" or official.get("isLatest") is False:
             continue
         places = [entry, given, *(meta.get(PUBLISHER) for meta in metas)]
-        more = {
-            "isDeprecated": status == "deprecated",
-            **read_popularity([place for place in places if _is_table(place)]),
-        }
+        tables: list[JsonObject] = [place for place in places if isinstance(place, dict)]
+        more = {"isDeprecated": status == "deprecated", **read_popularity(tables)}
         more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
         try:
             yield msgspec.convert({**given, **more}, OfferedServer)
         except msgspec.ValidationError:
             continue
-
-
-def _is_table(place: object) -> TypeGuard[JsonObject]:
-    return isinstance(place, dict)
-
-
-def _lower_tags(tags: Iterable[str]) -> set[str]:
-    return {tag.lower() for tag in tags}
 
 
 def _is_plain(option: _Package | _Transport) -> bool:
@@ -334,3 +326,40 @@ def _fill_text(text: str, values: dict[str, str], wanted: dict[str, str]) -> str
 
 def _variable_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", name) if name[:1].isalpha() or name[:1] == "_" else f"V_{name}"
+
+
+async def fetch_readme(server: OfferedServer, registry: str, reach: Reach, url: str = "") -> str:
+    """Fetch and clean a server's README, for people and never for the model. `url` names another page.
+
+    Raises HaloclineError.
+    """
+    if not url and server.readme and not server.readme.startswith(("http://", "https://")):
+        return _make_harmless(server.readme)
+    place = url or server.readme or page_of(server)
+    if not place:
+        return ""
+    same = urlsplit(place)[:2] == urlsplit(registry)[:2]
+    if not place.startswith("https://") and not same:
+        raise HaloclineError(f"{place} was not fetched: only https is allowed.")
+    return _make_harmless((await fetch_bytes(place, reach, LARGEST, "text/plain")).decode("utf-8", "replace"))
+
+
+def page_of(server: OfferedServer) -> str:
+    """Return the URL of a repository's README as raw text; empty when it is unknown."""
+    repository = server.repository
+    address = urlsplit(repository.url if repository else "")
+    parts = address.path.strip("/").removesuffix(".git").split("/")
+    if repository is None or address.scheme != "https" or len(parts) < 2:
+        return ""
+    inside = f"{repository.subfolder.strip('/')}/" if repository.subfolder else ""
+    match address.hostname:
+        case "github.com":
+            return f"https://raw.githubusercontent.com/{parts[0]}/{parts[1]}/HEAD/{inside}README.md"
+        case "gitlab.com":
+            return f"https://gitlab.com/{'/'.join(parts)}/-/raw/HEAD/{inside}README.md"
+    return ""
+
+
+def _make_harmless(text: str) -> str:
+    """Remove comments and invisible characters, and bound the length."""
+    return plain_text(_COMMENT.sub("", text), LONGEST_PAGE)

@@ -14,27 +14,19 @@ from hashlib import sha256
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject
+from halocline.providers import json_cache
 from halocline.providers.accepted import fit_name
 from halocline.providers.anthropic.server_tools import stream_to_the_end, unseal_block
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.http import ServedModel
-from halocline.providers.json_cache import (
-    MISSING_PICTURE,
-    Fragments,
-    encode_image,
-    encode_json,
-    join_parts,
-    separate_parts,
-)
+from halocline.providers.json_cache import Fragments
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
-_API_VERSION = "2023-06-01"
 _LONGEST_ID = 64
 _BREAKPOINTS = 2
 _CACHED = b',"cache_control":{"type":"ephemeral"}}'
@@ -53,17 +45,13 @@ class Anthropic(ServedModel[bytes]):
         """Send one request. The reply is read by the translator."""
         body = to_wire(request, self._endpoint, self._fragments)
         reader = FromWire(request, self._endpoint, self._fragments.calls)
-        return reader, self._exchange(request, "/v1/messages", partial(_build_headers, request), body, reader)
-
-
-async def _build_headers(request: Request, endpoint: Endpoint) -> dict[str, str]:
-    own = {"anthropic-version": _API_VERSION} | headers_for_anthropic(request, endpoint)
-    return own | await endpoint.request_headers("x-api-key")
+        headers = headers_for_anthropic(request, self._endpoint)
+        return reader, self._exchange(request, "/v1/messages", body, reader, headers)
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
     """Encode messages as content blocks joined by commas; empty for a message with nothing to send."""
-    return Fragments(lambda message: join_parts(map(encode_json, _encode_blocks(message, endpoint, blobs))))
+    return Fragments(lambda message: json_cache.encode_parts(_encode_blocks(message, endpoint, blobs)))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
@@ -73,15 +61,12 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -
         form = {"type": "json_schema", "schema": schema}
         head["output_config"] = {**head.get("output_config", {}), "format": form}
     if request.tools:
-        head["tools"] = [_encode_tool(spec) for spec in request.tools]
+        tools = request.tools
+        head["tools"] = [{"name": t.name, "description": t.description, "input_schema": t.schema} for t in tools]
     if request.system:
         head["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
     messages = _list_messages(request.messages, fragments)
     return [encode_head(head, endpoint), b',"messages":[', *messages, b"]}"]
-
-
-def _encode_tool(spec: ToolSpec) -> JsonObject:
-    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
 
 
 @dataclass(slots=True)
@@ -116,11 +101,11 @@ def _list_messages(messages: Sequence[msg.Message], fragments: Fragments[bytes])
         runs.pop()
     marked = user_side[-_BREAKPOINTS:]
     newest = [b"".join(group.parts(cached=any(group is one for one in marked))) for group in groups]
-    return separate_parts([*(part for _, part in runs if part), *newest])
+    return json_cache.separate_parts([*(part for _, part in runs if part), *newest])
 
 
 def _write_settled(messages: Sequence[msg.Message], encoded: Sequence[bytes]) -> bytes:
-    return join_parts(b"".join(group.parts(cached=False)) for group in _group_messages(messages, encoded))
+    return json_cache.join_parts(b"".join(group.parts(cached=False)) for group in _group_messages(messages, encoded))
 
 
 def _group_messages(messages: Sequence[msg.Message], encoded: Sequence[bytes]) -> list[_Group]:
@@ -153,18 +138,17 @@ def _encode_blocks(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> It
 
 
 def _encode_content(parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blobs) -> Iterable[JsonObject]:
-    """Encode content without blank text, which the API rejects."""
-    for part in parts:
-        if isinstance(part, msg.Image):
-            yield _encode_image(part, blobs)
-        elif (text := part.words).strip():
-            yield {"type": "text", "text": text}
+    return json_cache.list_content(parts, _encode_text, partial(_encode_image, blobs=blobs))
+
+
+def _encode_text(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
 
 
 def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
-    data = encode_image(image, blobs)
+    data = json_cache.encode_image(image, blobs)
     if data is None:
-        return {"type": "text", "text": MISSING_PICTURE}
+        return _encode_text(json_cache.MISSING_PICTURE)
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 
@@ -178,7 +162,7 @@ def _encode_result(result: msg.ToolResult, blobs: Blobs) -> JsonObject:
 def _encode_reply_part(part: msg.AssistantPart, endpoint: Endpoint) -> JsonObject | None:
     match part:
         case msg.Text():
-            return {"type": "text", "text": part.text} if part.text.strip() else None
+            return _encode_text(part.text) if part.text.strip() else None
         case msg.ToolCall():
             return {"type": "tool_use", "id": _wire_id(part.id), "name": fit_name(part.name), "input": part.arguments}
         case msg.Thinking() if part.provider != endpoint.vendor.name:

@@ -1,6 +1,9 @@
-"""Vendors' accounts: where to get a key and how to recognize it. Data for `halo login`."""
+"""Vendors' accounts: where to get a key and how to recognize it. Data for `halo login`, by vendor: `accounts.json`."""
+
+from pathlib import Path
 
 from halocline.net.address import address_of
+from halocline.protocol import json_input
 from halocline.protocol.values import Value
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
@@ -21,17 +24,7 @@ class Account(Value, frozen=True):
     signs_in: bool = False
 
 
-ACCOUNTS = {
-    "anthropic": Account("https://platform.claude.com/settings/keys", "sk-ant-"),
-    "openai": Account("https://platform.openai.com/api-keys"),
-    "openrouter": Account("https://openrouter.ai/settings/keys", "sk-or-", check_path="/key", signs_in=True),
-    "deepseek": Account("https://platform.deepseek.com/api_keys"),
-    "groq": Account("https://console.groq.com/keys", "gsk_"),
-    "mistral": Account("https://console.mistral.ai/api-keys"),
-    "xai": Account("https://console.x.ai", "xai-"),
-    "together": Account("https://api.together.ai/settings/api-keys"),
-    "gemini": Account("https://aistudio.google.com/api-keys"),
-}
+ACCOUNTS = json_input.decode(Path(__file__).with_suffix(".json").read_bytes(), type=dict[str, Account])
 
 _UNKNOWN = Account("")
 
@@ -62,10 +55,9 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
     Servers `elsewhere` may accept any word as a key. The result never repeats the key.
     """
     alone = "Copy just the key and try again."
+    account = account_of(vendor)
     if not key:
-        return "There is no key.", f"Create one at {account_of(vendor).keys_page}" if account_of(
-            vendor
-        ).keys_page else ""
+        return "There is no key.", account.keys_page and f"Create one at {account.keys_page}"
     if not (key.isascii() and key.isprintable()):
         return "That contains characters that keys do not have.", alone
     if " " in key:
@@ -76,7 +68,7 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
         return None
     if len(key) < _SHORTEST:
         return f"That is too short for a key: {len(key)} characters.", alone
-    prefix, other = account_of(vendor).prefix, _guess_maker(key)
+    prefix, other = account.prefix, _guess_maker(key)
     if other and other != key_holder(vendor).name:
         return f"That looks like a key for {VENDORS[other].title}.", f"To store it: halo login {other}"
     if prefix and not key.startswith(prefix):

@@ -13,6 +13,7 @@ from halocline.installation import extra_command
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError, ModelErrorKind, UsageError
 from halocline.protocol.secrets.secret import Secret
+from halocline.protocol.terminal_text import cut_words
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.tokens import Token, Tokens
 
@@ -72,14 +73,10 @@ class _SignIn:
 
 def _shorten_reason(message: str) -> str:
     """Return what counts of the library's long message: the server's own words, or the attempt that failed last."""
-    if code := _CODE.search(message):
-        return _cut(code[0])
     attempts = _ATTEMPT.findall(message)
-    if failed := [words for words in attempts if not _NOT_HERE.search(words)]:
-        return _cut(failed[-1])
-    return "no one is signed in on this machine, and it has no identity of its own." if attempts else _cut(message)
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    failed = [words for words in attempts if not _NOT_HERE.search(words)]
+    code = _CODE.search(message)
+    if attempts and not (code or failed):
+        return "no one is signed in on this machine, and it has no identity of its own."
+    words = code[0] if code else failed[-1] if failed else message
+    return cut_words(" ".join(words.split()), _SHOWN)

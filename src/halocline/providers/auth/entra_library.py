@@ -15,7 +15,7 @@ from azure.core.utils import case_insensitive_dict
 from azure.identity import DefaultAzureCredential
 from msgspec.structs import replace
 
-from halocline.net.http import HttpClient
+from halocline.net.http import fetch
 from halocline.net.network import Network
 from halocline.protocol.errors import ModelError
 
@@ -68,20 +68,13 @@ class _Transport(HttpTransport[HttpRequest, HttpResponse]):
         network = self._choose_network(request.url) if url.scheme == "https" else Network()
         connect = min(network.connect_timeout, patience)
         waits = replace(network, connect_timeout=connect, first_byte_timeout=_PATIENCE, stall_timeout=_PATIENCE)
-        client = HttpClient(f"{url.scheme}://{url.netloc}", waits)
-        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        body = None if request.method == "GET" else _encode_body(request.data)
         try:
-            if request.method == "GET":
-                response = await client.get(path, request.headers)
-            else:
-                response = await client.post(path, request.headers, (_encode_body(request.data),))
-            return _Answer(request, response.status, response.headers, await response.read(_LARGEST))
+            return _Answer(request, *await fetch(request.url, waits, request.headers, body, most=_LARGEST))
         except ModelError as error:
             if url.scheme == "https":
                 self.unreachable = error
             raise
-        finally:
-            await client.close()
 
     def open(self) -> None:
         """Nothing is open between two requests."""

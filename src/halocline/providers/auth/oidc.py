@@ -6,35 +6,43 @@ tokens go only to the server that the person set and that it names over TLS; onl
 
 import asyncio
 import time
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import Protocol, TypeVar
+from typing import Protocol
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
 from halocline.net.address import address_of
-from halocline.net.http import HttpClient
+from halocline.net.http import Fetched, fetch
 from halocline.net.network import Network
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind, SecretsError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 from halocline.protocol.waiting import wait_until
-from halocline.providers.auth.pkce import METHOD, hash_verifier
 from halocline.providers.catalog.vendor import Oidc, Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.tokens import Token, is_current
 
-T = TypeVar("T")
 _DOCUMENTS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _LARGEST = 1_000_000
 _PATIENCE, _PAUSE = 1.5, 0.3
 """Seconds to wait for what another process is about to store, and those between two looks."""
 _USUAL_LIFE = 3600.0
 """Seconds that a token lasts if the server does not say."""
+
+
+METHOD = "S256"
+"""Of the proof of possession of a code (RFC 7636): the page gets a hash, and the code works only with the secret."""
+
+
+def hash_verifier(verifier: Secret) -> str:
+    """Return the hash of a secret for the page."""
+    return urlsafe_b64encode(sha256(verifier.reveal().encode()).digest()).rstrip(b"=").decode()
 
 
 class SignedIn(Value, frozen=True):
@@ -123,10 +131,10 @@ class Exchange:
         hint = f"Check issuer under [providers.{self._vendor.name}.sign_in] in settings.toml."
         for path in _DOCUMENTS:
             try:
-                status, body = await _send(self._oidc.issuer.rstrip("/") + path, {}, self._network)
+                status, _, body = await _send(self._oidc.issuer.rstrip("/") + path, {}, self._network)
             except ModelError as error:
                 raise ModelError(error.kind, error.text, hint) from error
-            if status == 200 and (found := _decode(body, _Server)):
+            if status == 200 and (found := json_input.decode_or(None, body, _Server)):
                 for url in (found.authorization_endpoint, found.token_endpoint):
                     _check_address(url, self._vendor)
                 return found
@@ -136,7 +144,7 @@ class Exchange:
 
 def read_sign_in(key: str) -> SignedIn | None:
     """Return a stored sign-in; None for a plain key."""
-    return _decode(key.encode(), SignedIn)
+    return json_input.decode_or(None, key, SignedIn)
 
 
 def encode_sign_in(found: SignedIn) -> Secret:
@@ -185,15 +193,12 @@ class Renewal:
             self._newest = stored
         return is_current(self._newest.expires_at)
 
-    async def _wait_for_another(self) -> bool:
-        """True if another process was faster; the server takes a token for a renewal once, and it may store it now."""
-        return await wait_until(self._is_current, _PATIENCE, _PAUSE)
-
     async def _renew(self) -> None:
         try:
             self._newest = await _renew(self._newest, self._network)
         except _Refused as refused:
-            if not await self._wait_for_another():
+            # Another process may have been faster: the server takes a token for a renewal once.
+            if not await wait_until(self._is_current, _PATIENCE, _PAUSE):
                 text = f"Your sign-in to {self._vendor.title} has ended: {refused}"
                 raise ModelError(ModelErrorKind.AUTH, text, f"Run: halo login {self._vendor.name}") from None
             return
@@ -215,11 +220,11 @@ def _make_sign_in(token_url: str, client: str, answer: _Answer) -> SignedIn:
 
 async def _ask_for_tokens(url: str, form: Mapping[str, str], network: Network) -> _Answer:
     """Ask for tokens. Raises ModelError, and _Refused with the server's words."""
-    status, body = await _send(url, form, network)
-    answer = _decode(body, _Answer) if status == 200 else None
+    status, _, body = await _send(url, form, network)
+    answer = json_input.decode_or(None, body, _Answer) if status == 200 else None
     if answer is not None:
         return answer
-    fields = _decode(body, JsonObject) or {}
+    fields = json_input.decode_or({}, body, JsonObject)
     words = str(fields.get("error_description") or fields.get("error") or "")[:200]
     if 400 <= status < 500:
         raise _Refused(words or f"status {status}")
@@ -228,19 +233,10 @@ async def _ask_for_tokens(url: str, form: Mapping[str, str], network: Network) -
     raise ModelError(ModelErrorKind.SERVER, text, "Try again in a minute.", status=status)
 
 
-async def _send(url: str, form: Mapping[str, str], network: Network) -> tuple[int, bytes]:
-    """Send a form, or get a document without one; return status and body. Raises ModelError."""
-    parts = urlsplit(url)
-    client = HttpClient(f"{parts.scheme}://{parts.netloc}", network)
-    path = parts.path + (f"?{parts.query}" if parts.query else "")
+async def _send(url: str, form: Mapping[str, str], network: Network) -> Fetched:
+    """Send a form, or get a document without one. Raises ModelError."""
     headers = {"accept": "application/json", "content-type": "application/x-www-form-urlencoded"}
-    try:
-        response = await (
-            client.post(path, headers, (urlencode(form).encode(),)) if form else client.get(path, headers)
-        )
-        return response.status, await response.read(_LARGEST)
-    finally:
-        await client.close()
+    return await fetch(url, network, headers, urlencode(form).encode() if form else None, most=_LARGEST)
 
 
 def _check_address(url: str, vendor: Vendor) -> None:
@@ -255,14 +251,7 @@ def _read_nonce(id_token: str) -> str:
     """Return the nonce of a token that came from the server itself over TLS, which proves its origin."""
     try:
         payload = id_token.split(".")[1]
-        claims = _decode(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), _Claims)
+        claims = json_input.decode_or(_Claims(), urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), _Claims)
     except (IndexError, ValueError):
         return ""
-    return claims.nonce if claims else ""
-
-
-def _decode(body: bytes, kind: type[T]) -> T | None:
-    try:
-        return json_input.decode(body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+    return claims.nonce

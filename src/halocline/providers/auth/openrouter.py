@@ -10,12 +10,12 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 
 from halocline._version import __version__
-from halocline.net.http import HttpClient
+from halocline.net.http import fetch
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.providers.auth.pkce import METHOD, hash_verifier
+from halocline.providers.auth.oidc import METHOD, hash_verifier
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_refusal
 
@@ -49,19 +49,14 @@ class Exchange:
     async def key_for(self, code: str) -> Secret:
         """Exchange a code for a key. Raises ModelError."""
         body = {"code": code, "code_verifier": self._verifier.reveal(), "code_challenge_method": METHOD}
-        client = HttpClient(self._endpoint.url, self._endpoint.network)
-        headers = {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
-        try:
-            response = await client.post("/auth/keys", headers, [msgspec.json.encode(body)])
-            answer = await response.read(65_536)
-        finally:
-            await client.close()
-        if response.status in _REFUSALS:
-            text = f"OpenRouter rejected the code (status {response.status}): it is wrong, expired or already used."
-            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=response.status)
-        if response.status != 200:
-            raise classify_refusal(response.status, answer, response.headers, self._endpoint)
-        return _key_of_answer(answer)
+        at, headers = self._endpoint, {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
+        answer = await fetch(f"{at.url}/auth/keys", at.network, headers, msgspec.json.encode(body), most=65_536)
+        if answer.status in _REFUSALS:
+            text = f"OpenRouter rejected the code (status {answer.status}): it is wrong, expired or already used."
+            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=answer.status)
+        if answer.status != 200:
+            raise classify_refusal(answer.status, answer.body, answer.headers, at)
+        return _key_of_answer(answer.body)
 
 
 def _key_of_answer(answer: bytes) -> Secret:

@@ -95,12 +95,9 @@ def pack_catalogue(document: bytes, made: str, sources: tuple[str, ...], url: st
 
 def _read_info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
     """Read a model; None for one that an agent cannot use."""
-    try:
-        model = json_input.decode(raw, type=Listed)
-    except msgspec.MsgspecError:
-        return None
-    talks = "text" in model.modalities.output and (model.tool_call or model.limit.context > 0)
-    if not talks:
+    model = json_input.decode_or(None, bytes(raw), Listed)
+    talks = model and "text" in model.modalities.output and (model.tool_call or model.limit.context > 0)
+    if not (model and talks):
         return None
     field = model.interleaved.get("field", "") if isinstance(model.interleaved, dict) else ""
     return ModelInfo(

@@ -74,7 +74,7 @@ class CatalogueFile:
     def model(self, provider: str, name: str) -> ModelInfo | None:
         """Return one model, or None."""
         raw = self._models(provider).get(name)
-        return None if raw is None else _decode_info(raw)
+        return None if raw is None else json_input.decode_or(UNKNOWN, bytes(raw), ModelInfo)
 
     def _models(self, provider: str) -> dict[str, msgspec.Raw]:
         if provider not in self._unpacked:
@@ -87,13 +87,6 @@ class CatalogueFile:
             return json_input.decode(zlib.decompress(member, GZIP), type=dict[str, msgspec.Raw]) if member else {}
         except (zlib.error, msgspec.MsgspecError):
             return {}
-
-
-def _decode_info(raw: msgspec.Raw) -> ModelInfo:
-    try:
-        return json_input.decode(raw, type=ModelInfo)
-    except msgspec.MsgspecError:
-        return UNKNOWN
 
 
 class Catalogue:

@@ -4,15 +4,13 @@ A failure leaves the old one in place. The request is conditional: an unchanged 
 """
 
 import os
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
 from halocline._version import __version__
-from halocline.net.http import HttpClient, Response
+from halocline.net.http import Fetched, fetch
 from halocline.net.network import Network
 from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.private_files import open_private
@@ -43,25 +41,19 @@ async def refresh_catalogue(url: str, path: Path, network: Network) -> Refreshed
         HaloclineError: the download failed or is not a catalog; the old file stays.
     """
     old = CatalogueFile.open(path)
-    address = urlsplit(url)
-    client = HttpClient(f"{address.scheme}://{address.netloc}", network)
     try:
-        response = await client.get(
-            urlunsplit(("", "", address.path or "/", address.query, "")), _build_headers(url, old)
-        )
-        with closing(response):
-            if response.status == 304 and old is not None:
-                return _count_models(old, is_new=False)
-            document = await _read_document(response)
-        data = pack_catalogue(document, _format_today(), (url,), url, response.headers.get("etag", ""))
+        answer = await fetch(url, network, _build_headers(url, old), most=MOST_BYTES)
+        if answer.status == 304 and old is not None:
+            return _count_models(old, is_new=False)
+        _require_document(answer)
+        today = datetime.now(UTC).date().isoformat()
+        data = pack_catalogue(answer.body, today, (url,), url, answer.headers.get("etag", ""))
     except ModelError as error:
         raise _refresh_error(url, error.text) from error
     except _Unfit as error:
         raise _refresh_error(url, str(error)) from error
     except msgspec.MsgspecError as error:
         raise _refresh_error(url, f"it is not a model catalog ({error})") from error
-    finally:
-        await client.close()
     return _count_models(_store_file(path, data), is_new=True)
 
 
@@ -72,14 +64,12 @@ def _build_headers(url: str, old: CatalogueFile | None) -> dict[str, str]:
     return headers
 
 
-async def _read_document(response: Response) -> bytes:
-    """Read the body. Raises _Unfit for an error status or too large a body."""
-    if response.status != 200:
-        raise _Unfit(f"the server answered with status {response.status}")
-    body = await response.read(MOST_BYTES)
-    if len(body) >= MOST_BYTES:
+def _require_document(answer: Fetched) -> None:
+    """Raise _Unfit for an error status or too large a body."""
+    if answer.status != 200:
+        raise _Unfit(f"the server answered with status {answer.status}")
+    if len(answer.body) >= MOST_BYTES:
         raise _Unfit(f"it is larger than {MOST_BYTES:,} bytes")
-    return body
 
 
 def _store_file(path: Path, data: bytes) -> CatalogueFile:
@@ -107,7 +97,3 @@ def _count_models(file: CatalogueFile, *, is_new: bool) -> Refreshed:
 def _refresh_error(url: str, why: str) -> HaloclineError:
     text = f"Cannot fetch the model catalog from {url}: {why.rstrip('.')}."
     return HaloclineError(text, "The old one stays. To use another URL, set catalogue_url or HALOCLINE_CATALOGUE_URL.")
-
-
-def _format_today() -> str:
-    return datetime.now(UTC).date().isoformat()

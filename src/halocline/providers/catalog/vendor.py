@@ -38,7 +38,7 @@ class Vendor(Value, frozen=True):
     `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name request
     fields: the limit of the reply, and where the server wants its own reasoning back (empty: where it came from).
     `reasoning_filler` stands there in replies without reasoning, where the server refuses these (None: it does not).
-    `thinking_style` names a row of `thinking_table.STYLES`: the fields that control thinking. `cache_key_field` takes
+    `thinking_style` names a row of `thinking_table.json`: the fields that control thinking. `cache_key_field` takes
     the key that related requests share; `answer_schemas` is a pattern of the models that accept an output schema
     together with tools; both apply only at the vendor's own address. `local` servers need no key.
     Servers that do not `streams` replies send them whole (family `openai_chat` alone).

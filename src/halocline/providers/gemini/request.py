@@ -6,6 +6,7 @@ the part they came with; and the encoded contents of one request are a prefix of
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from functools import partial
 from urllib.parse import quote
 
 from halocline.net.http import HttpClient
@@ -14,21 +15,14 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.values import JsonObject
+from halocline.providers import json_cache
 from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
 from halocline.providers.gemini.schema import gemini_parameters
 from halocline.providers.gemini.stream import FromWire
 from halocline.providers.http import ServedModel
-from halocline.providers.json_cache import (
-    MISSING_PICTURE,
-    Fragment,
-    Fragments,
-    encode_image,
-    encode_json,
-    join_parts,
-    separate_parts,
-)
+from halocline.providers.json_cache import Fragment, Fragments
 from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_gemini
 
@@ -47,11 +41,7 @@ class Gemini(ServedModel[Fragment]):
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
         path = model_address(self._endpoint.wire_model(request.model))
-        return self._exchange(request, path, _build_headers, body, translator)
-
-
-async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
-    return await endpoint.request_headers("x-goog-api-key")
+        return self._exchange(request, path, body, translator)
 
 
 def model_address(model: str) -> str:
@@ -78,7 +68,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
         head["systemInstruction"] = {"parts": [{"text": request.system}]}
     contents = fragments.written(request.messages, _write_contents)
     begin = encode_head(head, endpoint)
-    return [begin, b'"contents":[' if begin == b"{" else b',"contents":[', *separate_parts(contents), b"]}"]
+    return [begin, b'"contents":[' if begin == b"{" else b',"contents":[', *json_cache.separate_parts(contents), b"]}"]
 
 
 def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:
@@ -90,10 +80,6 @@ def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:
     if request.output_schema is not None and (schema := native_schema(request, endpoint)):
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     return config
-
-
-def _bare_name(model: str) -> str:
-    return model.rpartition("/")[2]
 
 
 def _encode_function(spec: ToolSpec) -> JsonObject:
@@ -116,7 +102,7 @@ def _write_contents(messages: Sequence[msg.Message], encoded: Sequence[Fragment]
             names = {call.id: fit_name(call.name) for call in message.tool_calls}
         contents.append(fragment.message)
     contents.append(_encode_answers(names, results))
-    return join_parts(put_in_turn(filter(None, contents)))
+    return json_cache.join_parts(put_in_turn(filter(None, contents)))
 
 
 def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> bytes:
@@ -124,11 +110,11 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
     answered = [(id, name, results[id]) for id, name in names.items() if id in results]
     parts: list[bytes] = []
     for id, name, result in answered:
-        called = encode_json({"id": id, "name": name})[:-1]
+        called = json_cache.encode_json({"id": id, "name": name})[:-1]
         parts += (b'{"functionResponse":', called, b',"response":', result.message, b"}}", b",")
     for id, name, result in answered:
         if result.pictures:
-            parts += (encode_json({"text": f"[Images in the result of {name}, call {id}:]"}), b",")
+            parts += (json_cache.encode_json({"text": f"[Images in the result of {name}, call {id}:]"}), b",")
             parts += (result.pictures, b",")
     return b"".join((b'{"role":"user","parts":[', *parts[:-1], b"]}")) if parts else b""
 
@@ -136,37 +122,32 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
 def _encode_message(message: msg.Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case msg.UserMessage():
-            return Fragment(_encode_content("user", _encode_prompt(message, blobs)))
+            picture = partial(_encode_image, blobs=blobs)
+            parts = json_cache.list_content(message.content, lambda text: {"text": text}, picture)
+            return Fragment(_encode_content("user", parts))
         case msg.AssistantMessage():
             return Fragment(_encode_content("model", _encode_reply(message, endpoint)))
         case msg.ToolResult():
             response = {"error" if message.is_error else "output": message.text}
             pictures = (_encode_image(part, blobs) for part in message.content if isinstance(part, msg.Image))
-            return Fragment(encode_json(response), join_parts(map(encode_json, pictures)))
+            return Fragment(json_cache.encode_json(response), json_cache.encode_parts(pictures))
 
 
 def _encode_content(role: str, parts: Iterable[JsonObject]) -> bytes:
     content = {"role": role, "parts": list(parts)}
-    return encode_json(content) if content["parts"] else b""
-
-
-def _encode_prompt(message: msg.UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
-    """Encode a prompt without blank text, which the API rejects."""
-    for part in message.content:
-        if isinstance(part, msg.Image):
-            yield _encode_image(part, blobs)
-        elif (text := part.words).strip():
-            yield {"text": text}
+    return json_cache.encode_json(content) if content["parts"] else b""
 
 
 def _encode_image(image: msg.Image, blobs: Blobs) -> JsonObject:
-    data = encode_image(image, blobs)
-    return {"text": MISSING_PICTURE} if data is None else {"inlineData": {"mimeType": image.media_type, "data": data}}
+    data = json_cache.encode_image(image, blobs)
+    if data is None:
+        return {"text": json_cache.MISSING_PICTURE}
+    return {"inlineData": {"mimeType": image.media_type, "data": data}}
 
 
 def _encode_reply(message: msg.AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
     """Encode a reply. Thinking with only a signature belongs to the part after it."""
-    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare_name(endpoint.model)) else ""
+    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(endpoint.model.rpartition("/")[2]) else ""
     signature = ""
     for part in message.content:
         match part:

@@ -18,18 +18,9 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ThinkingDelta
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.protocol.values import JsonObject
+from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import (
-    NO_NAME,
-    CallDraft,
-    ReplyReader,
-    finish_calls,
-    last_events,
-    plain_name,
-    read_count,
-    read_word,
-)
 
 _REFUSALS = (
     "SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII ESCALATION IMAGE_SAFETY "
@@ -104,14 +95,14 @@ class _Piece:
     thought: bool = False
     signature: str = ""
     words: list[str] = field(default_factory=list)
-    call: CallDraft | None = None
+    call: reply.CallDraft | None = None
 
     def goes_on_with(self, sent: _WirePart) -> bool:
         open = self.call is None and not self.signature and not sent.thought_signature
         return open and self.thought == bool(sent.thought)
 
 
-class FromWire(ReplyReader):
+class FromWire(reply.ReplyReader):
     """Translates the payloads of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
@@ -135,8 +126,8 @@ class FromWire(ReplyReader):
         if not chunk.candidates:
             return ()
         candidate = chunk.candidates[0]
-        self._stop = read_word(candidate.finish_reason) or self._stop
-        self._why = read_word(candidate.finish_message) or self._why
+        self._stop = reply.read_word(candidate.finish_reason) or self._stop
+        self._why = reply.read_word(candidate.finish_message) or self._why
         parts = (candidate.content and candidate.content.parts) or ()
         return tuple(event for part in parts for event in self._part(part))
 
@@ -149,7 +140,7 @@ class FromWire(ReplyReader):
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = StopReason.REFUSAL if self._blocked else _STOPS.get(self._stop, StopReason.END_TURN)
         why = self._blocked or ": ".join(filter(None, (self._stop, self._why)))
-        return last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
+        return reply.last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=why)
 
     def _failure(self) -> ModelErrorKind | None:
         """Return the kind of failure, if any. A malformed call without details can only be retried."""
@@ -172,18 +163,18 @@ class FromWire(ReplyReader):
 
     def _call(self, sent: _WireCall, signature: str) -> tuple[ModelEvent, ...]:
         arguments = bytes(sent.args).decode("utf-8", "replace")
-        draft = CallDraft(id=self._ids.claim(read_word(sent.id)), name=sent.name or "")
+        draft = reply.CallDraft(id=self._ids.claim(reply.read_word(sent.id)), name=sent.name or "")
         draft.pieces.append("" if arguments == "null" else arguments)
         self._pieces.append(_Piece(signature=signature, call=draft))
         return draft.preview()
 
     def _count(self, sent: JsonObject) -> None:
         """Merge counts: they are cumulative and may be missing."""
-        self._usage = _read_usage(self._grow(**{name: read_count(sent, name) for name in _COUNTS}))
+        self._usage = _read_usage(self._grow(**{name: reply.read_count(sent, name) for name in _COUNTS}))
 
     def _parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         drafts = self._drafts()
-        calls = iter(finish_calls(drafts, self._ids, stop))
+        calls = iter(reply.finish_calls(drafts, self._ids, stop))
         for piece in self._pieces:
             text = "".join(piece.words)
             if piece.call is not None:
@@ -199,7 +190,7 @@ class FromWire(ReplyReader):
         if self._stop in _BAD_CALLS and not drafts:
             yield self._bad_call()
 
-    def _drafts(self) -> list[CallDraft]:
+    def _drafts(self) -> list[reply.CallDraft]:
         return [piece.call for piece in self._pieces if piece.call is not None]
 
     def _mark(self, signature: str) -> Iterable[Thinking]:
@@ -210,13 +201,13 @@ class FromWire(ReplyReader):
     def _bad_call(self) -> ToolCall:
         """Build a malformed call from the server's report, so that the model sees it and can try again."""
         tried = _TRIED.search(self._why)
-        name = plain_name(tried[1]) if tried else NO_NAME
+        name = reply.plain_name(tried[1]) if tried else reply.NO_NAME
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
 
 
 def _describe_block(feedback: JsonObject) -> str:
-    said = read_word(feedback.get("blockReasonMessage"))
+    said = reply.read_word(feedback.get("blockReasonMessage"))
     return f"the prompt was blocked: {feedback['blockReason']}{f', {said}' if said else ''}"
 
 

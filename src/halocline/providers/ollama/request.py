@@ -15,35 +15,19 @@ from halocline import providers
 from halocline.net.http import HttpClient, fetch_json
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import messages as msg
 from halocline.protocol.errors import ModelError
-from halocline.protocol.messages import (
-    AssistantMessage,
-    Image,
-    Message,
-    Note,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    UserMessage,
-)
 from halocline.protocol.values import JsonObject
+from halocline.providers import json_cache, server_probe
 from halocline.providers.accepted import fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import ServedModel, bearer_headers
-from halocline.providers.json_cache import (
-    MISSING_PICTURE,
-    Fragments,
-    encode_image,
-    encode_json,
-    join_parts,
-    separate_parts,
-)
+from halocline.providers.http import ServedModel
+from halocline.providers.json_cache import Fragments
 from halocline.providers.ollama.stream import FromWire
 from halocline.providers.openai_chat.request import encode_tools
-from halocline.providers.server_probe import LOCAL_SECONDS, read_ollama_loaded, read_ollama_show
 
+_ACCEPT = {"accept": "application/x-ndjson"}
 USUAL = 32_768
 """Tokens to ask for if the person set none: enough for an agent, and what most machines can hold."""
 
@@ -54,16 +38,15 @@ async def choose_window(at: Endpoint, root: str) -> int | None:
         return at.info.window
     name = msgspec.json.encode({"model": at.model})
     running, described = await asyncio.gather(_ask(at, f"{root}/api/ps"), _ask(at, f"{root}/api/show", name))
-    shown = read_ollama_show(described)
-    if shown and (shown.own_window or shown.remote_host):
+    if server_probe.read_own_window(described) or server_probe.find_value(described, "remote_host"):
         return None
-    wanted = max(read_ollama_loaded(running, at.model) or 0, USUAL)
-    return min(wanted, shown.trained_window) if shown and shown.trained_window else wanted
+    wanted = max(server_probe.read_ollama_loaded(running, at.model) or 0, USUAL)
+    return min(wanted, server_probe.read_trained_window(described) or wanted)
 
 
-async def _ask(at: Endpoint, url: str, body: bytes = b"") -> Any:
+async def _ask(at: Endpoint, url: str, body: bytes | None = None) -> Any:
     try:
-        return await fetch_json(url, LOCAL_SECONDS, at.network, await bearer_headers(at), body)
+        return await fetch_json(url, server_probe.LOCAL_SECONDS, at.network, await at.request_headers(), body)
     except ModelError:
         return None
 
@@ -82,14 +65,10 @@ class Ollama(ServedModel[bytes]):
             self._options = {"num_ctx": window} if window else {}
         body = to_wire(request, self._endpoint, self._fragments, self._options)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        reply = self._exchange(request, "/api/chat", _build_headers, body, translator, lines=True)
+        reply = self._exchange(request, "/api/chat", body, translator, _ACCEPT, lines=True)
         async with aclosing(reply) as events:
             async for event in events:
                 yield event
-
-
-async def _build_headers(endpoint: Endpoint) -> dict[str, str]:
-    return await bearer_headers(endpoint) | {"accept": "application/x-ndjson"}
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes], options: JsonObject) -> list[bytes]:
@@ -100,13 +79,13 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes], o
         head |= providers.thinking.for_ollama(request, endpoint)
     if request.tools:
         head["tools"] = encode_tools(request)
-    messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
+    messages = [json_cache.encode_json({"role": "system", "content": request.system})] if request.system else []
     messages += fragments.written(request.messages, _write_messages)
-    return [encode_head(head, endpoint), b',"messages":[', *separate_parts(messages), b"]}"]
+    return [encode_head(head, endpoint), b',"messages":[', *json_cache.separate_parts(messages), b"]}"]
 
 
-def _write_messages(_: Sequence[Message], encoded: Sequence[bytes]) -> bytes:
-    return join_parts(put_in_turn(filter(None, encoded)))
+def _write_messages(_: Sequence[msg.Message], encoded: Sequence[bytes]) -> bytes:
+    return json_cache.join_parts(put_in_turn(filter(None, encoded)))
 
 
 class Encoder:
@@ -117,32 +96,33 @@ class Encoder:
         self._blobs = blobs
         self._tools: dict[str, str] = {}
 
-    def encode(self, message: Message) -> bytes:
+    def encode(self, message: msg.Message) -> bytes:
         """Encode one message; empty for a reply that has nothing to send back."""
         match message:
-            case UserMessage():
-                return encode_json({"role": "user", **self._encode_content(message.content)})
-            case ToolResult():
+            case msg.UserMessage():
+                return json_cache.encode_json({"role": "user", **self._encode_content(message.content)})
+            case msg.ToolResult():
                 named = {"tool_call_id": message.call, "tool_name": self._tools.get(message.call, "")}
                 content = self._encode_content(message.content)
                 if message.is_error:  # the format cannot mark a failed call
                     content["content"] = f"Error: {content['content']}"
-                return encode_json({"role": "tool", **named, **content})
-            case AssistantMessage():
+                return json_cache.encode_json({"role": "tool", **named, **content})
+            case msg.AssistantMessage():
                 reply = self._encode_reply(message)
-                return encode_json(reply) if len(reply) > 1 else b""
+                return json_cache.encode_json(reply) if len(reply) > 1 else b""
 
-    def _encode_content(self, parts: Sequence[Text | Note | Image]) -> JsonObject:
-        pictures = {part: encode_image(part, self._blobs) for part in parts if isinstance(part, Image)}
+    def _encode_content(self, parts: Sequence[msg.Text | msg.Note | msg.Image]) -> JsonObject:
+        pictures = {part: json_cache.encode_image(part, self._blobs) for part in parts if isinstance(part, msg.Image)}
         words = [
-            part.words if not isinstance(part, Image) else MISSING_PICTURE * (not pictures[part]) for part in parts
+            part.words if not isinstance(part, msg.Image) else json_cache.MISSING_PICTURE * (not pictures[part])
+            for part in parts
         ]
         content: JsonObject = {"content": "\n\n".join(filter(None, words))}
         sent = [data for data in pictures.values() if data]
         return content | ({"images": sent} if sent else {})
 
-    def _encode_reply(self, message: AssistantMessage) -> JsonObject:
-        own = [part for part in message.content if isinstance(part, Thinking)]
+    def _encode_reply(self, message: msg.AssistantMessage) -> JsonObject:
+        own = [part for part in message.content if isinstance(part, msg.Thinking)]
         thoughts = "".join(part.text for part in own if part.provider == self._endpoint.vendor.name)
         reply: JsonObject = {"role": "assistant"}
         if message.text:
@@ -152,8 +132,8 @@ class Encoder:
             reply["tool_calls"] = calls
         return reply | ({"thinking": thoughts} if thoughts and len(reply) > 1 else {})
 
-    def _encode_calls(self, message: AssistantMessage) -> Iterator[JsonObject]:
-        calls = [part for part in message.content if isinstance(part, ToolCall)]
+    def _encode_calls(self, message: msg.AssistantMessage) -> Iterator[JsonObject]:
+        calls = [part for part in message.content if isinstance(part, msg.ToolCall)]
         for index, call in enumerate(calls):
             name = self._tools[call.id] = fit_name(call.name)
             yield {"id": call.id, "function": {"index": index, "name": name, "arguments": call.arguments}}

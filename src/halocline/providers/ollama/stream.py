@@ -12,17 +12,9 @@ from halocline import providers
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import json_input
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, Usage
+from halocline.providers import reply
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload
-from halocline.providers.reply import (
-    CallDraft,
-    ReplyReader,
-    finish_calls,
-    last_events,
-    read_number,
-    read_word,
-    true_stop_reason,
-)
 from halocline.providers.reply_text import ReplyText
 
 
@@ -58,12 +50,12 @@ class _WireLine(msgspec.Struct):
 _decoder = json_input.Decoder(_WireLine)
 
 
-class FromWire(ReplyReader):
+class FromWire(reply.ReplyReader):
     """Translates the lines of one stream, in order."""
 
     def __init__(self, request: Request, endpoint: Endpoint, calls: Collection[str] | None = None) -> None:
         super().__init__(request, endpoint, calls)
-        self._drafts: list[CallDraft] = []
+        self._drafts: list[reply.CallDraft] = []
         self._text = ReplyText()
 
     def _read(self, payload: bytes) -> tuple[ModelEvent, ...]:
@@ -71,8 +63,8 @@ class FromWire(ReplyReader):
         if line.error:
             raise providers.errors.classify_in_stream(line.error, self._endpoint)
         if line.done:
-            self.ended, self._stop = True, read_word(line.done_reason)
-            counts = (max(0, read_number(sent) or 0) for sent in (line.prompt_eval_count, line.eval_count))
+            self.ended, self._stop = True, reply.read_word(line.done_reason)
+            counts = (max(0, reply.read_number(sent) or 0) for sent in (line.prompt_eval_count, line.eval_count))
             self._usage = Usage(*counts)
         return tuple(self._translate(line.message)) if line.message else ()
 
@@ -80,14 +72,14 @@ class FromWire(ReplyReader):
         if not self.ended:
             raise broken_off(self._endpoint)
         stop = StopReason.MAX_TOKENS if self._stop == "length" else StopReason.END_TURN
-        stop = true_stop_reason(stop, self._usage, self._most)
-        return (*self._text.end(), *last_events(self._endpoint, self._parts(stop), stop, self.spent()))
+        stop = reply.true_stop_reason(stop, self._usage, self._most)
+        return (*self._text.end(), *reply.last_events(self._endpoint, self._parts(stop), stop, self.spent()))
 
     def _translate(self, message: _WireMessage) -> Iterable[ModelEvent]:
         yield from self._text.add(message.thinking or "", message.content or "")
         for call in message.tool_calls or ():
             function = call.function or _WireFunction()
-            draft = CallDraft(id=self._ids.claim(read_word(call.id)), name=function.name or "")
+            draft = reply.CallDraft(id=self._ids.claim(reply.read_word(call.id)), name=function.name or "")
             draft.pieces.append(bytes(function.arguments).decode("utf-8", "replace"))
             self._drafts.append(draft)
             yield from draft.preview()
@@ -98,4 +90,4 @@ class FromWire(ReplyReader):
             yield Thinking(thoughts, provider=self._endpoint.vendor.name)
         if words:
             yield Text(words)
-        yield from finish_calls(self._drafts, self._ids, stop)
+        yield from reply.finish_calls(self._drafts, self._ids, stop)

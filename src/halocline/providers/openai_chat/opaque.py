@@ -4,8 +4,6 @@ OpenRouter and Vercel send `reasoning_details`, LiteLLM `thinking_blocks`, Googl
 and Claude refuse the request after a call without them. `Thinking.redacted` holds them as JSON text.
 """
 
-import msgspec
-
 from halocline.protocol import json_input
 from halocline.protocol.messages import Thinking
 from halocline.protocol.values import JsonObject
@@ -47,8 +45,7 @@ class OpaqueEntries:
     def seal(self, field: str) -> str:
         """Return all entries as JSON text, or else the field that the reasoning came in; empty without both."""
         entries = {name: entries for name, entries in self._lists.items() if entries}
-        fields: JsonObject = entries or ({FIELD: field} if field else {})
-        return encode_json(fields).decode() if fields else ""
+        return seal_call(entries or ({FIELD: field} if field else {}))
 
 
 def seal_call(fields: JsonObject) -> str:
@@ -58,10 +55,9 @@ def seal_call(fields: JsonObject) -> str:
 
 def unseal_fields(part: Thinking) -> JsonObject:
     """Return the fields to send back; empty when there are none."""
-    try:
-        return json_input.decode(part.redacted, JsonObject) if part.redacted else {}
-    except msgspec.DecodeError:  # another family's, under the same vendor's name
-        return {}
+    return json_input.decode_or(
+        {}, part.redacted, JsonObject
+    )  # it may be another family's, under the same vendor's name
 
 
 def _continues(entry: JsonObject, piece: JsonObject) -> bool:

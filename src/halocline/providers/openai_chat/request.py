@@ -12,15 +12,14 @@ from halocline import providers
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_description, fit_id, fit_name, put_in_turn
+from halocline.providers.accepted import fit_function, fit_id, fit_name, put_in_turn
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import ServedModel, bearer_headers
+from halocline.providers.http import ServedModel
 from halocline.providers.json_cache import Fragment, Fragments
 from halocline.providers.openai_chat.opaque import CALL_FIELDS, ENTRY_LISTS, FIELD, REASONING_FIELDS, unseal_fields
 from halocline.providers.openai_chat.stream import FromWire
@@ -40,7 +39,7 @@ class OpenAIChat(ServedModel[Fragment]):
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        return self._exchange(request, "/chat/completions", bearer_headers, body, translator, whole=True)
+        return self._exchange(request, "/chat/completions", body, translator, whole=True)
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
@@ -74,7 +73,7 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
 
 def encode_tools(request: Request) -> list[JsonObject]:
     """Encode the tools of a request."""
-    return [_encode_tool(spec) for spec in request.tools]
+    return [{"type": "function", "function": fit_function(spec)} for spec in request.tools]
 
 
 def list_messages(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
@@ -88,11 +87,6 @@ def _encode_system(request: Request) -> list[bytes]:
 
 def _write_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> bytes:
     return json_cache.join_parts(_list_messages(endpoint, messages, encoded))
-
-
-def _encode_tool(spec: ToolSpec) -> JsonObject:
-    function = {"name": spec.name, "description": fit_description(spec), "parameters": spec.schema}
-    return {"type": "function", "function": function}
 
 
 def _list_messages(endpoint: Endpoint, messages: Sequence[msg.Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
@@ -169,8 +163,8 @@ class _Encoder:
         if pictures:
             text = f"{text}\n[The images of this result follow in the next user message.]".strip()
         message = {"role": "tool", "tool_call_id": self._fit_id(result.call), "content": text}
-        parts = (json_cache.encode_json(_encode_part(image, self._blobs)) for image in pictures)
-        return Fragment(json_cache.encode_json(message), json_cache.join_parts(parts))
+        parts = json_cache.encode_parts(_encode_part(image, self._blobs) for image in pictures)
+        return Fragment(json_cache.encode_json(message), parts)
 
     def _encode_reply(self, message: msg.AssistantMessage) -> JsonObject:
         """Encode a reply. Opaque fields go back only to the model that made them, in place of the plain reasoning."""

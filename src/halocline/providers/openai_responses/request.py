@@ -10,15 +10,14 @@ from functools import partial
 from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache
-from halocline.providers.accepted import fit_description, fit_id, fit_name
+from halocline.providers.accepted import fit_function, fit_id, fit_name
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import ServedModel, bearer_headers
+from halocline.providers.http import ServedModel
 from halocline.providers.openai_responses.stream import FromWire
 from halocline.providers.response_format import for_openai
 from halocline.providers.thinking import for_responses
@@ -37,7 +36,7 @@ class OpenAIResponses(ServedModel[bytes]):
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint, self._fragments.calls)
-        return self._exchange(request, "/responses", bearer_headers, body, translator)
+        return self._exchange(request, "/responses", body, translator)
 
 
 def encode_messages(maker: str, blobs: Blobs) -> json_cache.Fragments[bytes]:
@@ -65,15 +64,10 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: json_cache.Fragment
     if request.system:
         head["instructions"] = request.system
     if request.tools:
-        head["tools"] = [_encode_tool(spec) for spec in request.tools]
+        # Strict schemas allow no optional arguments.
+        head["tools"] = [{"type": "function", **fit_function(spec), "strict": False} for spec in request.tools]
     items = fragments.written(request.messages, json_cache.join_fragments)
     return [encode_head(head, endpoint), b',"input":[', *json_cache.separate_parts(items), b"]}"]
-
-
-def _encode_tool(spec: ToolSpec) -> JsonObject:
-    """Encode a tool. Not strict: strict schemas allow no optional arguments."""
-    function = {"name": spec.name, "description": fit_description(spec), "parameters": spec.schema}
-    return {"type": "function", **function, "strict": False}
 
 
 def _encode_items(message: msg.Message, maker: str, blobs: Blobs) -> Iterator[bytes]:

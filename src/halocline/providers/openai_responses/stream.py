@@ -3,7 +3,7 @@
 Events and items of unknown types are ignored; `items` assembles the output items.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -86,7 +86,8 @@ class FromWire(ReplyReader):
             case "response.output_item.done":
                 return self._output.end(read_number(event.output_index), self._item(event.item), _read_text(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
-                return self._close(self._response(event.response), ending)
+                response = decode_payload(_response_decoder, bytes(event.response), self._endpoint)
+                return self._close(response, ending)
         return ()
 
     def finish(self) -> tuple[ModelEvent, ...]:
@@ -113,17 +114,10 @@ class FromWire(ReplyReader):
         self.ended = True
         if ending == "incomplete" or response.incomplete_details is not None:
             self._meant = _stop_reason(response.incomplete_details)
-        return self._output.close(self._items(response.output or ()))
-
-    def _items(self, output: Sequence[msgspec.Raw]) -> Iterator[tuple[WireItem, str]]:
-        for raw in output:
-            yield self._item(raw), _read_text(raw)
+        return self._output.close((self._item(raw), _read_text(raw)) for raw in response.output or ())
 
     def _item(self, raw: msgspec.Raw) -> WireItem:
         return decode_payload(_item_decoder, bytes(raw), self._endpoint)
-
-    def _response(self, raw: msgspec.Raw) -> _WireResponse:
-        return decode_payload(_response_decoder, bytes(raw), self._endpoint)
 
 
 def _stop_reason(details: Any) -> StopReason:

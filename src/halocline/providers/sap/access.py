@@ -14,19 +14,18 @@ from msgspec.structs import replace
 
 from halocline import providers
 from halocline.net.address import address_of
-from halocline.net.http import HttpClient
+from halocline.net.http import fetch
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import bearer_headers, unreadable_payload
+from halocline.providers.http import unreadable_payload
 from halocline.providers.tokens import Token, Tokens
 
 T = TypeVar("T")
 
 GROUP = "AICORE_RESOURCE_GROUP"
-_LARGEST = 4_000_000
 _DEPLOYMENTS = "/v2/lm/deployments?" + urlencode({"scenarioId": "orchestration", "status": "RUNNING"})
 
 
@@ -92,7 +91,7 @@ class Access:
 
     async def _find_deployment(self, at: Endpoint) -> str:
         """Return the address of the newest running deployment. Raises ModelError."""
-        headers = await bearer_headers(at)
+        headers = await at.request_headers()
         found = await self._fetch(_Deployments, at.url.removesuffix("/v2") + _DEPLOYMENTS, headers)
         running = sorted((each for each in found.resources if each.deployment_url), key=lambda each: each.start_time)
         if not running:
@@ -105,19 +104,12 @@ class Access:
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Nothing was sent there. Check the service key.")
         return where
 
-    async def _fetch(self, kind: type[T], url: str, headers: dict[str, str], body: bytes = b"") -> T:
+    async def _fetch(self, kind: type[T], url: str, headers: dict[str, str], body: bytes | None = None) -> T:
         """Fetch a JSON document. Raises ModelError."""
-        parts = urlsplit(url)
-        client = HttpClient(f"{parts.scheme}://{parts.netloc}", self._endpoint.network)
-        path = parts.path + (f"?{parts.query}" if parts.query else "")
-        sent = {**headers, "accept": "application/json"}
+        answer = await fetch(url, self._endpoint.network, {**headers, "accept": "application/json"}, body)
+        if answer.status != 200:
+            raise providers.errors.classify_refusal(answer.status, answer.body, answer.headers, self._endpoint)
         try:
-            response = await (client.post(path, sent, (body,)) if body else client.get(path, sent))
-            answer = await response.read(_LARGEST)
-            if response.status != 200:
-                raise providers.errors.classify_refusal(response.status, answer, response.headers, self._endpoint)
-            return msgspec.convert(json_input.decode(answer), kind)
+            return msgspec.convert(json_input.decode(answer.body), kind)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise unreadable_payload(self._endpoint) from None
-        finally:
-            await client.close()

@@ -18,7 +18,7 @@ from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.extra_body import encode_head
-from halocline.providers.http import bearer_headers, decode_payload, stream_exchange
+from halocline.providers.http import ServedModel, decode_payload
 from halocline.providers.json_cache import Fragment, Fragments, encode_json, separate_parts
 from halocline.providers.openai_chat.request import encode_messages, encode_tools, list_messages
 from halocline.providers.openai_chat.stream import FromWire as ChatFromWire
@@ -65,32 +65,22 @@ def _join_reasoning(chunk: JsonObject) -> JsonObject:
     return chunk
 
 
-class SapAiCore:
+class SapAiCore(ServedModel[Fragment]):
     """A model of SAP AI Core. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
-        self._endpoint = endpoint
+        super().__init__(endpoint, encode_messages(endpoint, blobs), None)
         self._access = Access(endpoint)
-        self._fragments = encode_messages(endpoint, blobs)
-        self._client: HttpClient | None = None
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         at = await self._access.open()
-        self._client = self._client or HttpClient(at.url, at.network)
+        if at is not self._endpoint:
+            self._endpoint, self._client = at, HttpClient(at.url, at.network)
         body = to_wire(request, at, self._fragments)
-        translator = FromWire(request, at)
-        reply = stream_exchange(self._client, at, "/v2/completion", bearer_headers, body, translator)
+        reply = self._exchange(request, "/v2/completion", body, FromWire(request, at))
         async with aclosing(reply) as events:
             async for event in events:
                 yield event
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:

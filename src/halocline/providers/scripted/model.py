@@ -3,7 +3,7 @@
     model = Scripted.load(Path("script.toml"))
     model = Scripted([Turn(text="I read it.", calls=(Call("read_file", {"path": "a"}),)), Turn(text="Done.")])
 
-`script.py` describes the file. The next turn follows from the number of replies in the request, so that a resumed task
+`example.toml` shows the file. The next turn follows from the number of replies in the request, so that a resumed task
 continues at the right place; a turn that was cut short counts as answered. A fault is delivered once.
 """
 
@@ -15,19 +15,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import messages as msg
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, ThinkingDelta, ToolCallDelta, UsageReported
-from halocline.protocol.messages import (
-    AssistantMessage,
-    AssistantPart,
-    Message,
-    Note,
-    StopReason,
-    Text,
-    Thinking,
-    ToolCall,
-    Usage,
-)
 from halocline.providers.reply import parse_arguments
 from halocline.providers.scripted.script import SUMMARY, Call, Fault, Turn, load_script, split_text
 
@@ -70,7 +60,8 @@ class Scripted:
         self._summary = summary
         self._summary_delay = summary_delay
         self._window = window
-        self._name = name
+        self.name = name
+        """The model name that a person would type."""
         self._delivered: set[int] = set()
 
     @classmethod
@@ -80,11 +71,6 @@ class Scripted:
         script = load_script(Path(path))
         name = f"scripted/{Path(path).absolute()}"
         return cls(script.turns, name, summary=script.summary, window=script.window)
-
-    @property
-    def name(self) -> str:
-        """The model name that a person would type."""
-        return self._name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Play the turn that answers the request. Raises ModelError."""
@@ -131,7 +117,7 @@ class Scripted:
             raise ModelError(Kind.CONTEXT_EXCEEDED, text, _HINT, status=400)
 
     def _position(self, request: Request) -> int:
-        shown = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        shown = sum(isinstance(message, msg.AssistantMessage) for message in request.messages)
         replies = shown + request.replies_left_out
         for index, turn in enumerate(self._turns):
             if turn.fault and (replies or index in self._delivered):
@@ -149,25 +135,25 @@ class Scripted:
 
     def _over(self) -> ModelError:
         count = f"{len(self._turns)} turn{'s' if len(self._turns) != 1 else ''}"
-        text = f"The script {self._name} has ended: it has {count}, and another was requested."
+        text = f"The script {self.name} has ended: it has {count}, and another was requested."
         return ModelError(Kind.INVALID_REQUEST, text, "Add a turn to the script, or use a real model with -m.")
 
-    def _message(self, turn: Turn, calls: tuple[ToolCall, ...]) -> AssistantMessage:
-        parts: list[AssistantPart] = []
+    def _message(self, turn: Turn, calls: tuple[msg.ToolCall, ...]) -> msg.AssistantMessage:
+        parts: list[msg.AssistantPart] = []
         if turn.thinking:
-            parts.append(Thinking(turn.thinking, provider="scripted"))
+            parts.append(msg.Thinking(turn.thinking, provider="scripted"))
         if turn.text:
-            parts.append(Text(turn.text))
-        return AssistantMessage(content=(*parts, *calls), model=self._name, stop_reason=turn.stop)
+            parts.append(msg.Text(turn.text))
+        return msg.AssistantMessage(content=(*parts, *calls), model=self.name, stop_reason=turn.stop)
 
 
-def newest_text(messages: Sequence[Message]) -> str:
+def newest_text(messages: Sequence[msg.Message]) -> str:
     """Return the text of all messages after the last reply."""
     newest: list[str] = []
     for message in reversed(messages):
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, msg.AssistantMessage):
             break
-        newest.append("\n".join(part.text for part in message.content if isinstance(part, Text | Note)))
+        newest.append("\n".join(part.text for part in message.content if isinstance(part, msg.Text | msg.Note)))
     return "\n".join(reversed(newest))
 
 
@@ -178,13 +164,13 @@ async def _stay_silent(seconds: float | None) -> None:
         await asyncio.sleep(seconds)
 
 
-def _make_call(call: Call, position: int, number: int) -> ToolCall:
-    make = partial(ToolCall, id=call.id or f"call_{position + 1}_{number}", name=call.tool)
+def _make_call(call: Call, position: int, number: int) -> msg.ToolCall:
+    make = partial(msg.ToolCall, id=call.id or f"call_{position + 1}_{number}", name=call.tool)
     arguments = parse_arguments(call.text)
     return make(malformed=call.text) if arguments is None else make(arguments=arguments)
 
 
-def _split_deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
+def _split_deltas(turn: Turn, calls: Sequence[msg.ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
     for piece in split_text(turn.thinking, turn.chunk):
         yield ThinkingDelta(piece)
     for piece in split_text(turn.streamed_text, turn.chunk):
@@ -199,11 +185,11 @@ def _cost_of(turn: Turn) -> float | None:
     return 0.0 if turn.cost is None and turn.usage is None else turn.cost
 
 
-def _estimate_usage(request: Request, turn: Turn) -> Usage:
+def _estimate_usage(request: Request, turn: Turn) -> msg.Usage:
     """Estimate usage at four characters per token."""
     read = len(request.system) + sum(map(_message_length, request.messages))
     written = len(turn.thinking) + len(turn.text) + sum(len(call.text) for call in turn.calls)
-    return Usage(input=read // 4, output=written // 4)
+    return msg.Usage(input=read // 4, output=written // 4)
 
 
 def _cut_reply(turn: Turn, most: int | None) -> Turn:
@@ -212,10 +198,10 @@ def _cut_reply(turn: Turn, most: int | None) -> Turn:
     if most is None or usage.output <= most:
         return turn
     cut = turn.usage and replace(turn.usage, output=most)
-    return replace(turn, thinking="", text=turn.text[: most * 4], calls=(), stop=StopReason.MAX_TOKENS, usage=cut)
+    return replace(turn, thinking="", text=turn.text[: most * 4], calls=(), stop=msg.StopReason.MAX_TOKENS, usage=cut)
 
 
-def _message_length(message: Message) -> int:
-    return sum(len(part.text) for part in message.content if isinstance(part, Text | Note)) + sum(
-        len(str(part.arguments)) for part in message.content if isinstance(part, ToolCall)
+def _message_length(message: msg.Message) -> int:
+    return sum(len(part.text) for part in message.content if isinstance(part, msg.Text | msg.Note)) + sum(
+        len(str(part.arguments)) for part in message.content if isinstance(part, msg.ToolCall)
     )

@@ -1,32 +1,7 @@
 """The script of a scripted model: its format, and reading its file.
 
-A script is a TOML file of turns; `Scripted` (a model) and `ModelServer` (an HTTP server) both play it.
-
-    window = 8000                      # tokens; a longer request is rejected. Only `Scripted` plays these two
-    summary = "It goes well."          # the answer to a request for a summary; when empty, that fails
-
-    [[turn]]
-    expect = "fix the test"            # the newest messages must contain this (a text, or a list of texts)
-    unexpected = "Traceback"           # and must not contain this
-    delay = 0.5                        # seconds before the first delta
-    pace = 0.02                        # seconds between deltas
-    chunk = 24                         # characters in a delta
-    thinking = "I should look first."
-    text = "I will read the file."
-    usage = { input = 1200, output = 40, cache_read = 0, cache_write = 0 }
-    cost = 0.002                       # dollars
-    stop = "end_turn"                  # or max_tokens, refusal
-
-    [[turn.call]]
-    tool = "read_file"
-    arguments = { path = "app.py" }    # or raw = '{"path": "ap' for text that is not complete JSON
-    id = "call_1"                      # generated when left out
-
-    [[turn]]
-    fault = "rate_limit"               # the turn fails instead; the kinds are those of `Fault`
-    retry_after = 2                    # seconds; for a stall, how long it lasts
-
-A turn answers one request. The newest messages are all those after the previous reply.
+A script is a TOML file of turns, as `example.toml` shows. `Scripted` (a model) and `ModelServer` (an HTTP server)
+play it.
 """
 
 from collections.abc import Sequence
@@ -71,7 +46,7 @@ class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"calls": "call"}):
-    """One reply. The module's docstring describes the fields."""
+    """One reply; `example.toml` explains the fields."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()

@@ -7,6 +7,7 @@ from pydantic_ai import exceptions as lib
 
 from halocline.net.network_failures import broken_error, stalled_error
 from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.terminal_text import cut_words
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.errors import classify_in_stream, classify_refusal
 
@@ -106,5 +107,4 @@ def _missing_credentials(endpoint: Endpoint) -> str:
 
 
 def _error_line(error: BaseException, endpoint: Endpoint) -> str:
-    words = endpoint.without_key(" ".join((str(error) or type(error).__name__).split()))
-    return words if len(words) <= 300 else words[:300] + "…"
+    return cut_words(endpoint.without_key(" ".join((str(error) or type(error).__name__).split())), 300)

@@ -4,13 +4,11 @@ What must stay true: results directly follow their calls, and opaque data (signa
 came, with the part it came with, and only to the provider that made it.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-import msgspec
 from pydantic_ai import messages as lib
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
@@ -19,10 +17,12 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import json_input, messages as msg
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
-from halocline.providers.accepted import fit_name
-from halocline.providers.json_cache import MISSING_PICTURE, encode_json
+from halocline.providers.accepted import fit_id, fit_name
+from halocline.providers.json_cache import MISSING_PICTURE, encode_json, list_content
 
+_IDS = compile_later(r"[a-zA-Z0-9_-]{1,64}"), 64
 _OPAQUE = ("id", "signature", "provider_name", "provider_details")
 """The fields of a part that only its provider understands."""
 
@@ -81,23 +81,15 @@ def _convert_side(side: Sequence[msg.Message], names: dict[str, str], blobs: Blo
 
 def _convert_result(result: msg.ToolResult, name: str, blobs: Blobs) -> lib.ToolReturnPart:
     """Convert a result. Where an API cannot mark a failed call, the library says so in the text."""
-    content: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
-    return lib.ToolReturnPart(name, content, _wire_id(result.call), outcome="failed" if result.is_error else "success")
+    has_picture = any(isinstance(part, msg.Image) for part in result.content)
+    content: Any = list(_convert_content(result.content, blobs)) if has_picture else result.text
+    return lib.ToolReturnPart(
+        name, content, fit_id(result.call, *_IDS), outcome="failed" if result.is_error else "success"
+    )
 
 
-def _has_picture(result: msg.ToolResult) -> bool:
-    return any(isinstance(part, msg.Image) for part in result.content)
-
-
-def _convert_content(
-    parts: Iterable[msg.Text | msg.Note | msg.Image], blobs: Blobs
-) -> Iterator[str | lib.BinaryContent]:
-    """Convert content without blank text, which some APIs reject."""
-    for part in parts:
-        if isinstance(part, msg.Image):
-            yield _convert_image(part, blobs)
-        elif (text := part.words).strip():
-            yield text
+def _convert_content(parts: Iterable[msg.UserPart], blobs: Blobs) -> Iterator[str | lib.BinaryContent]:
+    return list_content(parts, str, partial(_convert_image, blobs=blobs))
 
 
 def _convert_image(image: msg.Image, blobs: Blobs) -> str | lib.BinaryContent:
@@ -130,19 +122,11 @@ def _convert_reply(message: msg.AssistantMessage, maker: str) -> Iterator[lib.Mo
                     yield lib.TextPart(text, **fields)
             case msg.ToolCall():
                 yield lib.ToolCallPart(
-                    fit_name(part.name), part.arguments, _wire_id(part.id), **sealed.pop("tool-call", {})
+                    fit_name(part.name), part.arguments, fit_id(part.id, *_IDS), **sealed.pop("tool-call", {})
                 )
-
-
-def _wire_id(id: str) -> str:
-    """Hash ids that are too long or contain characters that some providers reject."""
-    return id if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) else sha256(id.encode()).hexdigest()
 
 
 def _unseal_part(text: str) -> JsonObject:
     """Decode a seal's fields; empty when it is not one of ours."""
-    try:
-        fields = json_input.decode(text, type=JsonObject)
-    except msgspec.DecodeError:
-        return {}
+    fields = json_input.decode_or({}, text, JsonObject)
     return {name: value for name, value in fields.items() if name in (*_OPAQUE, "part")}

@@ -46,20 +46,14 @@ def write_arguments(arguments: JsonObject) -> str:
 def _list_values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
     """Yield each parameter in the body with its text. Raises Undecodable when one has no closing tag."""
     at = 0
-    while (opening := _next_opening(body, tool, at)) is not None:
-        start, tag = opening
+    while found := tool.openings.search(body, at):
+        tag, start = found[0][1:-1], found.end()
         name, closing = tool.parameters[tag], f"</{tag}>"
-        start += len(tag) + 2
         end = body.rfind(closing, start) if name in WHOLE else body.find(closing, start)
         if end < 0:
             raise Undecodable
         yield name, _trim_value(name, body[start:end])
         at = end + len(closing)
-
-
-def _next_opening(body: str, tool: ToolTags, at: int) -> tuple[int, str] | None:
-    found = tool.openings.search(body, at)
-    return (found.start(), found.group()[1:-1]) if found else None
 
 
 def _trim_value(name: str, text: str) -> str:

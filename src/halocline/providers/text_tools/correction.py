@@ -173,7 +173,7 @@ class _Reply:
         message = event.message
         thoughts = "".join(part.text for part in message.content if isinstance(part, msg.Thinking))
         text = (self.is_over and self.text) or _cut_made_up(message.text) or _cut_behind_call(thoughts)
-        if message.tool_calls or not _ends_like_call(text):
+        if message.tool_calls or not text.rstrip().endswith(CALL_ENDINGS):
             return event
         if not (found := self._read(text)):
             return self._ask_for_known(event, text)
@@ -231,10 +231,6 @@ class _Reply:
 
 def _reads(tool: str, tools: Sequence[ToolSpec]) -> bool:
     return any(spec.reads for spec in tools if spec.name == tool)
-
-
-def _ends_like_call(text: str) -> bool:
-    return text.rstrip().endswith(CALL_ENDINGS)
 
 
 def _cut_made_up(text: str) -> str:

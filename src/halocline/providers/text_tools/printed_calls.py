@@ -1,17 +1,19 @@
 """Read the tool calls that a model printed in its reply instead of making them. Pure.
 
-Markup (the table of marks) is rewritten to the tags of the text protocol, whose reader reads it. All else is JSON, or a
-call as in Python, behind a head that may name the tool. Only calls of offered tools
-count, only where they end the reply, and arguments that do not decode are not repaired: such a call has none.
+The forms stand in `printed_forms.toml`. Markup is rewritten to the tags of the text protocol, whose reader reads it.
+All else is JSON, or a call as in Python, behind a head that may name the tool. Only calls of offered tools count, only
+where they end the reply, and arguments that do not decode are not repaired: such a call has none.
 """
 
 import ast
 import re
+import tomllib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,44 +27,24 @@ from halocline.providers.text_tools.tags import WHOLE, WRAPPERS, ToolTags, tags_
 
 _LONGEST, _LONGEST_ENDS = 200_000, 300
 _MOST_CALLS, _MOST_HEADS = 20, 40
-_TOKEN = (
-    r"\bfunction(?: call)?<[|｜](?:tool[_▁]sep|role_sep)[|｜]>|"
-    rf"<\|(?:open|close)\|>\w{{1,20}}<\|sep\|>|</?{KIND}[A-Za-z_]{{1,30}}(?::\w{{1,20}})?>|<\|[\w:./-]{{1,40}}\|>"
-    r"|<[|｜][\w▁]{1,40}[|｜]>|<\|\w{1,40}>|<\w{1,40}\|>|\]<\]minimax\[>\["
-    r"|\[/?(?:TOOL_CALLS|ARGS|TOOL_REQUEST|END_TOOL_REQUEST)\]"
-)
-"""A tag or a special token, of which most templates have some around calls."""
+_FORMS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("printed_forms.toml").read_text(encoding="utf-8"))
+
+
+def _fill_form(words: str | list[str]) -> str:
+    """Write out the parts that a form names; the tool stays."""
+    text = words if isinstance(words, str) else "|".join(words)
+    parts = {"kind": KIND, **_FORMS["parts"]}
+    return re.sub(r"«(\w+)»", lambda found: _fill_form(parts[found[1]]) if found[1] in parts else found[0], text)
+
+
+_HEADS = "|".join(_fill_form(row["words"]) for row in _FORMS["head"])
+_MARKS = [(row["does"], _fill_form(row["words"])) for row in _FORMS["mark"]]
+_TOKEN = _fill_form(_FORMS["parts"]["token"])
+_KEYS = _FORMS["keys"]
 _AROUND = re.compile(rf"(?:\s|[,;]|\[(?=\s)|```(?:\w+(?=\s))?|{_TOKEN})*\Z")
 _LEAD = re.compile(rf"(?:\s|```\w*|</?{KIND}(?:{'|'.join(WRAPPERS)}|TOOLCALL)(?::\w{{1,20}})?>|(?!</?\w)(?:{_TOKEN}))*")
 """Blanks, fences, wrappers and special tokens before calls."""
 _OPENERS = re.compile(rf"\A(?:\s|```\w*|{_TOKEN})*")
-_SAID = r"\**(?:(?i:tool|function)[ _]?(?i:call)|(?i:tool|function|call|calling|action|name))\**[:=]\**[ \t]*"
-_HEADS = (
-    r"\[TOOL_CALLS\]\s*{tool}\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\]\s*)?",
-    r"<\|tool_call_begin\|>\s*(?:functions\.)?{tool}(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*",
-    (
-        r"(?:<\|(?:start|channel)\|>\s*|^[ \t]*)?(?:assistant)?(?:commentary|analysis)?[ \t]*"
-        r"\bto=functions\.{tool}\b[^{{\n]{{0,80}}(?=\{{)"
-    ),
-    r"(?:^[ \t]*|{token})\s*call:(?:functions\.)?{tool}\s*(?=\{{)",
-    r"(?:<\|message_model\|>\s*{tool}\s*)?<\|content_invoke_tool_json\|>\s*(?=\{{)",
-    r"(?:<\|tool_call:begin\|>\w*)?<\|tool_call:name\|>\s*{tool}\s*<\|tool_call:args\|>\s*",
-    r"(?:<[|｜]tool▁call▁begin[|｜]>)?(?:function)?<[|｜]tool▁[\w▁]+[|｜]>\s*{tool}\s*(?:<[|｜][\w▁]+[|｜]>)?\s*(?:```json\s*)?",
-    r"<function[=(/]\s*\"?{tool}\"?[>),]?\s*(?=\{{)",
-    r"^[ \t]*Action:[ \t]*{tool}[ \t]*\n+[ \t]*Action Input:\s*(?:```\w*\s*)?",
-    rf"^[ \t]*(?:>>>|{_SAID})?(?:functions\.)?{{tool}}[ \t]*:?\s*(?:```\w*\s*)?(?=\{{{{)",
-    rf"^[ \t]*(?:{_SAID})?(?:print\()?(?:functions\.|default_api\.|tools\.)?{{tool}}\s*(?=\()",
-    r"(?:^[ \t]*|{token})\s*(?=\[\s*{tool}\s*\()",
-    r"(?:^[ \t]*|{token})\s*(?={tool}\s*\()",
-    r"(?:^[ \t]*|{token}|```(?:json)?|\bfunctools)\s*(?=[{{\[])",
-)
-"""Mistral, Kimi, DeepSeek's and Harmony's headers (gpt-oss, also without its tokens), Gemma, Solar, Llama, ReAct,
-Functionary and plain names, Python, lists of Llama 4 and LFM, calls of OLMo, and objects that name their tool: Hermes,
-Qwen, Llama 3, Granite, Phi, Command R, Nemotron and others."""
-_NAMES = ("name", "tool", "tool_name", "function", "action", "recipient_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "kwargs")
-_LISTS = ("tool_calls", "function_calls", "calls")
-_BESIDES = ("type", "id", "tool_call_id", "call_id", "index", "thought", "reasoning")
 _BLANKS = r"\s{0,8}"
 _MORE = re.compile(rf"[}}\])]{_BLANKS}(?:```)?{_BLANKS}\n{_BLANKS}[^\s`}}\])\"{{\[,<]")
 """Words below an object: that object is no call."""
@@ -73,42 +55,10 @@ _BEGUN = re.compile(
 )
 _TEXT_IN_TOKENS = re.compile(r"(<escape>|<\|\"\|>)(.*?)\1|(?<=[{,])\s{0,8}(\w+)\s{0,8}(?=:)", re.DOTALL)
 """Of Gemma's arguments: a text between two tokens, or a name without quotes."""
-_CALL = r"(?:invoke|function|function_call|tool_call|tool_use|tool)"
-_FIELD = r"(?:parameter|param|argument)"
-_NAME = r"[\w.-]{1,80}"
 _TOOL = re.compile(r"[A-Za-z]\w*_\w+")
-_MORE_WORDS = r"(?:\s[^<>|]{0,80})?"
-_AFTER = r"(?::\w{1,20})?"
-_BEHIND_TOOL = rf"(?=<{KIND}arg_key{_AFTER}>|<\|tool_arg:start\|>|</{KIND}tool_call{_AFTER}>|<\|tool_call:end\|>)"
 _MINIMAX = "]<]minimax[>["
-_MARKS = (
-    ("open", rf"<{KIND}(?:{_CALL}\s+name|function)=[\"']?({_NAME})[\"']?{_MORE_WORDS}>"),
-    ("open", rf"<{KIND}{_CALL}>\s*<(?:tool_)?name>\s*({_NAME})\s*</(?:tool_)?name>\s*<(?:parameters|arguments|input)>"),
-    (
-        "open",
-        rf"(?:<{KIND}tool_call{_AFTER}>|<\|tool_call:start\|>)\s*({_NAME})\s*(?:<tool_sep{_AFTER}>\s*)?{_BEHIND_TOOL}",
-    ),
-    ("open", rf"<\|open\|>call\s+tool=\"({_NAME})\"{_MORE_WORDS}<\|sep\|>"),
-    ("field", rf"<{KIND}{_FIELD}(?:\s+(?:name|key))?=[\"']?(\w+)[\"']?{_MORE_WORDS}>(?:<!\[CDATA\[)?"),
-    ("field", rf"<{KIND}arg_key{_AFTER}>\s*(\w+)\s*</{KIND}arg_key{_AFTER}>\s*<{KIND}arg_value{_AFTER}>"),
-    ("field", rf"<\|open\|>argument\s+key=\"(\w+)\"{_MORE_WORDS}<\|sep\|>"),
-    ("field", r"<\|tool_arg:start\|>\s*(\w+)\s*<\|tool_arg:value\|>"),
-    (
-        "shut",
-        rf"((?:\]\]>)?</{KIND}{_FIELD}>|</{KIND}arg_value{_AFTER}>|<\|close\|>argument<\|sep\|>|<\|tool_arg:end\|>)",
-    ),
-    (
-        "end",
-        rf"((?:</(?:parameters|arguments|input)>\s*)?</{KIND}{_CALL}{_AFTER}>|<\|close\|>call<\|sep\|>|<\|tool_call:end\|>)",
-    ),
-    ("mark", f"({re.escape(_MINIMAX)})"),
-)
-"""Markup by what it does: open a call of a tool, or a value of a field, shut the value, end the call. In this order:
-invocations (Claude, Qwen, DeepSeek, MiniMax, MiniCPM, Grok, Step and others), GLM and Hunyuan, Kimi K3, Solar."""
 _MARKUP = re.compile("|".join(pattern for _, pattern in _MARKS))
 _FOLLOWS = re.compile(rf"\s*(?:{'|'.join(pattern for kind, pattern in _MARKS if kind in ('field', 'end', 'mark'))}|\Z)")
-
-
 _NO_CODE = (TypeError, MemoryError, RecursionError, OverflowError, msgspec.MsgspecError)
 
 
@@ -204,11 +154,9 @@ def _as_tags(text: str, tags: Mapping[str, ToolTags]) -> str:
 def _read_objects(text: str, tags: Mapping[str, ToolTags]) -> Reading | None:
     """Read calls from the last to the first."""
     names = "|".join(map(re.escape, tags))
-    heads = "|".join(form.format(tool=f"(?:{names})(?!\\w)", token=f"(?:{_TOKEN})") for form in _HEADS)
-    head, name = (
-        re.compile(heads.replace("\\s*", _BLANKS).replace("[ \\t]*", r"[ \t]{0,40}"), re.MULTILINE),
-        re.compile(rf"(?:{names})(?!\w)"),
-    )
+    name = re.compile(rf"(?:{names})(?!\w)")
+    heads = _HEADS.replace("«tool»", name.pattern).replace("\\s*", _BLANKS).replace("[ \\t]*", r"[ \t]{0,40}")
+    head = re.compile(heads, re.MULTILINE)
     calls: list[Printed] = []
     rest = before = _strip_ends(text)
     while rest and len(calls) < _MOST_CALLS:
@@ -291,7 +239,7 @@ def _value_of(tree: ast.expr, tags: Mapping[str, ToolTags]) -> object:
 
 def _calls_in(value: object, named: str, tags: Mapping[str, ToolTags]) -> Iterator[tuple[str, JsonObject | None]]:
     """Yield the calls that a value says, or nothing if it says anything else. `named`: the tool in the head."""
-    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _LISTS:
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _KEYS["lists"]:
         (value,) = value.values()
     rows = value if isinstance(value, list) else [value]
     made = [_call_of(row, named, tags) for row in rows]
@@ -301,19 +249,19 @@ def _calls_in(value: object, named: str, tags: Mapping[str, ToolTags]) -> Iterat
 def _call_of(row: object, named: str, tags: Mapping[str, ToolTags]) -> tuple[str, JsonObject | None] | None:
     if not isinstance(row, dict) or not all(isinstance(key, str) for key in row):
         return None
-    fields = {key: value for key, value in row.items() if key not in _BESIDES}
+    fields = {key: value for key, value in row.items() if key not in _KEYS["besides"]}
     if len(fields) == 1:
         ((key, inner),) = fields.items()
         if key in tags and isinstance(inner, dict):
             return key, inner
         if key in ("function", "function_call", "tool_call") and isinstance(inner, dict):
             return _call_of(inner, named, tags)
-    name = next((key for key in _NAMES if isinstance(fields.get(key), str)), "")
+    name = next((key for key in _KEYS["names"] if isinstance(fields.get(key), str)), "")
     tool = str(fields.get(name, "")).removeprefix("functions.")
     if tool in tags and named in ("", tool):
         others = {key: value for key, value in fields.items() if key != name}
         key = next(iter(others), "")
-        if len(others) == 1 and key in _ARGUMENTS and isinstance(others[key], dict | str):
+        if len(others) == 1 and key in _KEYS["arguments"] and isinstance(others[key], dict | str):
             return tool, parse_arguments(others[key]) if isinstance(others[key], str) else others[key]
         fields, named = others, tool
     if not named or not fields.keys() <= {*tags[named].parameters}:

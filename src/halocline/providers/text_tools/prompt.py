@@ -1,10 +1,10 @@
 """The writing side of the text protocol: turn a request with tools into one that describes them in text.
 
-What must stay true: the messages of one request are a prefix of the next one's, as the same objects where nothing was
-added, so that the wrapped model can cache their encodings.
+What must stay true: the messages of one request are a prefix of the next one's, as the same objects, so that the
+wrapped model can cache their encodings.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -22,13 +22,11 @@ class TextPrompt:
     def __init__(self) -> None:
         self._fragments = Fragments(self._rewritten)
         self._names: dict[str, str] = {}
-        self._sent: Sequence[msg.Message] = ()
 
     def of(self, request: Request) -> Request:
-        messages = _alternate_messages(self._fragments.of(request.messages))
-        self._sent = tuple(_same_where_equal(messages, self._sent))
+        messages = tuple(self._fragments.of(request.messages))
         # A reply forced to be JSON could not contain calls, which are text here.
-        return replace(request, system=_system_prompt(request), messages=self._sent, tools=(), output_schema=None)
+        return replace(request, system=_system_prompt(request), messages=messages, tools=(), output_schema=None)
 
     def _rewritten(self, message: msg.Message) -> msg.UserMessage | msg.AssistantMessage:
         match message:
@@ -85,31 +83,3 @@ def _result_as_text(result: msg.ToolResult, name: str) -> Iterator[msg.ResultPar
     for part in result.content:
         if isinstance(part, msg.Image):
             yield part
-
-
-def _alternate_messages(
-    messages: Iterable[msg.UserMessage | msg.AssistantMessage],
-) -> Iterator[msg.UserMessage | msg.AssistantMessage]:
-    """Merge adjacent user messages: many models require alternating roles."""
-    side: list[msg.UserMessage] = []
-    for message in messages:
-        if isinstance(message, msg.UserMessage):
-            side.append(message)
-            continue
-        yield from _join_messages(side)
-        side = []
-        yield message
-    yield from _join_messages(side)
-
-
-def _join_messages(side: Sequence[msg.UserMessage]) -> Iterator[msg.UserMessage]:
-    if len(side) < 2:
-        yield from side
-    else:
-        content: tuple[msg.UserPart, ...] = tuple(part for message in side for part in message.content)
-        yield msg.UserMessage(content)
-
-
-def _same_where_equal(new: Iterable[msg.Message], old: Sequence[msg.Message]) -> Iterator[msg.Message]:
-    for at, message in enumerate(new):
-        yield old[at] if at < len(old) and old[at] == message else message

@@ -92,7 +92,7 @@ async def served_models(at: Endpoint) -> list[str]:
     """Return the models of a server; empty if it does not answer, or its address is invalid."""
     seconds = PROBE_SECONDS if at.vendor == VENDORS.get(at.vendor.name) else OWN_PROBE_SECONDS
     try:
-        headers = await at.request_headers("authorization", "Bearer ")
+        headers = await at.request_headers()
         answer = await fetch_json(f"{at.url}/models", seconds, headers=headers)
     except (ModelError, UsageError):
         return []

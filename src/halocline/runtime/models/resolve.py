@@ -98,7 +98,7 @@ async def open_editor_model(at: Endpoint, settings: Settings, blobs: Blobs, mode
         raise UsageError(text, "Open the task in VS Code, or choose another model with -m.")
     await require_price(at, settings)
     _find_extra_body(at, settings)  # there is nowhere to put one
-    return with_bounds(providers.vscode.request.VsCode(at, blobs, models), at, settings)
+    return with_bounds(providers.vscode.VsCode(at, blobs, models), at, settings)
 
 
 async def open_brought_model(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Model:

@@ -7,8 +7,13 @@ from pathlib import Path
 from halocline.files.durable import write_whole
 from halocline.mcp.registry.bundles import LARGEST, Bundle, read_bundle
 from halocline.mcp.registry.download import fetch_bytes
-from halocline.mcp.registry.readme import fetch_readme
-from halocline.mcp.registry.registry import InstallOption, OfferedServer, list_install_options, search_registry
+from halocline.mcp.registry.registry import (
+    InstallOption,
+    OfferedServer,
+    fetch_readme,
+    list_install_options,
+    search_registry,
+)
 from halocline.net.network import Network
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order

@@ -12,21 +12,9 @@ import msgspec
 from halocline.ports.blobs import Blobs
 from halocline.ports.editor_models import EditorModelFailure, EditorModels, ReplyPart
 from halocline.ports.model import ModelEvent, Request
+from halocline.protocol import messages as msg
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import TextDelta, ToolCallDelta
-from halocline.protocol.messages import (
-    AssistantMessage,
-    AssistantPart,
-    Image,
-    Message,
-    Note,
-    StopReason,
-    Text,
-    ToolCall,
-    ToolResult,
-    Usage,
-    UserMessage,
-)
 from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_name
 from halocline.providers.endpoint import Endpoint
@@ -69,14 +57,11 @@ class VsCode:
     """A model of VS Code. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, models: EditorModels) -> None:
+        self.name = endpoint.name
         self._endpoint = endpoint
         self._models = models
         self._blobs = blobs
         self._fragments = Fragments(lambda message: Encoded(encode_message(message, blobs)))
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         model = self._endpoint.wire_model(request.model)
@@ -92,7 +77,9 @@ class VsCode:
         except EditorModelFailure as failure:
             raise translate_failure(failure, self._endpoint) from failure
         usage = await self._count(model, sent, tools, reply)
-        for event in last_events(self._endpoint, reply.parts, StopReason.END_TURN, report_usage(self._endpoint, usage)):
+        for event in last_events(
+            self._endpoint, reply.parts, msg.StopReason.END_TURN, report_usage(self._endpoint, usage)
+        ):
             yield event
 
     async def close(self) -> None:
@@ -100,7 +87,7 @@ class VsCode:
 
     async def _count(
         self, model: str, sent: "Sequence[Encoded]", tools: Sequence[JsonObject], reply: "Reply"
-    ) -> Usage | None:
+    ) -> msg.Usage | None:
         """Return the tokens of request and reply; None if the editor cannot count them."""
         new = [one for one in sent if one.tokens is None]
         described = {"role": "user", "content": [_text(msgspec.json.encode(tools).decode())]}
@@ -113,7 +100,7 @@ class VsCode:
             return None
         for one, count in zip(new, counts, strict=False):
             one.tokens = count
-        return Usage(input=sum(one.tokens or 0 for one in sent) + (of_tools if tools else 0), output=of_reply)
+        return msg.Usage(input=sum(one.tokens or 0 for one in sent) + (of_tools if tools else 0), output=of_reply)
 
 
 class Encoded:
@@ -132,19 +119,19 @@ class Reply:
     def __init__(self, request: Request) -> None:
         self._ids = CallIds(request)
         self._words: list[str] = []
-        self._calls: list[ToolCall] = []
+        self._calls: list[msg.ToolCall] = []
 
     @property
-    def parts(self) -> list[AssistantPart]:
+    def parts(self) -> list[msg.AssistantPart]:
         """The reply so far."""
         text = "".join(self._words)
-        return [*([Text(text)] if text else []), *self._calls]
+        return [*([msg.Text(text)] if text else []), *self._calls]
 
     def translate(self, parts: Sequence[ReplyPart]) -> Iterator[ModelEvent]:
         """Return the events of further parts."""
         for part in parts:
             if part.name:
-                call = ToolCall(self._ids.claim(part.call), part.name, part.input)
+                call = msg.ToolCall(self._ids.claim(part.call), part.name, part.input)
                 self._calls.append(call)
                 yield ToolCallDelta(call.id, call.name, msgspec.json.encode(call.arguments).decode())
             elif part.text:
@@ -157,33 +144,33 @@ def encode_tools(request: Request) -> list[JsonObject]:
     return [{"name": one.name, "description": one.description, "inputSchema": one.schema} for one in request.tools]
 
 
-def encode_message(message: Message, blobs: Blobs) -> JsonObject:
+def encode_message(message: msg.Message, blobs: Blobs) -> JsonObject:
     """Describe a message. Its content is empty if there is nothing to send back."""
     match message:
-        case UserMessage():
+        case msg.UserMessage():
             return {"role": "user", "content": _encode_parts(message.content, blobs)}
-        case AssistantMessage():
+        case msg.AssistantMessage():
             return {"role": "assistant", "content": _encode_parts(message.content, blobs)}
-        case ToolResult():
+        case msg.ToolResult():
             content = _encode_parts(message.content, blobs)
             if message.is_error:  # a result cannot be marked as failed
                 content.insert(0, _text("Error:"))
             return {"role": "user", "content": [{"type": "result", "id": message.call, "content": content}]}
 
 
-def _encode_parts(parts: Sequence[AssistantPart | Note | Image], blobs: Blobs) -> list[JsonObject]:
+def _encode_parts(parts: Sequence[msg.AssistantPart | msg.Note | msg.Image], blobs: Blobs) -> list[JsonObject]:
     """Describe parts; thinking has no kind of its own there and is left out."""
     found = (_encode_part(part, blobs) for part in parts)
     return [part for part in found if part and part.get("text") != ""]
 
 
-def _encode_part(part: AssistantPart | Note | Image, blobs: Blobs) -> JsonObject:
+def _encode_part(part: msg.AssistantPart | msg.Note | msg.Image, blobs: Blobs) -> JsonObject:
     match part:
-        case Text() | Note():
+        case msg.Text() | msg.Note():
             return _text(part.words)
-        case ToolCall():
+        case msg.ToolCall():
             return {"type": "call", "id": part.id, "name": fit_name(part.name), "input": part.arguments}
-        case Image():
+        case msg.Image():
             data = encode_image(part, blobs)
             return {"type": "image", "mime": part.media_type, "data": data} if data else _text(MISSING_PICTURE)
         case _:
