@@ -37,7 +37,7 @@ class WorktreeBench:
         self.git("commit", "--quiet", "--allow-empty", "-m", "More", folder=folder)
 
     async def open(self, name: str = "x") -> Path:
-        return (await open_worktree(self.main, name))[0]
+        return (await open_worktree(self.main, name)).folder
 
 
 def change_line(path: Path, n: int, text: str) -> None:
