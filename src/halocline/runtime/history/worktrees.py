@@ -193,7 +193,7 @@ class Worktrees:
             return WorktreeWork(worktree, problem=str(error))
 
     def _repository(self, worktree: Worktree) -> Repository:
-        return open_repository(self._stores, worktree.main, f"worktree-{_make_key(worktree)}", self._limits)
+        return open_repository(self._stores, worktree.main, _make_key(worktree), self._limits)
 
     async def _load(self, worktree: Worktree) -> _Loaded:
         repository = self._repository(worktree)
@@ -267,9 +267,9 @@ def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
 
 
 def _make_key(worktree: Worktree) -> str:
-    """Return a name for references: that of the worktree, if that is one, with what tells it from others."""
+    """Return the task name of merges: that of the worktree, if it is one, with what tells it from others."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", worktree.name).strip("-")
-    return f"{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
+    return f"worktree-{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
 
 
 def _left(path: bytes, why: str) -> LeftOut:
