@@ -31,6 +31,11 @@ def describe_work(work: WorktreeWork, tasks: Mapping[str, bool]) -> list[str]:
 def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     """Say what a merge did, with the lines of each conflict, and what it left."""
     merged = done.merged
+    if done.is_whole and not merged.changed:
+        return [
+            f"Nothing to merge from {clean(name)}.",
+            *name_paths("not merged (a repository of its own)", done.apart),
+        ]
     plain = [path for path in merged.changed if path not in merged.merges]
     lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
     lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
