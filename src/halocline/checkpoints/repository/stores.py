@@ -18,7 +18,7 @@ from halocline.checkpoints.store import lock
 from halocline.checkpoints.store.git import Git, Runner
 from halocline.checkpoints.store.layout import JOURNAL, read_workspace
 from halocline.checkpoints.store.objects import write_private
-from halocline.checkpoints.store.refs import REFS
+from halocline.checkpoints.store.refs import MERGES, REFS
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -64,7 +64,12 @@ def list_stores(folder: Path) -> list[Store]:
 
 def repository_of(store: Store) -> Repository:
     """Return the repository of a store, not bound to a task."""
-    return Repository(store.path.parent, Path(store.workspace), _NO_TASK, "git", Limits())
+    return open_repository(store.path.parent, Path(store.workspace))
+
+
+def open_repository(folder: Path, workspace: Path, task: str = _NO_TASK, limits: Limits | None = None) -> Repository:
+    """Return the repository of a workspace in the folder of all stores; new checkpoints belong to the task."""
+    return Repository(folder, workspace, task, "git", limits or Limits())
 
 
 def disk_size(place: Path) -> int:
@@ -136,6 +141,7 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
                 (folder / str(number)).unlink(missing_ok=True)
             if not most:
                 _remove_empty(folder)
+                (path / MERGES / task).unlink(missing_ok=True)
         if describe_store(path).tasks:
             _cut_history(path)
             upkeep.mark_garbage(path)
