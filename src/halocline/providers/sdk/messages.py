@@ -36,8 +36,10 @@ def seal_part(part: lib.ModelResponsePart) -> str:
 
 def request_parameters(request: Request) -> ModelRequestParameters:
     """Build the parameters: the system prompt, which never changes within a task, and the tools."""
-    # Strict schemas allow no optional arguments.
-    tools = [ToolDefinition(one.name, one.schema, one.description, strict=False) for one in request.tools]
+    make = partial(ToolDefinition, strict=False)  # strict schemas allow no optional arguments
+    tools = [
+        make(name=one.name, description=one.description, parameters_json_schema=one.schema) for one in request.tools
+    ]
     return ModelRequestParameters(
         function_tools=tools,
         instruction_parts=[lib.InstructionPart(request.system)] if request.system else None,
