@@ -31,7 +31,6 @@ from halocline.protocol.values import to_snake_case
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
-from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
 from halocline.runtime.models.vendors import list_vendors
 from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
 from halocline.store.settings.load import VARIABLES
@@ -45,6 +44,15 @@ from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.surfaces.cli.live.keys import KEYS
 from halocline.tools.toolset import KEPT, ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool, list_specs
 
+CLOUD_VARIABLES = {
+    "AWS_REGION": "Region of Amazon Bedrock.",
+    "GOOGLE_CLOUD_PROJECT": "Project for Vertex AI.",
+    "ANTHROPIC_VERTEX_PROJECT_ID": "Project for Claude on Vertex AI; overrides GOOGLE_CLOUD_PROJECT.",
+    "GOOGLE_CLOUD_LOCATION": "Location of Vertex AI: a region or `global`.",
+    "CLOUD_ML_REGION": "Location of Claude on Vertex AI; overrides GOOGLE_CLOUD_LOCATION.",
+    "OPENAI_API_VERSION": "Dated version of Azure's API; without it, the newest API is used.",
+}
+"""Variables read besides keys and addresses. The cloud SDKs also read their own, such as AWS_PROFILE."""
 FOLDER = Path(__file__).parent / "reference"
 KINDS = "../../src/halocline/surfaces/rows/tool_kinds.json"
 PAGE_TYPES = "../../src/halocline/surfaces/web/types/protocol.d.ts"

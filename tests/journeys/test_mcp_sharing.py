@@ -11,7 +11,6 @@ from tests.journeys.conftest import YOLO, ScriptedAssembly
 from tests.journeys.test_mcp import DONE, SERVER, echo, servers as servers, starts
 
 from halocline.hosts.shell.subprocesses import LocalPrograms
-from halocline.mcp.connection.calls import call_tool
 from halocline.mcp.connection.pool import Pool
 from halocline.mcp.connection.supervisor import Standing
 from halocline.ports.mcp import Caller
@@ -166,7 +165,7 @@ async def test_what_a_server_says_is_told_to_all_who_share_it_and_to_nobody_who_
     await ready(server)
     tool = next(tool for tool in server.tools if tool.tool == "echo")
     for text in ("first", "second"):
-        await call_tool(server, tool, {"text": text}, Caller("c1", print, nobody))
+        await server.call_tool(tool, {"text": text}, Caller("c1", print, nobody))
         pool.release(server, one)
     first, second = (f"The MCP server test says: {text}" for text in ("first", "second"))
     assert heard == ([first], [first, second])

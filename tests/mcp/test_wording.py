@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.context.tool_schemas import normalize_schema
-from halocline.mcp.lists import tool_of
+from halocline.mcp.results import tool_of
 from halocline.mcp.tool_names import LONGEST_NAME, digest_tool, name_for, plain_text
 from halocline.ports.tool import LONGEST_EVERYWHERE
-from halocline.providers.accepted import fit_description
+from halocline.providers.accepted import fit_function
 from halocline.tools.mcp_tool import spec_of
 
 NAMES = st.text(min_size=1, max_size=120)
@@ -72,13 +72,13 @@ def test_every_vendor_gets_our_sentence_about_the_arguments_whole(server, choice
     given = types.Tool(name="t", description="word " * (length // 5), input_schema={"type": "object", "anyOf": sets})
     tool = tool_of(server, given)
     said = normalize_schema(dict(given.input_schema)).said
-    for told in (spec_of(tool).description, fit_description(spec_of(tool))):
+    for told in (spec_of(tool).description, fit_function(spec_of(tool))["description"]):
         assert told.endswith(said)
         assert told.startswith(f"[{server}] ")
         assert {word.rstrip("…") for word in told.removesuffix(said).removeprefix(f"[{server}] ").split()} <= {
             *("word", "The", "tool", "t.", "")
         }
-    assert len(fit_description(spec_of(tool))) <= LONGEST_EVERYWHERE
+    assert len(fit_function(spec_of(tool))["description"]) <= LONGEST_EVERYWHERE
 
 
 def test_the_order_of_fields_does_not_change_a_digest_and_every_word_does():

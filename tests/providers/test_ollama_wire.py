@@ -68,13 +68,13 @@ async def test_a_context_is_asked_for_in_which_an_agent_can_work(
     loaded = [{"name": NAME, "model": NAME, "context_length": running}] if running else []
     answers = {"/api/ps": {"models": loaded}, "/api/show": description}
     async with documents({path: answer for path, answer in answers.items() if answer and description}) as server:
-        assert await choose_window(Endpoint(VENDORS["ollama"], NAME), server.url) == window
+        assert await choose_window(Endpoint(VENDORS["ollama"], NAME, base_url=server.url)) == window
 
 
 async def test_the_person_s_own_size_goes_before_all_others_and_nobody_is_asked() -> None:
     async with documents({}) as server:
-        at = Endpoint(VENDORS["ollama"], NAME, known=ModelInfo(window=50_000))
-        assert await choose_window(at, server.url) == 50_000
+        at = Endpoint(VENDORS["ollama"], NAME, base_url=server.url, known=ModelInfo(window=50_000))
+        assert await choose_window(at) == 50_000
     assert server.requests == []
 
 

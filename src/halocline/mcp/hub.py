@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from halocline.context.token_estimate import estimate_tokens
 from halocline.context.tool_schemas import outline_schema
-from halocline.mcp.connection.calls import call_tool, get_prompt, list_resources, read_resource
 from halocline.mcp.connection.pool import Pool, is_same
 from halocline.mcp.connection.setup import Setup
 from halocline.mcp.connection.supervisor import Supervisor
@@ -145,16 +144,16 @@ class Hub:
     async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
         """Call a tool, if its definition is still the one the model saw. Raises ToolFailure."""
         caller = replace(caller, task=self._task, sample=self._sample)
-        return await call_tool(self._find_supervisor(tool.server), tool, arguments, caller)
+        return await self._find_supervisor(tool.server).call_tool(tool, arguments, caller)
 
     async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource; without a URI, list those of a server or of all servers. Raises ToolFailure."""
         if uri:
-            return await read_resource(self._find_supervisor(server), uri)
+            return await self._find_supervisor(server).read_resource(uri)
         if server:
-            return (Text(await list_resources(self._find_supervisor(server)) or f"{server} has no resources."),)
+            return (Text(await self._find_supervisor(server).list_resources() or f"{server} has no resources."),)
         lists = [each for each in self.supervisors if each.offer and each.offer.resources]
-        found = await asyncio.gather(*map(list_resources, lists), return_exceptions=True)
+        found = await asyncio.gather(*(each.list_resources() for each in lists), return_exceptions=True)
         return (Text("\n\n".join(f"{each.server.name}:\n{text}" for each, text in zip(lists, found, strict=True))),)
 
     def found(self, query: str) -> list[McpTool]:
@@ -183,7 +182,7 @@ class Hub:
         """Get a prompt's content. Raises UsageError."""
         known = self._supervisors.get(server)
         try:
-            parts = await get_prompt(self._find_supervisor(server), name, arguments)
+            parts = await self._find_supervisor(server).get_prompt(name, arguments)
         except ToolFailure as failure:
             hint = _describe_check(known.server) if known else "List the servers: /mcp"
             raise UsageError(failure.text, hint) from failure
@@ -298,7 +297,7 @@ class Hub:
     def _notices(self) -> Iterator[Noticed]:
         """Yield notices for the person, each once."""
         for problem in self._servers.problems:
-            if self._is_news(problem, problem):
+            if self._needs_notice(problem, problem):
                 yield Noticed(problem)
         yield from self._server_notices()
 
@@ -306,24 +305,24 @@ class Hub:
         for each in self.supervisors:
             name = each.server.name
             twice = ", ".join(plain_text(tool, LONGEST_NAME) for tool in each.repeated_names[:_NAMES_TOLD])
-            if self._is_news(f"= {name}", twice):
+            if self._needs_notice(f"= {name}", twice):
                 yield Noticed(TWICE.format(server=name, tools=twice))
             left_out = "; ".join(each.offer.left_out[:_NAMES_TOLD]) if each.offer else ""
-            if self._is_news(f"- {name}", left_out):
+            if self._needs_notice(f"- {name}", left_out):
                 yield Noticed(LEFT_OUT.format(server=name, what=left_out))
             is_late = self._tells_late and each.is_used and each.offer is None and not each.is_failing
-            if is_late and self._is_news(f"? {name}", name):
+            if is_late and self._needs_notice(f"? {name}", name):
                 words = f"; its last output: {each.log.last_words}" if each.log.last_words else ""
                 yield Noticed(LATE.format(server=name, words=words))
-            if each.is_failing and not each.server.untrusted and self._is_news(f"! {name}", each.error):
+            if each.is_failing and not each.server.untrusted and self._needs_notice(f"! {name}", each.error):
                 yield Noticed(GONE.format(server=name, why=each.error.rstrip("."), check=_describe_check(each.server)))
 
-    def _is_news(self, subject: str, what: str) -> bool:
+    def _needs_notice(self, subject: str, what: str) -> bool:
         """True if there is something to tell a person that was not the last thing told of the subject."""
-        is_news = bool(what) and self._told.get(subject) != what
-        if is_news:
+        is_new = bool(what) and self._told.get(subject) != what
+        if is_new:
             self._told[subject] = what
-        return is_news
+        return is_new
 
 
 async def _wait_until_settled(supervisors: Sequence[Supervisor], limit: float) -> list[Supervisor]:

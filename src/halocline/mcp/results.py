@@ -1,22 +1,27 @@
-"""A server's results as message parts: text is bounded, images become blobs, everything else is named."""
+"""A server's answers as our values: tools, prompts, resources, progress, and results as message parts.
+
+In results, text is bounded, images become blobs, and everything else is named.
+"""
 
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
+import mcp_types as types
 import msgspec
 
 from halocline.context.budget import bound_text
 from halocline.context.pictures import keep_picture
-from halocline.mcp.tool_names import plain_text
+from halocline.context.tool_schemas import normalize_schema
+from halocline.mcp.tool_names import LONGEST_DESCRIPTION, digest_tool, name_for, plain_text
 from halocline.ports.blobs import Blobs
+from halocline.ports.mcp import McpPrompt, PromptArgument
+from halocline.ports.tool import LONGEST_EVERYWHERE
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.messages import ResultPart, Text
 from halocline.protocol.terminal_text import plain_output as visible
-
-if TYPE_CHECKING:
-    import mcp_types as types
 
 MOST = 100_000
 """Characters of one text in a result; longer text keeps its head and tail and says where the whole is."""
@@ -25,7 +30,7 @@ NOTHING = "(No response)"
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def result_parts(content: "Sequence[types.ContentBlock]", structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
+def result_parts(content: Sequence[types.ContentBlock], structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
     """Convert a tool result for the model. Structured content is used only when there is no text."""
     found = [part for block in content[:MOST_PARTS] for part in _convert_block(block, blobs)]
     if len(content) > MOST_PARTS:
@@ -36,13 +41,13 @@ def result_parts(content: "Sequence[types.ContentBlock]", structured: object, bl
 
 
 def resource_parts(
-    contents: "Sequence[types.TextResourceContents | types.BlobResourceContents]", blobs: Blobs
+    contents: Sequence[types.TextResourceContents | types.BlobResourceContents], blobs: Blobs
 ) -> tuple[ResultPart, ...]:
     """Convert a resource for the model."""
     return tuple(part for each in contents[:MOST_PARTS] for part in _convert_resource(each, blobs)) or (Text(NOTHING),)
 
 
-def _convert_block(block: "types.ContentBlock", blobs: Blobs) -> Iterator[ResultPart]:
+def _convert_block(block: types.ContentBlock, blobs: Blobs) -> Iterator[ResultPart]:
     match block.type:
         case "text":
             yield _plain_part(block.text, blobs)
@@ -59,7 +64,7 @@ def _convert_block(block: "types.ContentBlock", blobs: Blobs) -> Iterator[Result
 
 
 def _convert_resource(
-    resource: "types.TextResourceContents | types.BlobResourceContents", blobs: Blobs
+    resource: types.TextResourceContents | types.BlobResourceContents, blobs: Blobs
 ) -> Iterator[ResultPart]:
     head = f"[resource {plain_text(str(resource.uri), 2_000)}]\n"
     text = getattr(resource, "text", None)
@@ -90,3 +95,46 @@ def _convert_data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Ite
 def _plain_part(text: str, blobs: Blobs) -> Text:
     """Strip terminal control sequences: no server may write to our terminal."""
     return Text(bound_text(visible(text), MOST, blobs.put))
+
+
+def tool_of(server: str, tool: types.Tool) -> McpTool:
+    """Convert one of a server's tools."""
+    hints = tool.annotations
+    read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
+    schema = dict(tool.input_schema)
+    normal = normalize_schema(schema)
+    # A sentence of ours must stay whole behind a description, the server's name before it, for every vendor.
+    most = LONGEST_EVERYWHERE - len(f"[{server}] \n{normal.said}") if normal.said else LONGEST_DESCRIPTION
+    words = plain_text(tool.description or tool.title or "", max(0, most))
+    return McpTool(
+        name=name_for(server, tool.name),
+        server=server,
+        tool=tool.name,
+        description=f"{words}\n{normal.said}".strip(),
+        schema=normal.schema,
+        renamed=normal.renamed,
+        read_only=read_only,
+        digest=digest_tool(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
+    )
+
+
+def prompt_of(server: str, prompt: types.Prompt) -> McpPrompt:
+    """Convert one of a server's prompts."""
+    arguments = [
+        PromptArgument(plain_text(each.name, 100), plain_text(each.description or "", 300), bool(each.required))
+        for each in prompt.arguments or ()
+    ]
+    return McpPrompt(server, prompt.name, plain_text(prompt.description or prompt.title or "", 300), tuple(arguments))
+
+
+def describe_resource(each: Any) -> str:
+    """Describe a resource or resource template in one line."""
+    uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
+    words = plain_text(" ".join(filter(None, (each.title or each.name, each.description))), 200)
+    return f"{plain_text(str(uri), 1_000)}  {' '.join(words.split())}"
+
+
+def progress_of(done: float, total: float | None, message: str | None) -> str:
+    """Describe a call's progress in one line."""
+    counted = f"{done:g} of {total:g}" if total else f"{done:g}"
+    return f"{counted} {plain_text(message or '', 300)}".rstrip() + "\n"

@@ -44,19 +44,24 @@ class _Rule(Value, frozen=True):
         return is_of and (not self.words or bool(find_words(self.words).search(text)))
 
 
-class _Told(Value, frozen=True):
-    """What happened, and what to do, as templates."""
+class _Wording(Value, frozen=True):
+    """Templates of what happened and of what to do."""
 
     what: str
     hint: str
+    kind: ModelErrorKind | None = None
 
 
 class _Answers(Value, frozen=True):
-    """The rules, in order; the codes that stand for each status; and what a person is told, by the kind and beyond."""
+    """The rules, in order; the codes that stand for each status; and what a person is told.
+
+    `told` is by the kind of an error and for what else is known, `editor` by VS Code's own codes.
+    """
 
     rule: tuple[_Rule, ...]
     statuses: dict[str, str]
-    told: dict[str, _Told]
+    told: dict[str, _Wording]
+    editor: dict[str, _Wording]
 
 
 def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
@@ -89,7 +94,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     )
 
 
-def _choose_words(kind: ModelErrorKind, said: str, endpoint: Endpoint, *, is_long: bool) -> _Told:
+def _choose_words(kind: ModelErrorKind, said: str, endpoint: Endpoint, *, is_long: bool) -> _Wording:
     told = read_answers().told
     if kind is Kind.QUOTA and find_words("used_up").search(said):
         return told["used_up"]

@@ -55,15 +55,20 @@ def fill_info(info: ModelInfo, other: ModelInfo) -> ModelInfo:
 
 
 async def _ask_server(at: Endpoint, question: Question) -> ModelInfo:
+    answer = await fetch_answer(at, question)
+    return UNKNOWN if answer is None else question.found(answer, at.model)
+
+
+async def fetch_answer(at: Endpoint, question: Question) -> Any:
+    """Return the server's answer to a question; None if there is none."""
     base = at.url.removesuffix("/v1") if question.below_root else at.url
     url = base + question.path.format(model=quote(at.model, safe=""))
     body = msgspec.json.encode({"model": at.model}) if question.by_name else None
     seconds = LOCAL_SECONDS if at.vendor.local else REMOTE_SECONDS
     try:
-        answer = await fetch_json(url, seconds, at.network, await at.request_headers(), body)
+        return await fetch_json(url, seconds, at.network, await at.request_headers(), body)
     except ModelError:
-        return UNKNOWN
-    return question.found(answer, at.model)
+        return None
 
 
 def find_value(document: Any, path: str) -> Any:

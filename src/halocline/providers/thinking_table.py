@@ -40,7 +40,7 @@ class Style(Value, frozen=True):
 
 
 class Family(Value, frozen=True):
-    """What models take: of the patterns, the first counts that matches the start of a name; `others` if none does."""
+    """Models by patterns, of which the first counts that matches the start of a name; `others` if none does."""
 
     models: tuple[tuple[str, Takes], ...]
     others: Takes

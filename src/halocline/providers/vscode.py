@@ -13,44 +13,23 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.editor_models import EditorModelFailure, EditorModels, ReplyPart
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import messages as msg
-from halocline.protocol.errors import ModelError, ModelErrorKind
+from halocline.protocol.errors import ModelError
 from halocline.protocol.events import TextDelta, ToolCallDelta
 from halocline.protocol.values import JsonObject
 from halocline.providers.accepted import fit_name
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify_words
+from halocline.providers.errors import classify_words, read_answers
 from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image
 from halocline.providers.reply import CallIds, last_events, report_usage
-
-Kind = ModelErrorKind
-
-_CODES = {
-    "NoPermissions": (
-        Kind.AUTH,
-        "VS Code did not let Halocline use {model}",
-        "Send the prompt again and allow it in the dialog, or allow it in VS Code by: Manage Language Model Access.",
-    ),
-    "Blocked": (
-        Kind.QUOTA,
-        "{model} is blocked: its quota in VS Code is used up",
-        "Wait, check your plan with the vendor, or choose another model with /model.",
-    ),
-    "NotFound": (
-        Kind.NOT_FOUND,
-        "VS Code offers no model {model} now",
-        "Check that its extension is installed and that you are signed in to it, or choose another model with /model.",
-    ),
-    EditorModelFailure.GONE: (Kind.NETWORK, "VS Code ended while {model} answered", "Open the task again in VS Code."),
-}
-_OTHER = "Try again; if it keeps happening, choose another model with /model."
 
 
 def translate_failure(failure: EditorModelFailure, endpoint: Endpoint) -> ModelError:
     """Return the error for a failure."""
-    unknown = classify_words(500, str(failure)), "{model} in VS Code failed", _OTHER
-    kind, text, hint = _CODES.get(failure.code, unknown)
+    rows = read_answers().editor
+    row = rows.get(failure.code) or rows["other"]
+    kind = row.kind or classify_words(500, str(failure))
     said = endpoint.without_key(" ".join(str(failure).split()))[:300]
-    return ModelError(kind, f"{text.format(model=endpoint.model)}{f': {said}' if said else '.'}", hint)
+    return ModelError(kind, f"{row.what.format(model=endpoint.model)}{f': {said}' if said else '.'}", row.hint)
 
 
 class VsCode:

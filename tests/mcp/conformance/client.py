@@ -13,7 +13,6 @@ from pathlib import Path
 
 import httpx2
 
-from halocline.mcp.connection.calls import call_tool
 from halocline.mcp.connection.supervisor import Supervisor
 from halocline.ports.mcp import Caller
 from halocline.protocol.errors import ToolFailure
@@ -67,7 +66,7 @@ async def call_all(each: Supervisor) -> int:
         fields = tool.schema["properties"]
         given = {name: EXAMPLES[fields[name].get("type", "string")] for name in tool.schema.get("required", fields)}
         try:
-            await call_tool(each, tool, given, Caller("suite", lambda text: None, answer))
+            await each.call_tool(tool, given, Caller("suite", lambda text: None, answer))
         except ToolFailure as failure:
             sys.stderr.write(f"{failure.text}\n")
     return 0

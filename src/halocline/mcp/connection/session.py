@@ -29,11 +29,17 @@ from halocline.mcp.connection.server_tasks import call_as_task, needs_task
 from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
 from halocline.mcp.connection.sign_in import SignIn
 from halocline.mcp.connection.transports import build_sign_in, open_http, open_pipes, watch_streams
-from halocline.mcp.lists import describe_resource, progress_of, prompt_of, tool_of
 from halocline.mcp.requests.callers import Callers, Serving
 from halocline.mcp.requests.elicitation import Pages, answer_elicitation
 from halocline.mcp.requests.sampling import REFUSED, answer_sampling
-from halocline.mcp.results import resource_parts, result_parts
+from halocline.mcp.results import (
+    describe_resource,
+    progress_of,
+    prompt_of,
+    resource_parts,
+    result_parts,
+    tool_of,
+)
 from halocline.mcp.tool_names import plain_text
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import Caller
@@ -202,7 +208,7 @@ class Session:
 
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
         """Connect; the stack closes the connection. Raises Broken."""
-        with Translated(self._wanted_sign_in):
+        with Translated(lambda: self._sign_in.asked if self._sign_in else ""):
             transport = await self._open_transport(stack, filled)
             client = Client(
                 watch_streams(transport, self.lifetime, self._note_left_out),
@@ -225,9 +231,6 @@ class Session:
             return await open_pipes(stack, filled, self._setup, self._log, self.lifetime)
         self._sign_in = build_sign_in(self.server, filled, self._setup)
         return await open_http(stack, self.server, filled, self._setup, self._sign_in)
-
-    def _wanted_sign_in(self) -> str:
-        return self._sign_in.asked if self._sign_in else ""
 
     # Requests and notifications from the server.
 

@@ -8,29 +8,33 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from halocline.files.stamp import read_stamp
 from halocline.installation import extra_command
 from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.connection.server_log import ServerLog
-from halocline.mcp.connection.setup import NO_PROGRAM, Broken, Hopeless, Setup
+from halocline.mcp.connection.setup import FORGOTTEN, NO_PROGRAM, Broken, Hopeless, Refused, Setup
 from halocline.mcp.tool_names import name_for
 from halocline.mcp.variables import Missing, fill_variables, server_environment
+from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events.mcp import McpTool
+from halocline.protocol.messages import ResultPart, UserPart
+from halocline.protocol.values import JsonObject
 from halocline.protocol.waiting import end_tasks, wait_at_most
 
 if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
 
+Answer = TypeVar("Answer")
 FIRST_WAIT, MOST_TRIES = 1.0, 6
 """Seconds before the second try, doubled for each further one; and the number of tries in a row."""
 LIVED = 60.0
@@ -146,7 +150,53 @@ class Supervisor:
             )
         self._setup.pins.agree(now)
 
-    async def drop_session(self, session: "Session", why: str) -> str:
+    # Requests of a task; each connects first where there is no connection. All raise ToolFailure.
+
+    async def call_tool(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
+        """Call a tool, unless its definition is no longer the one the model knows."""
+        for again in (True, False):
+            session = await self.connect()
+            self.require_same(tool)
+            try:
+                return await session.call(tool.tool, arguments, self.server.entry.timeout, caller)
+            except Refused as refusal:
+                raise ToolFailure(f"{tool.subject} failed: {refusal.text}") from refusal
+            except Broken as error:
+                # A server that no longer knows the session has not run the call, so it is safe to send it again.
+                forgotten = error.text in FORGOTTEN
+                why = await self._drop_session(session, error.text)
+                if not (forgotten and again):
+                    raise ToolFailure(self._describe_break(tool, why)) from error
+        raise AssertionError("the second attempt returns or raises")
+
+    async def read_resource(self, uri: str) -> tuple[ResultPart, ...]:
+        """Read a resource."""
+        return await self._request(lambda session, limit: session.read(uri, limit), f"read {uri}")
+
+    async def list_resources(self) -> str:
+        """List its resources and templates, one per line."""
+        return await self._request(lambda session, limit: session.resources(), "list its resources")
+
+    async def get_prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
+        """Get a prompt's content."""
+        ask = lambda session, limit: session.prompt(name, arguments, limit)
+        return await self._request(ask, f"get its prompt {name}")
+
+    async def _request(self, ask: "Callable[[Session, float], Awaitable[Answer]]", what: str) -> Answer:
+        session = await self.connect()
+        try:
+            return await ask(session, self.server.entry.timeout)
+        except (Refused, Broken) as error:
+            raise ToolFailure(f"The MCP server {self.server.name} could not {what}: {error.text}") from error
+
+    def _describe_break(self, tool: McpTool, why: str) -> str:
+        output = f"\nIts last output:\n{self.log.last_words}" if self.log.last_words else ""
+        return (
+            f"The connection to the MCP server {self.server.name} broke while {tool.tool} ran: {why}. "
+            f"The call may or may not have taken effect.{output}"
+        )
+
+    async def _drop_session(self, session: "Session", why: str) -> str:
         """Drop a connection that failed, and return why; waits briefly for the program's own reason."""
         session.lifetime.end(await session.lifetime.wait_for_reason(why))
         if self._session is session:

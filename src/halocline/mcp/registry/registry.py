@@ -50,7 +50,7 @@ def read_popularity(places: Sequence[JsonObject]) -> JsonObject:
         "tags": _read_tags(tables),
         "stars": _read_count(tables, STARS),
         "downloads": _read_count(tables, DOWNLOADS),
-        "changedAt": _read_date(tables),
+        "changedAt": plain_text(next((at for at in _find_values(tables, CHANGED) if isinstance(at, str)), ""), 40),
     }
 
 
@@ -65,10 +65,6 @@ def _read_tags(tables: Sequence[JsonObject]) -> list[str]:
 def _read_count(tables: Sequence[JsonObject], names: Sequence[str]) -> int:
     counts = (value for value in _find_values(tables, names) if isinstance(value, int) and not isinstance(value, bool))
     return max((count for count in counts if 0 <= count < 2**53), default=0)
-
-
-def _read_date(tables: Sequence[JsonObject]) -> str:
-    return next((plain_text(value, 40) for value in _find_values(tables, CHANGED) if isinstance(value, str)), "")
 
 
 def _find_values(tables: Sequence[JsonObject], names: Sequence[str]) -> Iterator[object]:

@@ -26,12 +26,10 @@ class Account(Value, frozen=True):
 
 ACCOUNTS = json_input.decode(Path(__file__).with_suffix(".json").read_bytes(), type=dict[str, Account])
 
-_UNKNOWN = Account("")
-
 
 def account_of(vendor: Vendor) -> Account:
     """Return what is known about a vendor's keys; an empty account for a vendor that is not listed."""
-    return Account("", signs_in=True) if vendor.sign_in else ACCOUNTS.get(key_holder(vendor).name, _UNKNOWN)
+    return Account("", signs_in=True) if vendor.sign_in else ACCOUNTS.get(key_holder(vendor).name, Account(""))
 
 
 def key_holder(vendor: Vendor) -> Vendor:
@@ -68,14 +66,10 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
         return None
     if len(key) < _SHORTEST:
         return f"That is too short for a key: {len(key)} characters.", alone
-    prefix, other = account.prefix, _guess_maker(key)
+    prefix = account.prefix
+    other = next((name for name, row in ACCOUNTS.items() if row.prefix and key.startswith(row.prefix)), "")
     if other and other != key_holder(vendor).name:
         return f"That looks like a key for {VENDORS[other].title}.", f"To store it: halo login {other}"
     if prefix and not key.startswith(prefix):
         return f"That is not a key for {vendor.title}: those start with {prefix}", alone
     return None
-
-
-def _guess_maker(key: str) -> str:
-    """Guess the vendor from a key's prefix; empty when unknown."""
-    return next((name for name, row in ACCOUNTS.items() if row.prefix and key.startswith(row.prefix)), "")

@@ -36,7 +36,9 @@ class Credential:
         for name in ("azure", "msal"):
             logging.getLogger(name).addHandler(logging.NullHandler())
         self._transport = _Transport(choose_network, loop)
-        self._credential = DefaultAzureCredential(transport=self._transport, retry_total=1, **_own_cloud())
+        # Of a cloud that the person named, only its own server is asked who it is.
+        own = {"disable_instance_discovery": True} if os.environ.get("AZURE_AUTHORITY_HOST") else {}
+        self._credential = DefaultAzureCredential(transport=self._transport, retry_total=1, **own)
 
     @property
     def unreachable(self) -> ModelError | None:
@@ -100,11 +102,6 @@ class _Answer(HttpResponse):
     def body(self) -> bytes:
         """Return the body."""
         return self._body
-
-
-def _own_cloud() -> dict[str, bool]:
-    """The option for a cloud that the person named: only that cloud's own server is asked who it is."""
-    return {"disable_instance_discovery": True} if os.environ.get("AZURE_AUTHORITY_HOST") else {}
 
 
 def _encode_body(data: Any) -> bytes:

@@ -121,8 +121,9 @@ class FromWire(reply.ReplyReader):
             raise providers.errors.classify_in_stream(chunk.error, self._endpoint)
         if isinstance(chunk.usage_metadata, dict):
             self._count(chunk.usage_metadata)
-        if isinstance(chunk.prompt_feedback, dict) and chunk.prompt_feedback.get("blockReason"):
-            self._blocked = _describe_block(chunk.prompt_feedback)
+        if isinstance(feedback := chunk.prompt_feedback, dict) and (block := feedback.get("blockReason")):
+            words = filter(None, (str(block), reply.read_word(feedback.get("blockReasonMessage"))))
+            self._blocked = f"the prompt was blocked: {', '.join(words)}"
         if not chunk.candidates:
             return ()
         candidate = chunk.candidates[0]
@@ -204,11 +205,6 @@ class FromWire(reply.ReplyReader):
         name = reply.plain_name(tried[1]) if tried else reply.NO_NAME
         text = self._why[tried.end() :] if tried else self._why
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
-
-
-def _describe_block(feedback: JsonObject) -> str:
-    said = reply.read_word(feedback.get("blockReasonMessage"))
-    return f"the prompt was blocked: {feedback['blockReason']}{f', {said}' if said else ''}"
 
 
 def _read_usage(counts: Mapping[str, int]) -> Usage:

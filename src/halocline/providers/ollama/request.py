@@ -7,16 +7,12 @@ request that is longer than the context is refused, and a reply that fills it en
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any
-
-import msgspec
 
 from halocline import providers
-from halocline.net.http import HttpClient, fetch_json
+from halocline.net.http import HttpClient
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol import messages as msg
-from halocline.protocol.errors import ModelError
 from halocline.protocol.values import JsonObject
 from halocline.providers import json_cache, server_probe
 from halocline.providers.accepted import fit_name, put_in_turn
@@ -32,36 +28,28 @@ USUAL = 32_768
 """Tokens to ask for if the person set none: enough for an agent, and what most machines can hold."""
 
 
-async def choose_window(at: Endpoint, root: str) -> int | None:
-    """Return the context size for a model of the server at `root`; None leaves it to the server."""
+async def choose_window(at: Endpoint) -> int | None:
+    """Return the context size for a model; None leaves it to the server."""
     if at.info.window:
         return at.info.window
-    name = msgspec.json.encode({"model": at.model})
-    running, described = await asyncio.gather(_ask(at, f"{root}/api/ps"), _ask(at, f"{root}/api/show", name))
+    questions = server_probe.QUESTIONS["ollama"]
+    running, described = await asyncio.gather(*(server_probe.fetch_answer(at, one) for one in questions))
     if server_probe.read_own_window(described) or server_probe.find_value(described, "remote_host"):
         return None
     wanted = max(server_probe.read_ollama_loaded(running, at.model) or 0, USUAL)
     return min(wanted, server_probe.read_trained_window(described) or wanted)
 
 
-async def _ask(at: Endpoint, url: str, body: bytes | None = None) -> Any:
-    try:
-        return await fetch_json(url, server_probe.LOCAL_SECONDS, at.network, await at.request_headers(), body)
-    except ModelError:
-        return None
-
-
 class Ollama(ServedModel[bytes]):
     """A model of an Ollama server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
-        self._root = endpoint.url.removesuffix("/v1")
         self._options: JsonObject | None = None
-        super().__init__(endpoint, Fragments(Encoder(endpoint, blobs).encode), client, self._root)
+        super().__init__(endpoint, Fragments(Encoder(endpoint, blobs).encode), client, endpoint.url.removesuffix("/v1"))
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         if self._options is None:
-            window = await choose_window(self._endpoint, self._root)
+            window = await choose_window(self._endpoint)
             self._options = {"num_ctx": window} if window else {}
         body = to_wire(request, self._endpoint, self._fragments, self._options)
         translator = FromWire(request, self._endpoint, self._fragments.calls)

@@ -137,7 +137,11 @@ class FromWire(ReplyReader):
         self._stop = read_word(choice.finish_reason) or self._stop
         if choice.message is not None:
             self.ended = True
-        return self._delta(delta) if delta is not None else ()
+        if delta is None:
+            return ()
+        if delta.is_plain and self._text.has_only_words and delta.content:
+            return (self._text.add_words(str(delta.content)),)
+        return self._translate_mixed(delta)
 
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
@@ -151,11 +155,6 @@ class FromWire(ReplyReader):
         rest = self._text.end()
         refused_for = self._stop if _STOPS.get(reason) is StopReason.REFUSAL else ""
         return (*rest, *last_events(self._endpoint, self._parts(stop), stop, self.spent(), refused_for=refused_for))
-
-    def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
-        if delta.is_plain and self._text.has_only_words and delta.content:
-            return (self._text.add_words(str(delta.content)),)
-        return self._translate_mixed(delta)
 
     def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         field = next((name for name in REASONING_FIELDS if isinstance(said := getattr(delta, name), str) and said), "")

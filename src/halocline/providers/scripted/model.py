@@ -96,7 +96,8 @@ class Scripted:
             await _stay_silent(turn.retry_after)
         self._fail(turn, position, _AFTER_TEXT)
         usage = turn.usage or _estimate_usage(request, turn)
-        yield UsageReported(usage=usage, cost=_cost_of(turn), window=self._window)
+        cost = 0.0 if turn.cost is None and turn.usage is None else turn.cost  # unknown if it gives only usage
+        yield UsageReported(usage=usage, cost=cost, window=self._window)
         yield AssistantMessageCompleted(message=self._message(turn, calls))
 
     async def close(self) -> None:
@@ -178,11 +179,6 @@ def _split_deltas(turn: Turn, calls: Sequence[msg.ToolCall]) -> Iterable[TextDel
     for call, scripted in zip(calls, turn.calls, strict=False):
         for piece in split_text(scripted.text, turn.chunk):
             yield ToolCallDelta(call=call.id, name=call.name, arguments=piece)
-
-
-def _cost_of(turn: Turn) -> float | None:
-    """Return a turn's cost: unknown if it gives only usage, 0 if it gives neither."""
-    return 0.0 if turn.cost is None and turn.usage is None else turn.cost
 
 
 def _estimate_usage(request: Request, turn: Turn) -> msg.Usage:

@@ -46,7 +46,7 @@ class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"calls": "call"}):
-    """One reply; `example.toml` explains the fields."""
+    """One reply; `providers/scripted/example.toml` explains the fields."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()

@@ -20,7 +20,7 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.sdk.errors import not_made, translate_error
 from halocline.providers.sdk.messages import request_parameters, to_library
 from halocline.providers.sdk.stream import FromLibrary
-from halocline.providers.sdk.vendors import MAKERS, Made
+from halocline.providers.sdk.vendors import MAKERS
 from halocline.providers.thinking import fit_thinking
 from halocline.providers.thinking_table import Takes
 
@@ -89,7 +89,10 @@ class LibraryExchange:
         self._blobs = blobs
         # Our transport bounds the waits, so httpx2 needs no timeout of its own.
         self._http = httpx2.AsyncClient(transport=NetworkTransport(endpoint.network), timeout=None, trust_env=False)
-        self._made = self._make()
+        try:
+            self._made = MAKERS[endpoint.vendor.name](endpoint, self._http)
+        except Exception as error:
+            raise not_made(error, endpoint) from error
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         translator = FromLibrary(request, self._endpoint)
@@ -104,12 +107,6 @@ class LibraryExchange:
 
     async def close(self) -> None:
         await self._http.aclose()
-
-    def _make(self) -> Made:
-        try:
-            return MAKERS[self._endpoint.vendor.name](self._endpoint, self._http)
-        except Exception as error:
-            raise not_made(error, self._endpoint) from error
 
     async def _events(self, request: Request) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
         """Yield the library's events, then its whole response. Translates whatever it raises."""

@@ -15,7 +15,6 @@ from pydantic_ai.tools import ToolDefinition
 
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Request
-from halocline.ports.tool import ToolSpec
 from halocline.protocol import json_input, messages as msg
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import JsonObject
@@ -37,16 +36,13 @@ def seal_part(part: lib.ModelResponsePart) -> str:
 
 def request_parameters(request: Request) -> ModelRequestParameters:
     """Build the parameters: the system prompt, which never changes within a task, and the tools."""
+    make = partial(ToolDefinition, strict=False)  # strict schemas allow no optional arguments
+    tools = [
+        make(name=one.name, description=one.description, parameters_json_schema=one.schema) for one in request.tools
+    ]
     return ModelRequestParameters(
-        function_tools=[_convert_tool(spec) for spec in request.tools],
+        function_tools=tools,
         instruction_parts=[lib.InstructionPart(request.system)] if request.system else None,
-    )
-
-
-def _convert_tool(spec: ToolSpec) -> ToolDefinition:
-    """Convert a tool. Not strict: strict schemas allow no optional arguments."""
-    return ToolDefinition(
-        name=spec.name, description=spec.description, parameters_json_schema=spec.schema, strict=False
     )
 
 

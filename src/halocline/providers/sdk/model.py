@@ -19,16 +19,6 @@ from halocline.providers.endpoint import Endpoint
 if TYPE_CHECKING:
     from halocline.providers.sdk.http import LibraryExchange
 
-VARIABLES = {
-    "AWS_REGION": "Region of Amazon Bedrock.",
-    "GOOGLE_CLOUD_PROJECT": "Project for Vertex AI.",
-    "ANTHROPIC_VERTEX_PROJECT_ID": "Project for Claude on Vertex AI; overrides GOOGLE_CLOUD_PROJECT.",
-    "GOOGLE_CLOUD_LOCATION": "Location of Vertex AI: a region or `global`.",
-    "CLOUD_ML_REGION": "Location of Claude on Vertex AI; overrides GOOGLE_CLOUD_LOCATION.",
-    "OPENAI_API_VERSION": "Dated version of Azure's API; without it, the newest API is used.",
-}
-"""Variables read besides keys and addresses. The cloud SDKs also read their own, such as AWS_PROFILE."""
-
 
 class Library:
     """A model behind the library. `blobs` holds the images in messages."""

@@ -67,7 +67,11 @@ class OpenCall:
         """Process a tag. `before` is the tag directly before it, with only blanks between."""
         here = len(self.tokens) - 1
         if self._whole and tag == Tag(self.tool.name, True) and before == Tag(self._whole, True):
-            self._end_behind_whole(here)
+            if self._nested:
+                self._nested -= 1
+                self._inner_end = here
+            else:
+                self.end = here
         elif self.end is not None:
             return
         elif not self._parameter:
@@ -76,13 +80,6 @@ class OpenCall:
             self._within_whole(tag, before)
         elif tag == Tag(self._parameter, True):
             self._parameter = ""
-
-    def _end_behind_whole(self, here: int) -> None:
-        if self._nested:
-            self._nested -= 1
-            self._inner_end = here
-        else:
-            self.end = here
 
     def _between(self, tag: Tag, here: int) -> None:
         if self._opens_parameter(tag):

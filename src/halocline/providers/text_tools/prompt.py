@@ -59,14 +59,10 @@ def _describe_tool(spec: ToolSpec) -> str:
     for name, field in fields.items():
         kind = field.get("type", "string")
         need = "required" if name in required else "optional"
-        lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{_describe_items(field)}")
+        items = f" Items: {encode_json(field['items']).decode()}" if "items" in field else ""
+        lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{items}")
     parameters = "".join(f"\n<{name}>…</{name}>" for name in required or fields)
     return "\n".join((*lines, f"<{spec.name}>{parameters}\n</{spec.name}>"))
-
-
-def _describe_items(field: dict[str, object]) -> str:
-    """Describe a list's items as JSON schema."""
-    return f" Items: {encode_json(field['items']).decode()}" if "items" in field else ""
 
 
 def _reply_as_text(parts: Iterable[msg.AssistantPart]) -> Iterator[msg.AssistantPart]:

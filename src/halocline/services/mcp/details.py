@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from halocline.mcp.connection.calls import call_tool
 from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.hub import definitions_size
 from halocline.policy.mcp import ALL
@@ -211,7 +210,7 @@ async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> 
     began = time.monotonic()
     try:
         caller = Caller("try", lambda text: None, _ask_nobody)
-        found = await call_tool(each, known, fit_arguments(arguments, known), caller)
+        found = await each.call_tool(known, fit_arguments(arguments, known), caller)
     except ToolFailure as failure:
         return ToolResponse(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
     return ToolResponse(True, "", found, "", round(time.monotonic() - began, 2))
