@@ -117,7 +117,7 @@ def never() -> Iterator[float]:
 def at_random(seed: int) -> Iterator[float]:
     luck = random.Random(seed)
     while True:
-        yield luck.uniform(0.05, 0.6)
+        yield luck.uniform(0.05, 0.4)
 
 
 def test_what_a_command_destroys_is_on_a_real_disk_before_it_runs(image: Path, tmp_path: Path):

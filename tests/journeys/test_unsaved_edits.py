@@ -3,8 +3,9 @@
 import pytest
 
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import TurnStarted
+from halocline.protocol.events import CheckpointRestored, TurnStarted
 from halocline.providers.scripted.script import Call, Turn
+from halocline.runtime.history import unsaved_edits
 
 
 def write(path: str, content: str) -> Turn:
@@ -58,8 +59,7 @@ async def test_a_restore_takes_them_back_and_can_be_undone(edited) -> None:
 @pytest.mark.process
 async def test_a_rewind_takes_them_back(edited) -> None:
     journey, client = edited
-    start = next(event.seq for event in journey.logged if isinstance(event, TurnStarted))
-    await client.time.go_back(cmd.GoBack(task=journey.task, to=start))
+    await rewind(journey, client)
     assert held(journey) == OLD
 
 
@@ -70,3 +70,26 @@ async def test_what_something_else_wrote_since_stays_and_is_named(edited) -> Non
     restored = await client.time.restore(journey.workspace, f"{journey.task}/1")
     assert held(journey) == OLD | {"conf.local": "a person's\n"}
     assert [one.path for one in restored.left_out] == ["conf.local"]
+
+
+async def restore(journey, client):
+    await client.time.restore(journey.workspace, f"{journey.task}/1")
+
+
+async def rewind(journey, client):
+    start = next(event.seq for event in journey.logged if isinstance(event, TurnStarted))
+    await client.time.go_back(cmd.GoBack(task=journey.task, to=start))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("go_back", [restore, rewind])
+async def test_a_restore_whose_end_fails_is_told_as_what_it_did_and_by_nobody_later(
+    edited, monkeypatch, go_back
+) -> None:
+    journey, client = edited
+    monkeypatch.setattr(unsaved_edits, "planned_writes", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        await go_back(journey, client)
+    (told,) = [event for event in journey.logged if isinstance(event, CheckpointRestored)]
+    assert told.changed == ("a.txt",)
+    assert [*journey.home.root.rglob("made-*.json")] == []

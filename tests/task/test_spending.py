@@ -15,6 +15,7 @@ from halocline.protocol.events.limits import Limits
 from halocline.protocol.events.subagents import SubagentStarted, Subtask
 from halocline.protocol.messages import AssistantMessage, Effort, Text, Usage, UserMessage
 from halocline.protocol.state.reducer import fold_events, reduce_event
+from halocline.protocol.waiting import end_tasks
 from halocline.providers.catalog.models import ModelInfo, Prices, cost_of, dearest_prices
 from halocline.providers.wrappers.fallback import Fallback
 from halocline.providers.wrappers.retry import Retrying
@@ -110,9 +111,8 @@ class Node:
             self.state = reduce_event(self.state, event)
 
     async def ask(self, request):
-        await self.spending.require_room(request)
-        self.emit(ev.StepStarted(model=request.model))
-        async with aclosing(self.model.stream(request)) as events:
+        async with self.spending.room_for(request), aclosing(self.model.stream(request)) as events:
+            self.emit(ev.StepStarted(model=request.model))
             async for event in events:
                 self.emit(event)
 
@@ -258,6 +258,17 @@ async def test_a_child_waits_for_what_another_may_leave():
     await waits
 
 
+async def test_room_that_was_found_is_kept_for_a_request_until_it_is_sent_or_given_up():
+    tree = tree_of(Limits(cost=0.012))
+    first, second = (spawn(tree, str(number)) for number in range(2))
+    async with first.spending.room_for(request_of("hello")):
+        waits = asyncio.create_task(second.ask(request_of("hello")))
+        await pass_turns(LONG)
+        assert [type(event).__name__ for event in second.log] == ["TaskStarted"]
+    await waits
+    assert len(tree.account.requests) == 1
+
+
 async def test_steps_of_sub_agents_count_toward_the_limit_of_their_tree():
     tree = tree_of(Limits(steps=2))
     child = spawn(tree, "c")
@@ -321,25 +332,36 @@ async def run_tree(tree, chance):
 
 async def interrupt(lanes, chance):
     for lane in lanes:
-        for _ in range(chance.randrange(30)):
-            await asyncio.sleep(0)
+        await pass_turns(chance.randrange(30))
         if chance.random() < 0.5:
             lane.cancel()
-    await asyncio.sleep(0.002)
+    await pass_turns(LONG)
     for lane in lanes:
         lane.cancel()
 
 
+LONG = 200
+"""Turns of the loop, in which every request ends that does not hang. No clock decides, so that a seed repeats."""
+
+
+async def pass_turns(count):
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 async def interruptible(asking):
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0.002):
-            await asking
+    (asked, _) = works = asyncio.create_task(asking), asyncio.create_task(pass_turns(LONG))
+    try:
+        await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await end_tasks(*works)
+    if not asked.cancelled():
+        asked.result()
 
 
 async def kill(tree, running, chance):
     """Kill the process at some point, and take up the root from its log, as `resume` and `close_lost_lanes` do."""
-    for _ in range(chance.randrange(40)):
-        await asyncio.sleep(0)
+    await pass_turns(chance.randrange(40))
     tree.is_dead = tree.account.is_closed = True
     for one in (running, *tree.lanes):
         one.cancel()
@@ -381,7 +403,8 @@ async def test_whatever_happens_in_a_tree_its_bill_is_within_its_limit(hundred):
             assert (tree.root.spending._held, budget.reserved) == ({}, ()), seed
             assert fold_events(tree.root.log).budget == budget, seed
         with suppress(OverBudget):
-            await tree.root.spending.require_room(request_of("hello"))
+            async with tree.root.spending.room_for(request_of("hello")):
+                pass
             refused -= 1
         refused += 1
     assert refused > 5

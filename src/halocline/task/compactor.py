@@ -101,14 +101,14 @@ class Compactor:
         """Send a request, and again without pictures if those, and no tool, may be why it was refused."""
         lighter, asked = Lighter(), request
         while True:
-            await self._spending.require_room(asked)
-            yield ev.StepStarted(model=asked.model)
             try:
-                async with aclosing(self._model.stream(asked)) as stream:
-                    async for event in stream:
-                        if isinstance(event, ANSWERS) and (helped := lighter.take_result()):
-                            yield helped
-                        yield event
+                async with self._spending.room_for(asked):
+                    yield ev.StepStarted(model=asked.model)
+                    async with aclosing(self._model.stream(asked)) as stream:
+                        async for event in stream:
+                            if isinstance(event, ANSWERS) and (helped := lighter.take_result()):
+                                yield helped
+                            yield event
                 return
             except OverBudget:
                 raise

@@ -6,7 +6,8 @@ Only what a provider reports above it can go beyond a limit; that is said, and r
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
@@ -117,6 +118,7 @@ class Spending:
         self._root: Spending = parent._root if parent else self
         self._children: list[Spending] = []
         self._held: dict[str, Reservation] = {}
+        self._kept: tuple[Request, Reservation] | None = None
         self._settled = asyncio.Event()
         self._above: dict[str, Amount] = {}
         self._counted: dict[str, tuple[int, int]] = {}
@@ -160,17 +162,35 @@ class Spending:
         refused, self.refused = self.refused, None
         return refused or self._over_steps()
 
-    async def require_room(self, request: Request) -> None:
-        """Return once the request can be reserved. Raises OverBudget if it cannot."""
-        if self.is_limited:
-            await self._find_room(request, request.model)
+    @asynccontextmanager
+    async def room_for(self, request: Request) -> AsyncIterator[None]:
+        """Wait for room for a request and keep it until that is reserved. Raises OverBudget if there is none."""
+        if not self.is_limited:
+            yield
+            return
+        made = await self._find_room(request, request.model)
+        self._root._held[made.id] = made
+        self._kept = request, made
+        try:
+            yield
+        finally:
+            if self._take_kept(request):  # it was not sent
+                del self._root._held[made.id]
+                self._root._wake()
+
+    def _take_kept(self, request: Request) -> Reservation | None:
+        """Return the reservation that was kept for this very request, once."""
+        if self._kept is None or self._kept[0] is not request:
+            return None
+        kept, self._kept = self._kept[1], None
+        return kept
 
     async def reserve(self, request: Request, model: str, *, whole: bool = False) -> Reservation:
         """Keep what the request to `model` may take; `whole`: with as long a reply as it asks for.
 
         Raises OverBudget.
         """
-        made = await self._find_room(request, model, whole=whole)
+        made = self._take_kept(request) or await self._find_room(request, model, whole=whole)
         self._root._held[made.id] = made
         try:
             self._emit(ev.RequestReserved(made.id, model, made.tokens, made.cost))

@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -220,13 +220,17 @@ class _Session:
 
     async def close(self) -> None:
         """End the worker, which first gets time to remove its folder, and then everything it started."""
-        if self._writer is not None:
-            self._writer.close()
-        if self._process is not None:
-            await wait_at_most(END, asyncio.shield(self._process.exited))
-        await self._processes.close()
-        await self._gate.close()
-        await end_tasks(*self._judging, self._receiving)
+        async with AsyncExitStack() as parts:  # also if one fails, or the caller is cancelled once more
+            parts.callback(self._close_errors)
+            parts.push_async_callback(end_tasks, *self._judging, self._receiving)
+            parts.push_async_callback(self._gate.close)
+            parts.push_async_callback(self._processes.close)
+            if self._writer is not None:
+                self._writer.close()
+            if self._process is not None:
+                await wait_at_most(END, asyncio.shield(self._process.exited))
+
+    def _close_errors(self) -> None:
         if self._errors >= 0:
             os.close(self._errors)
             self._errors = -1

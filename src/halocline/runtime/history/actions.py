@@ -114,10 +114,14 @@ class TaskHistory:
         store = self._stores(workspace, task)
         with self._telling_of_losses(target):
             restored = await store.restore(sha, others, overwrite=overwrite, always=always)
-        restored, changes = await rewind.finish_restore(restored, edits, lost, self._home)
-        with suppress(TaskNotFound, TaskBusy):
-            await self._note(self._find(task), *changes, rewind.restore_event(restored, tell=True))
-        store.forget_made()
+        restored, changes = restored.adding(kept=lost), list[ev.FileChanged]()
+        try:
+            if edits:
+                restored, changes = await unsaved_edits.revert_unsaved(edits, restored, self._home)
+        finally:  # what was restored is told also if the rest fails
+            with suppress(TaskNotFound, TaskBusy):
+                await self._note(self._find(task), *changes, rewind.restore_event(restored, tell=True))
+            store.forget_made()
         return restored
 
     async def _find_unsaved(self, task: str, target: str) -> unsaved_edits.UnsavedEdits | None:

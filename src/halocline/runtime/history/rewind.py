@@ -26,7 +26,7 @@ from halocline.runtime.history.snapshots import (
     find_checkpoints_elsewhere,
     find_place,
 )
-from halocline.runtime.history.unsaved_edits import UnsavedEdits, find_unsaved_edits, revert_unsaved
+from halocline.runtime.history.unsaved_edits import find_unsaved_edits, revert_unsaved
 from halocline.store.paths import Home
 from halocline.store.tasks.renamed import FoldersHere
 from halocline.task.log import Log, read_log
@@ -68,24 +68,23 @@ async def rewind_task(
         edits = await asyncio.to_thread(find_unsaved_edits, events, request.to)
         store, always = stores(Path(state.workspace), state.task), bool(edits.reverts)
         restored = await store.restore(sha, others, overwrite=request.overwrite, always=always)
-        restored, changes = await finish_restore(restored, edits, lost, home)
-        for event in (*changes, restore_event(restored, tell=not request.conversation)):
-            emit(event)
-        store.forget_made()
+        try:
+            restored, changes = await revert_unsaved(edits, restored.adding(kept=lost), home)
+            for event in changes:
+                emit(event)
+        finally:  # what was restored is told also if the rest fails
+            emit(restore_event(restored, tell=not request.conversation))
+            store.forget_made()
     if request.conversation:
-        now, event = fold_events(events), ev.ConversationRestored(to=request.to)
-        emit(event)
-        if now.plan.mode is Mode.PLAN and restore_state(now, event).plan.mode is not Mode.PLAN:
-            emit(ev.ModeChanged(mode=Mode.PLAN))  # going back to what was said must not let anything change files
+        _rewind_conversation(fold_events(events), request.to, emit)
     return restored
 
 
-async def finish_restore(
-    restored: Restored, edits: UnsavedEdits | None, lost: Sequence[str], home: Home
-) -> tuple[Restored, Sequence[ev.DurableEvent]]:
-    """Revert edits that no checkpoint holds, after the files of one were restored; returns all, and events to log."""
-    restored = restored.adding(kept=lost)
-    return (restored, ()) if edits is None else await revert_unsaved(edits, restored, home)
+def _rewind_conversation(now: State, to: int, emit: Emit) -> None:
+    event = ev.ConversationRestored(to=to)
+    emit(event)
+    if now.plan.mode is Mode.PLAN and restore_state(now, event).plan.mode is not Mode.PLAN:
+        emit(ev.ModeChanged(mode=Mode.PLAN))  # going back to what was said must not let anything change files
 
 
 async def others_of(state: State, found: Mapping[str, str], stores: Stores) -> tuple[Others, tuple[str, ...]]:

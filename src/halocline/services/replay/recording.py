@@ -6,7 +6,8 @@ short too.
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import cast
@@ -156,9 +157,11 @@ class RecordedSpending(Spending):
         self.refused, reached = None, find_limit(self._course)
         return reached if reached and reached.limit in (*OF_SPENDING, "") else None  # cut off, a question names none
 
-    async def require_room(self, request: Request) -> None:
+    @asynccontextmanager
+    async def room_for(self, request: Request) -> AsyncIterator[None]:
         if reached := self.verdict():
             raise OverBudget(reached)
+        yield
 
 
 class RecordedGovernor(Governor):
