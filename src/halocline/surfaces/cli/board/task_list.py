@@ -1,6 +1,7 @@
 """The list of all tasks in their groups, on a full screen, until a person opens one or leaves."""
 
 import asyncio
+import signal
 import string
 import time
 from collections import Counter
@@ -106,11 +107,17 @@ class TaskList:
         try:
             await app.wait()
         finally:
+            await app.stop()
             self._actions.follow(None)
             await end_tasks(aging, self._typing)
-            await app.stop()
             self._app = None
         return self._opened
+
+    def take_interrupt(self) -> bool:
+        """Forget a Ctrl-C that came after a task was chosen. True if there was one."""
+        was_interrupted = self.signal == signal.SIGINT
+        self.signal = 0 if was_interrupted else self.signal
+        return was_interrupted
 
     def request_frame(self) -> None:
         """Draw the tasks as they are now, soon."""

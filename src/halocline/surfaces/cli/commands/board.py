@@ -63,6 +63,9 @@ class Board:
         jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
         try:
             while not self._list.signal and (task := await self._list.pick_task()):
+                if self._list.take_interrupt():
+                    self._list.notice = STOPPED
+                    continue
                 try:
                     if not await self._show_task(task):
                         return ExitCode.INTERRUPTED
