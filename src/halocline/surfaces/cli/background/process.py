@@ -163,7 +163,9 @@ async def _follow(client: Client, task: str, after: int, environment: dict[str, 
     """Tell the person when a task waits, and when its turn ends."""
     async for event in client.events(task, after):
         match event:
-            case ev.ApprovalRequested() | ev.QuestionAsked():
+            case ev.QueueHeld(reason=""):
+                pass
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.QueueHeld():
                 _report(task, "waits for you")
                 await notify_desktop(client, task, "needs you", environment)
             case ev.TurnEnded(reason=reason):
