@@ -21,6 +21,7 @@ FEATURES = {
     "review": {"decisions", "files"},
     "transcript": {"composer", "decisions", "files"},
     "mcp": {"transcript"},
+    "board": {"decisions", "transcript"},
 }
 """What each feature loads of others, beside the rooms below them all."""
 ROOMS = {

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.git.git_folder import find_git_folder, read_branch
+from halocline.git.git_folder import find_git_folder, read_branch, read_worktree
 
 
 def git(folder: Path, *words: str) -> str:
@@ -113,3 +113,11 @@ def test_a_folder_that_is_no_repository_is_passed_by_as_git_does(repository: Pat
 
 def test_where_there_is_no_repository_nothing_is_told(tmp_path: Path) -> None:
     assert read_branch(str(tmp_path)) == ""
+
+
+def test_a_linked_work_tree_has_a_name_and_no_other_folder_has_one(repository: Path, tmp_path: Path) -> None:
+    git(repository, "worktree", "add", "-q", "-b", "side", str(tmp_path / "beside"))
+    (tmp_path / "beside" / "deep").mkdir()
+    assert read_worktree(str(tmp_path / "beside" / "deep")) == "beside"
+    for place in (repository, tmp_path, tmp_path / "gone", tmp_path / "a\0b"):
+        assert read_worktree(str(place)) == ""

@@ -19,7 +19,7 @@ from halocline.services.usage_stats import Amount
 from halocline.store.tasks.index_facts import learn_facts, nothing_known
 from halocline.surfaces import costs
 from halocline.surfaces.acp.updates import make_usage
-from halocline.surfaces.cli.board.entries import TaskEntry
+from halocline.surfaces.board.entries import TaskEntry
 from halocline.surfaces.cli.commands.tasks.stats import _format_amount
 from halocline.surfaces.cli.plain.headless import Result
 from halocline.surfaces.editor.status import _describe_task
@@ -108,8 +108,8 @@ SURFACES: dict[str, Callable[[Log], str]] = {
     "surfaces/terminal/drawing/task_line.py: halo tasks list --sort cost": lambda log: task_line(
         info_of(log), TaskQuery(order=Order.COST)
     ),
-    "surfaces/cli/board/entries.py: halo board": lambda log: (
-        TaskEntry(info_of(log)).cost + TaskEntry(info_of(log), fold_events(log)).cost
+    "surfaces/board/entries.py: halo board": lambda log: (
+        TaskEntry(info_of(log)).row.cost + TaskEntry(info_of(log), fold_events(log)).row.cost
     ),
     "surfaces/cli/commands/tasks/stats.py: halo stats": lambda log: _format_amount(amount_of(log))[2],
     "surfaces/cli/plain/headless.py: --output-format json": lambda log: (

@@ -64,6 +64,16 @@ def find_git_folder(folder: Path) -> GitFolder | None:
     return None
 
 
+def read_worktree(folder: str) -> str:
+    """Return the name of the linked worktree that a folder is in; empty if it is in none, or cannot be read."""
+    try:
+        found = find_git_folder(Path(folder))
+        is_linked = found is not None and found.path.parent.name == "worktrees" and (found.path / "commondir").is_file()
+    except (OSError, ValueError):
+        return ""
+    return found.path.name if found and is_linked else ""
+
+
 def find_top(folder: Path) -> Path | None:
     """Return the nearest folder, from this one up, that has a `.git`; None if there is none."""
     return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)

@@ -50,7 +50,7 @@ class SubmitPrompt(Command, frozen=True):
 
     The answer must match `output_schema`, if set. Slash commands are expanded, unless the prompt is `verbatim`, for
     text that no one typed. `editor` is the state of the person's editor, if known. `turn` names the turn that it
-    starts, so that the sender knows it.
+    starts, so that the sender knows it. It waits until the tasks `after` have ended well.
     """
 
     content: tuple[UserPart, ...]
@@ -59,6 +59,7 @@ class SubmitPrompt(Command, frozen=True):
     verbatim: bool = False
     turn: str = ""
     after_stop: bool = False
+    after: tuple[str, ...] = ()
 
 
 class Steer(Command, frozen=True):

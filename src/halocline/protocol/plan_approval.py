@@ -32,8 +32,13 @@ def find_waiting_plan(state: State) -> str:
 
 
 def needs_person(state: State, *, is_open: bool) -> bool:
-    """True if a task waits for a person: a call or question does, or, while a process has the task open, its plan."""
-    return state.is_asking or (is_open and bool(find_waiting_plan(state)))
+    """True if a task waits for a person: a call or question does, or a prompt after a task that did not end well.
+
+    While a process has the task open, its plan does, too.
+    """
+    if state.is_asking or (state.turn is None and state.queue.refused):
+        return True
+    return is_open and bool(find_waiting_plan(state))
 
 
 def list_commands(state: State, answer: str, request: str = "") -> tuple[AnyCommand, ...]:

@@ -24,6 +24,7 @@ class OpenTask(msgspec.Struct):
 
     `left_at` is the time of its last event in another process; 0 once a prompt was sent. `folder_mark` is that of the
     folder in which the last turn began (see `files.folder_mark`). `own` are the person's commands, once there is one.
+    `waiting` looks at the tasks that a prompt waits for.
     """
 
     task: Task
@@ -34,6 +35,7 @@ class OpenTask(msgspec.Struct):
     left_at: float = 0.0
     folder_mark: str = ""
     own: "OwnCommands | None" = None
+    waiting: asyncio.Task[None] | None = None
 
     def own_commands(self) -> "OwnCommands":
         """Return the commands that the person runs in this task."""
@@ -51,7 +53,7 @@ class OpenTask(msgspec.Struct):
 
     async def close(self) -> None:
         """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
-        await end_tasks(self.socket)
+        await end_tasks(self.socket, self.waiting)
         async with AsyncExitStack() as parts:
             parts.push_async_callback(self.task.close)
             if self.own:

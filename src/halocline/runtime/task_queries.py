@@ -60,6 +60,7 @@ class TaskQueries:
         opened = self._controller.task(task)
         state, inbox = opened.state, opened.inbox
         is_idle = inbox.is_idle and not inbox.has_peers and state.turn is None and state.compaction.running is None
+        is_idle = is_idle and not state.queue.waits
         return is_idle and not needs_person(state, is_open=True)
 
     def state(self, task: str) -> State:

@@ -23,12 +23,14 @@ from halocline.protocol.child_environment import child_environment, declare_envi
 from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.messages import UserPart
 from halocline.protocol.private_files import make_private_folder
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 from halocline.runtime.attach import connection
 from halocline.runtime.attach.owner_socket import OwnerSocket
 from halocline.runtime.task_options import Choices, TaskOptions
+from halocline.services.tasks import TaskService
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.task import lock
@@ -44,6 +46,8 @@ _OWN_HOME = "HALOCLINE_HOME"
 LARGEST_OUTPUT = 1_000_000
 """Bytes of the process's own output that are kept."""
 _COMMAND = (sys.executable, "-P", "-m", "halocline", "background")
+_WAITS, _TAIL = b'"after":["', 256 * 1024
+"""What the log of a task has whose prompt waits for others, and where."""
 _OF_PROCESS = (
     r"HOME|(?:AWS|AZURE|GOOGLE|AICORE|CLOUD_ML|ANTHROPIC_VERTEX)_\w+|OPENAI_API_VERSION|XDG_\w+_HOME|SSL_CERT_\w+"
 )
@@ -65,6 +69,8 @@ class StartRequest(Value, frozen=True):
     api_key: str = ""
     name: str | None = None
     resumes: bool = False
+    after: tuple[str, ...] = ()
+    """The prompt waits until these tasks have ended well."""
     version: str = ""
     """Set when it is sent."""
 
@@ -173,6 +179,25 @@ class BackgroundService:
                     cut.append(path.parent.name)
         infos = (history.task_info(self._home.tasks, name) for name in cut)
         return [info.task for info in infos if info and info.status == "unfinished"]
+
+    def list_left_waiting(self) -> list[StartRequest]:
+        """Return requests to resume the tasks whose prompt waits for other tasks, and which no process has open."""
+        service = TaskService(self._home, 0)
+        opened = service.list_open()
+        found = service.search(TaskQuery(status=frozenset({"unfinished"})))
+        waiting = [info for info in found if info.task not in opened and self._waits_for_others(info.task)]
+        return [self.make_resumption(info.task, info.workspace) for info in waiting]
+
+    def make_resumption(self, task: str, folder: str, content: tuple[UserPart, ...] = ()) -> StartRequest:
+        """Return a request to resume a task with the variables of this process; without content it asks again."""
+        environment = pack_environment(os.environ, self._home)
+        return StartRequest(task, folder, content, Choices(), TaskOptions(), environment, resumes=True)
+
+    def _waits_for_others(self, task: str) -> bool:
+        with suppress(OSError, HaloclineError):
+            if _WAITS in self._home.log(task).read_bytes()[-_TAIL:]:
+                return bool(fold_events(read_log(self._home.log(task))).queue.waits)
+        return False
 
     async def hand_over(self, request: StartRequest) -> list[str]:
         """Have the process run a request, and start the process if there is none.

@@ -227,4 +227,4 @@ class OpenStandings:
 def _describe_standing(state: State) -> str:
     if needs_person(state, is_open=True):
         return "asks"
-    return "runs" if state.turn and not state.turn_is_over else "rests"
+    return "runs" if state.queue.waits or not state.turn_is_over else "rests"

@@ -9,6 +9,7 @@ from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.permission_rules import CommandPart, Effect, Grade
 from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.state import State
 from halocline.surfaces.rows.kinds import (
     Approval,
     CompactionRow,
@@ -43,6 +44,17 @@ _ENDINGS = {
     StopReason.CANCELLED: "interrupted",
     StopReason.ERROR: "failed",
 }
+
+STATUSES = {
+    "end_turn": "done",
+    "max_tokens": "cut off",
+    "max_turn_requests": "at a limit",
+    "refusal": "refused",
+    "cancelled": "interrupted",
+    "error": "failed",
+    "unfinished": "unfinished",
+}
+"""Labels for the end of a task's last turn."""
 
 CAUSES = {
     CompactionCause.ASKED: "at your request",
@@ -216,6 +228,13 @@ def describe_retry(row: RetryRow | StepRetried) -> str:
 
 def _describe_times(row: RetryRow | StepRetried) -> str:
     return f"{row.attempt} of {row.most}" if row.most else f"attempt {row.attempt}"
+
+
+def context_left(state: State) -> int | None:
+    """Percent of the context window that the latest request left; None when the window or the use is unknown."""
+    window = state.model.limit or state.model.window
+    used = state.budget.last_usage.total
+    return max(0, 100 - round(100 * used / window)) if window and used else None
 
 
 def model_name(model: str) -> str:

@@ -167,6 +167,7 @@ class Inbox:
             return
         if self._turn is None and self._prompts.empty():
             self.queue.hold()
+            self.queue.hold_waits()
             return
         self._why = Interrupted(limit, raised)
         if self._turn is not None:

@@ -62,6 +62,11 @@ class MessageQueue:
         if self.has_due:
             self._emit(QueueHeld())
 
+    def hold_waits(self) -> None:
+        """Hold what waits for other tasks, because the person stopped it."""
+        if not self._is_closed and (waits := self._state().waits):
+            self._emit(QueueHeld(tuple(one.id for one in waits)))
+
     def add_note(self, note: Content | asyncio.Future[Content]) -> None:
         """Add a note that no person wrote, for the running turn; one that is still being read keeps its place."""
         self._notes.append(note)

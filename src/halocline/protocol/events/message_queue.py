@@ -13,7 +13,8 @@ class MessageQueued(Durable, frozen=True):
     """A message waits: with `steers` for the next request of the running turn, otherwise for the end of the turn.
 
     `after_stop`: it was sent after the turn was stopped, so the end of that turn does not hold it.
-    `turn` and `output_schema` are those of its turn. Slash commands are expanded, unless it is `verbatim`.
+    `turn` and `output_schema` are those of its turn. Slash commands are expanded, unless it is `verbatim`. It waits
+    until the tasks `after` have ended well.
     """
 
     content: tuple[UserPart, ...]
@@ -23,6 +24,7 @@ class MessageQueued(Durable, frozen=True):
     turn: str = ""
     verbatim: bool = False
     client: str = ""
+    after: tuple[str, ...] = ()
 
 
 class QueuedMessageEdited(Durable, frozen=True):
@@ -42,9 +44,13 @@ class MessageWithdrawn(Durable, frozen=True):
 
 
 class QueueHeld(Durable, frozen=True):
-    """These messages wait for a person from now on; all that wait, if none are named."""
+    """These messages wait for a person from now on; if none are named, all but those that wait for other tasks.
+
+    `reason` says why a person is needed: a task that they waited for did not end well.
+    """
 
     messages: tuple[int, ...] = ()
+    reason: str = ""
 
 
 class QueueReleased(Durable, frozen=True):

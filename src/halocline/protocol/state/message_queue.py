@@ -33,6 +33,9 @@ class QueuedMessage(Value, frozen=True):
     output_schema: JsonObject | None = None
     turn: str = ""
     verbatim: bool = False
+    after: tuple[str, ...] = ()
+    reason: str = ""
+    """Why it is held, if that is not known from the turn before it."""
 
     @property
     def text(self) -> str:
@@ -58,7 +61,17 @@ class QueueState(Value, frozen=True):
     @property
     def due(self) -> tuple[QueuedMessage, ...]:
         """The messages that begin the next turn: all for the turn that ended before it read them, or else the first."""
-        return self.steering or tuple(one for one in self.messages if not one.is_held)[:1]
+        return self.steering or tuple(one for one in self.messages if not (one.is_held or one.after))[:1]
+
+    @property
+    def waits(self) -> tuple[QueuedMessage, ...]:
+        """The messages that wait for other tasks."""
+        return tuple(one for one in self.messages if one.after and not one.is_held)
+
+    @property
+    def refused(self) -> QueuedMessage | None:
+        """The first message that needs a person because a task that it waited for did not end well."""
+        return next((one for one in self.messages if one.is_held and one.reason), None)
 
     @property
     def next_for_person(self) -> QueuedMessage | None:
@@ -84,6 +97,7 @@ class QueueState(Value, frozen=True):
             output_schema=event.output_schema,
             turn=event.turn,
             verbatim=event.verbatim,
+            after=event.after,
         )
         at = sum(one.after_stop for one in self.messages) if event.after_stop else len(self.messages)
         return self._with((*self.messages[:at], added, *self.messages[at:]))
@@ -103,12 +117,14 @@ class QueueState(Value, frozen=True):
         return self._with(tuple(one for one in self.messages if one.id not in messages)) if messages else self
 
     def after_hold(self, event: QueueHeld) -> "QueueState":
-        return self._hold(lambda one: not event.messages or one.id in event.messages)
+        held = self._hold(lambda one: one.id in event.messages or not (event.messages or one.after))
+        why = {one: event.reason for one in event.messages if event.reason}
+        return held._with(tuple(replace(one, reason=why[one.id]) if one.id in why else one for one in held.messages))
 
     def after_release(self, event: QueueReleased) -> "QueueState":
         return self._with(
             tuple(
-                replace(one, is_held=False, steers=event.steers, after_stop=event.after_stop)
+                replace(one, is_held=False, steers=event.steers, after_stop=event.after_stop, after=(), reason="")
                 if one.id in event.messages
                 else one
                 for one in self.messages
@@ -119,7 +135,7 @@ class QueueState(Value, frozen=True):
         """Hold what waits if the turn did not end well, except for what was sent after it was stopped."""
         if reason not in HOLDS:
             return self
-        held = self._hold(lambda one: not one.after_stop)
+        held = self._hold(lambda one: not (one.after_stop or one.after))
         return held._with(tuple(replace(one, after_stop=False) for one in held.messages))
 
     def _hold(self, is_held: Callable[[QueuedMessage], bool]) -> "QueueState":

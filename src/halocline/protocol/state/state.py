@@ -65,6 +65,8 @@ UNKNOWN_OUTCOME = (
 NOT_RUN = "Interrupted before this call was run. Nothing happened."
 PROCESS_ENDED = "The process ended."
 """Text of a turn's end that was written after a crash, by the process that reopened the task."""
+CARRY_ON = "Continue where you left off."
+"""The prompt that is offered in a task whose last turn was cut short."""
 COMPACTION_CUT = "compaction_cut"
 """Code of the error that ends an interrupted compaction."""
 TIME_IS_UP = "The time limit is reached."
@@ -139,7 +141,7 @@ class State(Value, frozen=True):
     @property
     def is_empty(self) -> bool:
         """True if nothing was said or done in the task."""
-        return not (self.messages or self.user_commands.started) and self.last_end is None
+        return not (self.messages or self.queue.messages or self.user_commands.started) and self.last_end is None
 
     @property
     def title(self) -> str:
@@ -150,6 +152,8 @@ class State(Value, frozen=True):
             if isinstance(message, msg.UserMessage):
                 words = "".join(part.text for part in message.content if isinstance(part, msg.Text)).strip()
                 return words.split("\n", 1)[0][:120]
+        if self.queue.messages:
+            return self.queue.messages[0].text.strip().split("\n", 1)[0][:120]
         commands: tuple[ev.OwnCommandStarted | ev.OwnCommandEnded, ...]
         commands = (*self.user_commands.running, *self.user_commands.unreported)
         ran = commands[0].command if commands else ""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         command_files as command_files,
         mcp_prompts as mcp_prompts,
         side_question as side_question,
+        waits as waits,
     )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -1,5 +1,6 @@
 """Messages that wait in an open task: commands about them become events, and what is due is prepared for the model."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.events import MessageQueued, MessageWithdrawn, QueuedMessageEdited, QueueReleased
 from halocline.protocol.messages import Text
 from halocline.protocol.state.message_queue import QueuedMessage
+from halocline.runtime import prompts
 from halocline.runtime.open_task import OpenTask
 from halocline.runtime.prompts.additions import add_notes, build_prompt
 from halocline.runtime.prompts.expand import expand_prompt_in_thread, require_words
@@ -24,9 +26,14 @@ QueueCommand = cmd.SendQueued | cmd.EditQueued | cmd.WithdrawQueued
 def take_prompt(opened: OpenTask, command: cmd.SubmitPrompt) -> None:
     """Start a turn with a prompt, its slash commands expanded, or let it wait. Raises UsageError if it is empty.
 
+    One that comes after other tasks waits for these.
+
     A prompt that waits already is sent: another process sends it again when its writer has ended.
     """
-    if waiting := _find_turn(opened.task, command.turn):
+    if command.after:
+        queue_message(opened.task, command)
+        watch_waits(opened)
+    elif waiting := _find_turn(opened.task, command.turn):
         change_queue(opened.task, cmd.SendQueued(task=command.task, messages=(waiting.id,), client=command.client))
     elif opened.task.inbox.is_idle:
         opened.task.inbox.prompt(build_prompt(opened, command.content, command))
@@ -42,9 +49,19 @@ def queue_message(task: Task, command: cmd.SubmitPrompt | cmd.Steer) -> None:
     queued = MessageQueued(content=command.content, client=command.client, steers=not prompt, after_stop=after_stop)
     if prompt:
         queued = replace(queued, output_schema=prompt.output_schema, turn=prompt.turn, verbatim=prompt.verbatim)
+        queued = replace(queued, after=prompt.after)
     task.emit(queued)
     if not prompt:
         inbox.interject(command.client)
+
+
+def watch_waits(opened: OpenTask) -> None:
+    """Send the prompts that wait for other tasks once these have ended well."""
+    task = opened.task
+    if task.state.queue.waits and (opened.waiting is None or opened.waiting.done()):
+        opened.waiting = asyncio.create_task(
+            prompts.waits.follow_waits(task, lambda command: change_queue(task, command))
+        )
 
 
 def _find_turn(task: Task, turn: str) -> QueuedMessage | None:
@@ -89,6 +106,7 @@ def serve_queue(
     async def prepare(message: QueuedMessage) -> Content:
         return message.content if message.verbatim else await expand_prompt_in_thread(task, message.content, words)
 
+    watch_waits(opened)
     queue = task.inbox.queue
     queue.prepare = prepare
     queue.begin_turn = lambda content, schema: add_notes(opened, content, editor(), schema)

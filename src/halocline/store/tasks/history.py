@@ -13,7 +13,7 @@ import msgspec
 
 from halocline.protocol import codec
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import TaskStarted, TurnEnded, TurnStarted
+from halocline.protocol.events import MessageQueued, TaskStarted, TurnEnded, TurnStarted
 from halocline.protocol.messages import Text
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.queries.tasks import TaskInfo
@@ -191,12 +191,12 @@ def _read_info(folder: Path) -> TaskInfo | None:
 
 def _read_title(head: bytes) -> str:
     for line in head.split(b"\n")[1:]:
-        if b'"type":"turn_started"' in line:
+        if b'"type":"turn_started"' in line or b'"type":"message_queued"' in line:
             try:
                 event = codec.decode(line)
             except msgspec.DecodeError:
                 return ""
-            if isinstance(event, TurnStarted):
+            if isinstance(event, TurnStarted | MessageQueued):
                 words = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
                 return words.split("\n", 1)[0][:120]
     return ""

@@ -84,6 +84,12 @@ def _on_start(facts: Facts, event: ev.TaskStarted) -> Facts:
     return replace(now, info=replace(now.info, parent=event.subtask.parent, title=event.subtask.name))
 
 
+def _on_message(facts: Facts, event: ev.MessageQueued) -> Facts:
+    """Title a task that waits for others by the prompt that waits."""
+    title = facts.info.title or _join_texts(event.content).strip().split("\n", 1)[0][:TITLE]
+    return _apply_event(facts, event, title=title)
+
+
 def _on_question(facts: Facts, event: ev.TurnStarted | ev.SteeringReceived) -> Facts:
     text = _join_texts(event.content).strip()
     known = "" if facts.info.title.startswith(OWN) else facts.info.title
@@ -146,6 +152,7 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"task_adopted": lambda facts, event: _apply_event(facts, event, model=event.model),
     b"turn_started": _on_question,
     b"steering_received": _on_question,
+    b"message_queued": _on_message,
     b"step_started": _on_step,
     b"usage_reported": _on_usage,
     b"mcp_sampled": _on_usage,

@@ -7,7 +7,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.state.message_queue import QueuedMessage
 from halocline.surfaces.slash.context import SlashAnswer, SlashContext
-from halocline.surfaces.slash.queue_lines import shorten_message
+from halocline.surfaces.slash.queue_lines import describe_wait, shorten_message
 
 USAGE = "/queue            list what waits\n/queue send [N]   send one, or all\n/queue delete N   delete one"
 EMPTY = "No message waits."
@@ -68,5 +68,5 @@ def _find_message(messages: Sequence[QueuedMessage], number: str) -> QueuedMessa
 def _describe_message(message: QueuedMessage) -> str:
     if message.is_held:
         return f"{shorten_message(message)} (held: it waits until you send it)"
-    when = "before the next step" if message.steers else "when this turn is done"
+    when = describe_wait(message) or ("before the next step" if message.steers else "when this turn is done")
     return f"{shorten_message(message)} (sent {when})"

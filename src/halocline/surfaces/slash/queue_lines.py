@@ -19,7 +19,12 @@ def list_queue_lines(messages: Sequence[QueuedMessage], *, held: str = HELD) -> 
 def _describe_message(message: QueuedMessage, held: str) -> str:
     if message.steers:
         return f"↳ {shorten_message(message)} · {STEERING}"
-    return f"❯ {shorten_message(message)} · {held if message.is_held else QUEUED}"
+    return f"❯ {shorten_message(message)} · {held if message.is_held else describe_wait(message) or QUEUED}"
+
+
+def describe_wait(message: QueuedMessage) -> str:
+    """Name the tasks that a message waits for; empty if there are none."""
+    return f"after {', '.join(message.after)}" if message.after else ""
 
 
 def shorten_message(message: QueuedMessage) -> str:

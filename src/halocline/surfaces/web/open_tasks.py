@@ -32,6 +32,7 @@ from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.background_jobs import BackgroundJobs
+from halocline.surfaces.web.board_feed import BoardFeed
 from halocline.surfaces.web.sign_ins import SignIns
 
 IDLE = 1_800.0
@@ -81,6 +82,7 @@ class OpenTasks:
         self._used: dict[str, float] = {}
         """Monotonic time of a page's last use or view of a task."""
         self._others: dict[str, str] = {}
+        self.board_feed = BoardFeed(client, self.run_along)
         self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
         self._looking = asyncio.create_task(self._look_at_others(), name="look at other processes' tasks")
 
@@ -221,7 +223,7 @@ class OpenTasks:
         state = self.client.state(task)
         if state.pending.approvals or state.pending.questions:
             return "asks"
-        return "runs" if state.turn and not state.turn_is_over else "rests"
+        return "runs" if state.queue.waits or not state.turn_is_over else "rests"
 
     def subscribe(self, changed: asyncio.Event) -> None:
         """Set this event whenever a status may have changed."""

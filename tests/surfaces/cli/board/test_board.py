@@ -15,7 +15,7 @@ from tests.surfaces.cli.live.tmux_terminal import PROMPT, TmuxTerminal
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.surfaces.cli.board.tasks import LOOK_EVERY
+from halocline.surfaces.board.tasks import LOOK_EVERY
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -14,6 +14,7 @@ INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one
 TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, trusting the project's code and the task's"
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 BACKGROUND = "run it in the background: print its ID and return; what it asks waits for halo attach"
+AFTER = "with --bg: start once this task has ended well; repeatable"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -77,6 +78,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
     add("--bg", dest="background", action="store_true", help=BACKGROUND)
+    add("--after", action="append", metavar="ID", default=[], help=AFTER)
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, pick one")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")

@@ -101,8 +101,10 @@ def background_parser() -> Parser:
 
 
 def board_parser() -> Parser:
-    about = "List the tasks of all terminals and processes, and open them to answer or to watch."
-    return Parser(prog="halo board", description=about)
+    about = "List the tasks of all terminals and processes, decide what they ask, and open them."
+    parser = Parser(prog="halo board", description=about)
+    parser.add_argument("--here", action="store_true", help="only the tasks of this folder")
+    return parser
 
 
 def tasks_parser() -> Parser:

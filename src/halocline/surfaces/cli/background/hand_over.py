@@ -11,6 +11,7 @@ from halocline.client.tasks import Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state.reducer import fold_events
+from halocline.protocol.state.state import CARRY_ON
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli import pickers
 from halocline.surfaces.cli.args.options import parse_path
@@ -21,7 +22,6 @@ from halocline.surfaces.cli.session import task_opening
 from halocline.surfaces.cli.session.cut_short import find_first_prompt
 from halocline.surfaces.cli.session.prompt_source import prompt_text
 from halocline.surfaces.cli.stderr import print_message, print_raw
-from halocline.surfaces.terminal.composing.prompt import CARRY_ON
 
 _NOT_WITH = {
     "print": "Its answer: halo logs ID",
@@ -51,6 +51,7 @@ def hand_over_prompt(arguments: argparse.Namespace) -> int:
         raise UsageError("No prompt.", 'Add one: halo run --bg "what to do"')
     client = open_client(choices_of(arguments), "cli", folder=workspace)
     report_cut_short(client)
+    after = _find_others(client, arguments, resumes=resumes)
     if arguments.resume == "":
         arguments.resume = pickers.task_picker.pick_task(client, workspace, plain=arguments.screen_reader)
     task = _find_task(client, arguments) if resumes else ""
@@ -58,13 +59,22 @@ def hand_over_prompt(arguments: argparse.Namespace) -> int:
         task_opening.settle_folders(client, arguments, workspace, attended=on_terminal())
     prompt = _check_resumed(client, task, prompt) if task else prompt
     content = (*map(Text, filter(None, (prompt,))), *arguments.along, *piped)
-    task = _send(client, arguments, task, str(workspace), content)
+    task = _send(client, arguments, task, str(workspace), content, after)
     print_raw(task)
+    does = f"waits for {', '.join(after)}" if after else "runs"
     print_message(
-        f"Task {task} runs in the background (process {client.background.pid}).",
+        f"Task {task} {does} in the background (process {client.background.pid}).",
         f"Watch: halo logs -f {task} · take part: halo attach {task} · stop: halo stop {task}",
     )
     return 0
+
+
+def _find_others(client: Client, arguments: argparse.Namespace, *, resumes: bool) -> tuple[str, ...]:
+    """Return the tasks that the prompt waits for. None waits for a new one, so there is no cycle. Raises UsageError."""
+    if arguments.after and resumes:
+        raise UsageError("--after is for new tasks.", 'Start one: halo run --bg --after ID "what to do"')
+    found = (client.find(name) for name in arguments.after)
+    return tuple(dict.fromkeys(found))
 
 
 def _find_task(client: Client, arguments: argparse.Namespace) -> str:
@@ -85,6 +95,8 @@ def _check_resumed(client: Client, task: str, prompt: str) -> str:
     past = client.past(task)
     task_opening.require_folder(client, task, past)
     state = fold_events(past)
+    if not prompt and state.queue.waits:
+        return ""
     if not prompt and state.turn is not None and not state.is_asking:
         return CARRY_ON
     return find_first_prompt(state, prompt, needed=True)
@@ -101,7 +113,12 @@ def _without_relative_paths(choices: Choices) -> Choices:
 
 
 def _send(
-    client: Client, arguments: argparse.Namespace, task: str, workspace: str, content: tuple[UserPart, ...]
+    client: Client,
+    arguments: argparse.Namespace,
+    task: str,
+    workspace: str,
+    content: tuple[UserPart, ...],
+    after: tuple[str, ...],
 ) -> str:
     """Hand the request over; return the task. Raises HaloclineError."""
     if arguments.session_id:
@@ -117,6 +134,7 @@ def _send(
         api_key=choices.api_key.reveal() if choices.api_key else "",
         name=arguments.name,
         resumes=bool(task),
+        after=after,
     )
     if cut := event_loop.run_loop(client.background.hand_over(request)):
         print_message(*describe_cut_short(cut))

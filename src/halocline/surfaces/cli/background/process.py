@@ -53,27 +53,45 @@ class BackgroundProcess:
         self._service = service
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped = asyncio.Event()
+        self._taking_up: asyncio.Task[None]
 
     async def run(self) -> None:
         """Take requests and run their tasks until there is none left, or a signal ends the process."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stopped.set)
+        self._taking_up = asyncio.create_task(self._take_up_waits())
         await self._serve_socket(time.monotonic() + PATIENCE)
         while self._running and not self._stopped.is_set():  # one came as the socket was closed
             await self._serve_socket(0.0)
-        await end_tasks(*self._running.values())
+        await end_tasks(self._taking_up, *self._running.values())
 
     async def _serve_socket(self, first_until: float) -> None:
         """Take requests while a task runs or is handed over, and wait for the first one until then."""
         async with self._service.open_socket(self._start) as socket:
-            while self._running or socket.is_serving or (not socket.was_asked and time.monotonic() < first_until):
+            while self._is_busy or socket.is_serving or (not socket.was_asked and time.monotonic() < first_until):
                 bound_output()
                 if await wait_at_most(LOOK_EVERY, self._stopped.wait()):
                     break
 
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._running) or not self._taking_up.done()
+
+    async def _take_up_waits(self) -> None:
+        """Open the tasks whose prompts wait for others since an earlier process was killed or stopped."""
+        for request in await asyncio.to_thread(self._service.list_left_waiting):
+            try:
+                await self._start(request)
+            except HaloclineError as error:  # the board says that no process runs it
+                _report(request.task, f"cannot be taken up: {error.text}")
+
     async def _start(self, request: StartRequest) -> None:
         """Open the task of a request and send its prompt. Raises HaloclineError."""
+        if asyncio.current_task() is not self._taking_up:
+            await asyncio.wait([self._taking_up])
+        if request.task in self._running and not request.content:  # it was taken up
+            return
         client = open_client(
             request.all_choices, "background", lambda: False, Path(request.folder), environment=request.variables
         )
@@ -100,7 +118,10 @@ class BackgroundProcess:
             for broke in await end_tasks(following):
                 if isinstance(broke, Exception):
                     _LOGGER.error("what task %s does cannot be said: %s", task, broke, exc_info=broke)
+            is_empty = client.is_open(task) and client.state(task).is_empty  # its prompt was withdrawn
             await wait_at_most(CLOSING_TIME, client.close(leave_questions=True))
+            if is_empty:
+                client.tasks.forget(task)
             self._running.pop(task, None)
             _report(task, "is closed")
 
@@ -124,7 +145,7 @@ async def _open_task(client: Client, request: StartRequest) -> tuple[str, int]:
     if not content:  # it continues with what it asked
         return task, after
     try:
-        client.send(await client.prepared(SubmitPrompt(task=task, content=content)))
+        client.send(await client.prepared(SubmitPrompt(task=task, content=content, after=request.after)))
     except HaloclineError:
         if client.state(task).is_empty:
             await client.let_go(task)
@@ -142,7 +163,9 @@ async def _follow(client: Client, task: str, after: int, environment: dict[str, 
     """Tell the person when a task waits, and when its turn ends."""
     async for event in client.events(task, after):
         match event:
-            case ev.ApprovalRequested() | ev.QuestionAsked():
+            case ev.QueueHeld(reason=""):
+                pass
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.QueueHeld():
                 _report(task, "waits for you")
                 await notify_desktop(client, task, "needs you", environment)
             case ev.TurnEnded(reason=reason):

@@ -1,11 +1,16 @@
 """The list of all tasks in their groups, on a full screen, until a person opens one or leaves."""
 
 import asyncio
+import signal
+import string
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from prompt_toolkit.application import get_app
+from prompt_toolkit.filters import Condition, FilterOrBool
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import HSplit, Layout, Window
@@ -13,7 +18,10 @@ from prompt_toolkit.layout.controls import FormattedTextControl
 
 from halocline.client.themes import Theme
 from halocline.protocol.waiting import end_tasks
-from halocline.surfaces.cli.board.entries import Group, TaskEntry, draw_entry, order_entries
+from halocline.surfaces.board.entries import BoardRow, Group, TaskEntry, fits_filter, list_rows
+from halocline.surfaces.cli.board.drawing import STYLES, draw_row
+from halocline.surfaces.cli.board.line_field import LineField
+from halocline.surfaces.cli.board.list_card import ListCard
 from halocline.surfaces.cli.session.signals import SIGNALS
 from halocline.surfaces.figures import format_plural
 from halocline.surfaces.terminal.application.activity import Fragments, cut_line
@@ -25,12 +33,28 @@ AGES = 20.0
 """Seconds after which the ages are drawn again."""
 AGAIN = 2.0
 """Seconds in which a second press leaves."""
-KEYS = "↑↓ choose · Enter open · Tab next that needs you · q leave"
+KEYS = (
+    "↑↓ choose · Enter open · Tab next that needs you · / filter · r resume · x stop · q leave",
+    "↑↓ · Enter open · Tab next · / filter · r resume · x stop · q leave",
+    "↑↓ · Enter open · / filter · q leave",
+)
+"""The keys, for screens of less and less width."""
+TYPING_KEYS = "Enter takes it · Esc goes back"
+LEAST_ROWS = 7
+"""Rows of the list beside a card, if there is room for both."""
 LEAVE_HINT = "Press again to leave the board."
 EMPTY = 'Nothing here yet. Start a task: halo "what to do"'
-_STYLES = {Group.NEEDS_YOU: "class:warn", Group.RUNNING: "class:accent", Group.ENDED: "class:quiet"}
-_LEAVING = ("q", "escape", "c-d", "c-c")
+_TWICE = ("q", "escape", "c-d", "c-c", "x")
+"""Keys that may ask to be pressed again."""
 _LEAVE_SCREEN = "\x1b[?1049l"
+
+
+class ListActions(Protocol):
+    """Actions of the list on tasks: `follow` asks what the selected one needs."""
+
+    def follow(self, entry: TaskEntry | None) -> None: ...
+    def resume(self, row: BoardRow) -> None: ...
+    def stop(self, row: BoardRow) -> None: ...
 
 
 class TaskList:
@@ -41,21 +65,31 @@ class TaskList:
     """
 
     def __init__(
-        self, theme: Theme, list_entries: Callable[[], Sequence[TaskEntry]], count_working: Callable[[], int]
+        self,
+        theme: Theme,
+        list_entries: Callable[[], Sequence[TaskEntry]],
+        count_working: Callable[[], int],
+        actions: ListActions,
+        card: ListCard,
+        field: LineField,
     ) -> None:
         self.notice = ""
         self.signal = 0
         self._theme = theme
         self._list_entries = list_entries
         self._count_working = count_working
-        self._entries: list[TaskEntry] = []
-        self._groups: dict[Group, list[TaskEntry]] = {}
+        self._actions = actions
+        self._card = card
+        self._field = field
+        self._rows: list[BoardRow] = []
+        self._filter = ""
+        self._typing: asyncio.Task[None] | None = None
         self._selected = ""
         self._has_chosen = False
         """True once a key chose a task; until then the first one is selected."""
         self._top = 0
         self._opened = ""
-        self._leave_until = 0.0
+        self._again_until = 0.0
         self._app: LiveApplication | None = None
 
     async def pick_task(self) -> str:
@@ -65,7 +99,7 @@ class TaskList:
         app.undo_signs = lambda: _LEAVE_SCREEN
         app.choose_style(build_style(self._theme))
         self.refresh_entries()
-        await app.start(self._build_layout(), self._bind_keys(), lambda: None, lambda: None)
+        await app.start(self._build_layout(), self._bind_keys(), self._before_key, self._after_key)
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self._end_by, number)
@@ -73,10 +107,17 @@ class TaskList:
         try:
             await app.wait()
         finally:
-            await end_tasks(aging)
             await app.stop()
+            self._actions.follow(None)
+            await end_tasks(aging, self._typing)
             self._app = None
         return self._opened
+
+    def take_interrupt(self) -> bool:
+        """Forget a Ctrl-C that came after a task was chosen. True if there was one."""
+        was_interrupted = self.signal == signal.SIGINT
+        self.signal = 0 if was_interrupted else self.signal
+        return was_interrupted
 
     def request_frame(self) -> None:
         """Draw the tasks as they are now, soon."""
@@ -85,10 +126,12 @@ class TaskList:
 
     def refresh_entries(self) -> None:
         """Look at the tasks as they are now."""
-        self._groups = order_entries(self._list_entries())
-        self._entries = [entry for entries in self._groups.values() for entry in entries]
-        if self._entries and (self._position < 0 or not self._has_chosen):
-            self._selected = self._entries[0].info.task
+        entries = {entry.info.task: entry for entry in self._list_entries()}
+        self._rows = [row for row in list_rows([*entries.values()]) if fits_filter(row, self._filter)]
+        if self._rows and (self._position < 0 or not self._has_chosen):
+            self._selected = self._rows[0].task
+        is_there = self._position >= 0
+        self._actions.follow(entries[self._selected] if is_there else None)
 
     async def _redraw_ages(self, app: LiveApplication) -> None:
         while True:
@@ -98,68 +141,84 @@ class TaskList:
     @property
     def _position(self) -> int:
         """The place of the selected task; -1 if it is gone."""
-        return next((at for at, entry in enumerate(self._entries) if entry.info.task == self._selected), -1)
+        return next((at for at, row in enumerate(self._rows) if row.task == self._selected), -1)
 
     def _build_layout(self) -> Layout:
         def make_window(lines: Callable[[int, int], list[Fragments]], *, fills: bool = False) -> Window:
             def draw_lines() -> StyleAndTextTuples:
                 size = get_app().output.get_size()
-                foot = len(self._draw_foot(size.columns, size.rows))
+                foot = len(self._draw_foot(size.columns, size.rows)) + self._field.is_open()
                 return join_lines(lines(size.columns, max(1, size.rows - 1 - foot)))
 
-            control = FormattedTextControl(draw_lines)
+            control = FormattedTextControl(draw_lines, focusable=fills, show_cursor=False)
             return Window(control, wrap_lines=False, always_hide_cursor=True, dont_extend_height=not fills)
 
-        panes = [make_window(self._draw_head), make_window(self._draw_tasks, fills=True), make_window(self._draw_foot)]
-        return Layout(HSplit(panes))
+        tasks = make_window(self._draw_tasks, fills=True)
+        card, foot = make_window(self._draw_card), make_window(self._draw_foot)
+        layout = Layout(HSplit([make_window(self._draw_head), tasks, card, self._field.container, foot]), tasks)
+        self._field.focus = lambda window: layout.focus(window or tasks)
+        return layout
 
     def _draw_head(self, width: int, rows: int) -> list[Fragments]:
-        counts = [f"{len(entries)} {group.value}" for group, entries in self._groups.items() if entries]
-        text = cut_line("  " + (" · ".join(counts) or "no tasks yet"), width - len("◆ All tasks") - 1)
-        return [[("class:accent", "◆ "), ("class:title", "All tasks"), ("class:quiet", text)]]
+        counts = Counter(row.group for row in self._rows)
+        text = " · ".join(f"{counts[group]} {group.value}" for group in Group if counts[group])
+        text = text or ("no task fits the filter" if self._filter else "no tasks yet")
+        text += f" · filter: {self._filter} (Esc clears)" if self._filter else ""
+        shown = cut_line(f"  {text}", width - len("◆ All tasks") - 1)
+        return [[("class:accent", "◆ "), ("class:title", "All tasks"), ("class:quiet", shown)]]
 
     def _draw_foot(self, width: int, rows: int) -> list[Fragments]:
         notice: list[Fragments] = [[("class:warn", line)] for line in wrap_line(self.notice, width - 1)]
-        return notice if self.notice else [[("class:quiet", cut_line(KEYS, width - 1))]]
+        keys = TYPING_KEYS if self._field.is_open() else next((one for one in KEYS if len(one) < width), KEYS[-1])
+        return notice if self.notice else [[("class:quiet", cut_line(keys, width - 1))]]
+
+    def _draw_card(self, width: int, rows: int) -> list[Fragments]:
+        """The card of the selected task, in the rows that the list leaves; of a long one, in three of five."""
+        if not self._card.is_shown:
+            return []
+        needed = min(len(self._list_lines(width)[0]), max(LEAST_ROWS, rows * 2 // 5))
+        return self._card.draw(width, max(rows - needed, rows // 2))
 
     def _draw_tasks(self, width: int, rows: int) -> list[Fragments]:
         """The lines that fit, with the selected task among them."""
-        if not self._entries:
-            return [[("class:quiet", cut_line(f"  {EMPTY}", width - 1))]]
-        lines: list[Fragments] = []
-        first, last, now = 0, 0, time.time()
-        for group, entries in self._groups.items():
-            if entries:
-                lines += [[]] * bool(lines) + [[(_STYLES[group], f"{group.value} ({len(entries)})")]]
-            for entry in entries:
-                drawn = draw_entry(entry, width - 1, now)
-                is_selected = entry.info.task == self._selected
-                if is_selected:
-                    first, last = len(lines) - (entry is entries[0]), len(lines) + len(drawn)
-                lines += [[("class:mark", "▌" if is_selected else " "), *line] for line in drawn]
+        rows = max(1, rows - len(self._draw_card(width, rows)))
+        if not self._rows:
+            return [[("class:quiet", cut_line(f"  {'' if self._filter else EMPTY}", width - 1))]]
+        lines, first, last = self._list_lines(width)
         self._top = max(last - rows, min(self._top, first, len(lines) - rows), 0)
         return lines[self._top : self._top + rows]
 
+    def _list_lines(self, width: int) -> tuple[list[Fragments], int, int]:
+        """All lines of the list, and where those of the selected task begin and end."""
+        lines: list[Fragments] = []
+        first, last, now = 0, 0, time.time()
+        counts = Counter(row.group for row in self._rows)
+        for above, row in zip((None, *self._rows), self._rows, strict=False):
+            begins = above is None or above.group is not row.group
+            if begins:
+                lines += [[]] * bool(lines) + [[(STYLES[row.group], f"{row.group.value} ({counts[row.group]})")]]
+            drawn = draw_row(row, width - 1, now)
+            is_selected = row.task == self._selected
+            if is_selected:
+                first, last = len(lines) - begins, len(lines) + len(drawn)
+            lines += [[("class:mark", "▌" if is_selected else " "), *line] for line in drawn]
+        return lines, first, last
+
     def _bind_keys(self) -> KeyBindings:
+        """Bind the keys of the list; those that the card wants, and a line that is typed, go before them."""
         keys = KeyBindings()
-        moves = {"up": -1, "k": -1, "c-p": -1, "down": 1, "j": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
-        moves |= {"home": -1_000_000, "end": 1_000_000}
-
-        def bind_key(name: str, act: Callable[[], object]) -> None:
-            @keys.add(name)
-            def press(event: KeyPressEvent) -> None:
-                self.notice, self._has_chosen = "", True
-                if name not in _LEAVING:
-                    self._leave_until = 0.0
-                act()
-
-        for name, step in moves.items():
-            bind_key(name, partial(self._move, step))
-        for name in ("enter", "right"):
-            bind_key(name, self._open)
-        bind_key("tab", self._select_waiting)
-        for name in _LEAVING:
-            bind_key(name, partial(self._quit, needs_two=name == "c-c"))
+        for names, act in self._list_actions().items():
+            for name in names:
+                self._bind_key(keys, name, act, ~self._field.is_open)
+        for key in string.ascii_letters + string.digits:
+            wanted = Condition(partial(self._card.wants, key)) & ~self._field.is_open
+            self._bind_key(keys, key, partial(self._press_card, key), wanted)
+        self._bind_key(
+            keys, "escape", self._press_back, Condition(lambda: self._card.can_go_back) & ~self._field.is_open
+        )
+        self._bind_key(keys, "enter", partial(self._field.end, takes=True), self._field.is_open)
+        for name in ("escape", "c-c"):
+            self._bind_key(keys, name, partial(self._field.end, takes=False), self._field.is_open)
 
         @keys.add("c-z")
         async def suspend(event: KeyPressEvent) -> None:
@@ -168,30 +227,108 @@ class TaskList:
 
         return keys
 
+    def _list_actions(self) -> dict[tuple[str, ...], Callable[[], object]]:
+        moves = {"up": -1, "k": -1, "c-p": -1, "down": 1, "j": 1, "c-n": 1, "pageup": -10, "pagedown": 10}
+        moves |= {"home": -1_000_000, "end": 1_000_000}
+        actions: dict[tuple[str, ...], Callable[[], object]] = {
+            (name,): partial(self._move, step) for name, step in moves.items()
+        }
+        return actions | {
+            ("enter", "right"): self._open,
+            ("tab",): self._select_waiting,
+            (" ",): self._card.show_more,
+            ("/",): self._type_filter,
+            ("r",): partial(self._act_on_row, self._actions.resume),
+            ("x",): self._stop,
+            ("escape",): self._clear_filter,
+            ("q", "c-d"): self._quit,
+            ("c-c",): partial(self._quit, needs_two=True),
+        }
+
+    def _bind_key(self, keys: KeyBindings, name: str, act: Callable[[], object], when: FilterOrBool) -> None:
+        @keys.add(name, filter=when)
+        def press(event: KeyPressEvent) -> None:
+            self.notice, self._has_chosen = "", True
+            if name not in _TWICE:
+                self._again_until = 0.0
+            act()
+            self.refresh_entries()
+
+    def _press_card(self, key: str) -> None:
+        if self._card.card:
+            self._card.card.press(key)
+
+    def _press_back(self) -> None:
+        if self._card.card:
+            self._card.card.stop()
+
+    def _before_key(self) -> None:
+        """A key that another one follows at once is part of a word, and decides nothing."""
+        if self._card.card:
+            self._card.card.release()
+
+    def _after_key(self) -> None:
+        if self._card.card:
+            self._card.card.note_key()
+
     def _move(self, step: int) -> None:
-        if self._entries:
-            at = max(0, min(self._position + step, len(self._entries) - 1))
-            self._selected = self._entries[at].info.task
+        if self._rows:
+            at = max(0, min(self._position + step, len(self._rows) - 1))
+            self._selected = self._rows[at].task
 
     def _select_waiting(self) -> None:
         """Select the next task that needs a person."""
-        waiting = [entry.info.task for entry in self._groups.get(Group.NEEDS_YOU, ())]
+        waiting = [row.task for row in self._rows if row.group is Group.NEEDS_YOU]
         if waiting:
             at = waiting.index(self._selected) + 1 if self._selected in waiting else 0
             self._selected = waiting[at % len(waiting)]
 
     def _open(self) -> None:
-        if self._entries:
+        if self._position >= 0:
             self._opened = self._selected
             self._exit()
+
+    def _act_on_row(self, act: Callable[[BoardRow], None]) -> None:
+        if self._position >= 0:
+            act(self._rows[self._position])
+
+    def _stop(self) -> None:
+        """Stop the selected task, when pressed twice."""
+        row = self._rows[self._position] if self._position >= 0 else None
+        if row is None or not row.process or row.group is Group.ENDED:
+            self.notice = "It does not run."
+        elif time.monotonic() <= self._again_until:
+            self._again_until = 0.0
+            self._actions.stop(row)
+        else:
+            self._again_until = time.monotonic() + AGAIN
+            self.notice = f"Press x again to stop: {row.title}"
+
+    def _type_filter(self) -> None:
+        self._typing = asyncio.create_task(self._read_filter())
+
+    async def _read_filter(self) -> None:
+        if await self._field.read("Filter: ", self._filter, self._filter_by) is None:
+            self._filter_by("")
+
+    def _filter_by(self, words: str) -> None:
+        self._filter, self._has_chosen = words, False
+        self.refresh_entries()
+        self.request_frame()
+
+    def _clear_filter(self) -> None:
+        if self._filter:
+            self._filter_by("")
+        else:
+            self._quit()
 
     def _quit(self, *, needs_two: bool = False) -> None:
         """Leave the board; when pressed twice, if tasks work in this process or the key `needs_two`."""
         working, now = self._count_working(), time.monotonic()
-        if not (working or needs_two) or now <= self._leave_until:
+        if not (working or needs_two) or now <= self._again_until:
             self._exit()
             return
-        self._leave_until = now + AGAIN
+        self._again_until = now + AGAIN
         self.notice = f"{format_plural(working, 'task')} of the board would be interrupted. " if working else ""
         self.notice += LEAVE_HINT
 

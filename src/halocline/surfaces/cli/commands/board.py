@@ -11,9 +11,13 @@ from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.plan_approval import needs_person
 from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.surfaces import event_loop
+from halocline.surfaces.board.tasks import LOOK_EVERY, BoardTasks
 from halocline.surfaces.cli import background, live
+from halocline.surfaces.cli.args.task_options import workspace_of
+from halocline.surfaces.cli.board.line_field import LineField
+from halocline.surfaces.cli.board.list_card import ListCard
+from halocline.surfaces.cli.board.task_asker import TaskAsker
 from halocline.surfaces.cli.board.task_list import TaskList
-from halocline.surfaces.cli.board.tasks import LOOK_EVERY, BoardTasks
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.plain.questions import can_draw, on_terminal
 from halocline.surfaces.cli.session.closing import CLOSING_TIME
@@ -33,20 +37,24 @@ def command(arguments: argparse.Namespace) -> int:
         raise UsageError("halo board needs a terminal.", INSTEAD)
     if not can_draw():
         raise UsageError("This terminal cannot show a full screen (TERM is dumb).", INSTEAD)
-    return event_loop.run_loop(Board(open_client(Choices())).run())
+    folder = str(workspace_of(".")) if arguments.here else ""
+    return event_loop.run_loop(Board(open_client(Choices()), folder).run())
 
 
 class Board:
     """The list and the tasks that were opened from it, which stay open while they work or wait for the person."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, folder: str = "") -> None:
         self._client = client
         self._visited: set[str] = set()
         self._shown = False
         """True while a task is shown in place of the list."""
         self._opening = asyncio.Lock()
-        self._tasks = BoardTasks(client, lambda: self._list.request_frame(), self._tell_problem)
-        self._list = TaskList(client.own_theme, self._tasks.list_entries, self._count_working)
+        self._tasks = BoardTasks(client, lambda: self._list.request_frame(), self._tell, folder)
+        field = LineField()
+        card = ListCard(client.own_theme, field, lambda: self._list.request_frame())
+        self._asker = TaskAsker(client, card, self._tell)
+        self._list = TaskList(client.own_theme, self._tasks.list_entries, self._count_working, self._asker, card, field)
 
     async def run(self) -> int:
         """Serve the list and its tasks until the person leaves. Returns the exit code."""
@@ -55,6 +63,9 @@ class Board:
         jobs = [asyncio.create_task(self._tasks.watch()), asyncio.create_task(self._tidy())]
         try:
             while not self._list.signal and (task := await self._list.pick_task()):
+                if self._list.take_interrupt():
+                    self._list.notice = STOPPED
+                    continue
                 try:
                     if not await self._show_task(task):
                         return ExitCode.INTERRUPTED
@@ -62,6 +73,7 @@ class Board:
                     self._list.notice = f"{error.text} {error.hint}".rstrip()
         finally:
             await end_tasks(*jobs)
+            await self._asker.end()
             await wait_at_most(CLOSING_TIME, self._client.close(leave_questions=True))
         return ExitCode.INTERRUPTED if self._list.signal else ExitCode.FINISHED
 
@@ -120,7 +132,7 @@ class Board:
         self._visited = {task for task in self._visited if self._client.is_open(task)}
         return [*self._visited]
 
-    def _tell_problem(self, text: str) -> None:
+    def _tell(self, text: str) -> None:
         self._list.notice = text
         self._list.request_frame()
 

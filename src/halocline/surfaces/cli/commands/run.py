@@ -30,6 +30,8 @@ def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
     if arguments.background:
         return background.hand_over.hand_over_prompt(arguments)
+    if arguments.after:
+        raise UsageError("--after goes with --bg.", 'Use: halo run --bg --after ID "what to do"')
     if arguments.input_format == "stream-json":
         return stream_input.serve.serve_stream(arguments, _schema_of(arguments))
     return _run_prompt(arguments)

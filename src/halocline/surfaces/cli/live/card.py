@@ -19,7 +19,8 @@ class Card:
     """Options with their labels. `answer` gets the chosen key; `redraw` asks for a frame.
 
     `selected` is the option that is selected at first, in place of a safe one; with None, nothing is. With
-    `takes_words`, a line that is sent while it waits is an answer to it and nothing else.
+    `takes_words`, a line that is sent while it waits is an answer to it and nothing else. `by_key`: arrows and Enter
+    belong to something else.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class Card:
         selected: str | None = "",
         *,
         takes_words: bool = False,
+        by_key: bool = False,
     ) -> None:
         self.takes_words = takes_words
+        self._by_key = by_key
         self.title = " ".join(reveal(title[:LONGEST_TITLE]).split())
         self._options = dict(options)
         keys = list(self._options)
@@ -131,6 +134,8 @@ class Card:
             return "Tab: choose here; your text stays"
         if not self._is_armed:
             return "…"
+        if self._by_key:
+            return "its key decides"
         return "a key, or ↑↓ and Enter" if self._keys.selected == NONE else "Enter, ↑↓ or a key"
 
 

@@ -2,8 +2,7 @@
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state.state import PROCESS_ENDED, State
-from halocline.surfaces.terminal.composing.prompt import CARRY_ON
+from halocline.protocol.state.state import CARRY_ON, PROCESS_ENDED, State
 
 _CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
 

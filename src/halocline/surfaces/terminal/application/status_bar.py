@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import format_known_cost, format_plural, model_name
+from halocline.surfaces.figures import context_left, format_known_cost, format_plural, model_name
 from halocline.surfaces.sanitize import clean
 
 LONGEST_FOLDER = 40
@@ -53,13 +53,6 @@ def _approval_fact(mode: ApprovalMode) -> Fact:
     if mode is ApprovalMode.YOLO:
         return Fact(" YOLO: nothing asks ", LOUD, 9)
     return Fact(mode.value, WARN if mode is ApprovalMode.AUTO else QUIET, 8)
-
-
-def context_left(state: State) -> int | None:
-    """Percent of the context window that the latest request left; None when the window or the use is unknown."""
-    window = state.model.limit or state.model.window
-    used = state.budget.last_usage.total
-    return max(0, 100 - round(100 * used / window)) if window and used else None
 
 
 def shorten_folder(folder: str, most: int = LONGEST_FOLDER) -> str:

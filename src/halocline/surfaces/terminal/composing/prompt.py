@@ -14,10 +14,6 @@ def expand_quit_word(text: str) -> str:
     return "/quit" if _QUIT.fullmatch(text.strip()) else text
 
 
-CARRY_ON = "Continue where you left off."
-"""The prompt that is offered in a task whose last turn was cut short."""
-
-
 class Prompt(Value, frozen=True):
     """A typed prompt, its mode, and the pasted content."""
 

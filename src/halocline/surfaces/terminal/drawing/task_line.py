@@ -6,20 +6,10 @@ from collections.abc import Collection, Iterable
 
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
-from halocline.surfaces.figures import format_size, format_time
+from halocline.surfaces.figures import STATUSES, format_size, format_time
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.table import entry
 
-STATUSES = {
-    "end_turn": "done",
-    "max_tokens": "cut off",
-    "max_turn_requests": "at a limit",
-    "refusal": "refused",
-    "cancelled": "interrupted",
-    "error": "failed",
-    "unfinished": "unfinished",
-}
-"""Labels for the end of a task's last turn."""
 NEEDS_YOU = "needs you"
 """The label of a task that waits for an answer: for an approval, say."""
 

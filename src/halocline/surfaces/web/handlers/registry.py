@@ -5,6 +5,7 @@ from typing import Any
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.web.handlers import (
     background_jobs,
+    board,
     commits,
     composer,
     config_files,
@@ -26,7 +27,7 @@ from halocline.surfaces.web.handlers import (
 from halocline.surfaces.web.handlers.handler import Handler
 
 _MODULES = (
-    *(tasks, history, revert, commits, composer, settings, mcp, mcp_details, sign_ins),
+    *(tasks, board, history, revert, commits, composer, settings, mcp, mcp_details, sign_ins),
     *(instructions, instruction_details, policy, folders, background_jobs, slash, diffs, files, config_files),
 )
 _HANDLERS = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Handler)]

@@ -39,10 +39,10 @@ from halocline.surfaces.cli.session.named_task import choose_task
 from halocline.surfaces.cli.stderr import print_message, print_raw
 from halocline.surfaces.context_report import cache_lines
 from halocline.surfaces.costs import cost_table, turns_of
-from halocline.surfaces.figures import format_time
+from halocline.surfaces.figures import STATUSES, format_time
 from halocline.surfaces.sanitize import clean
 from halocline.surfaces.terminal.drawing.table import entry
-from halocline.surfaces.terminal.drawing.task_line import STATUSES, describe_former, mark_words, task_line
+from halocline.surfaces.terminal.drawing.task_line import describe_former, mark_words, task_line
 
 if TYPE_CHECKING:
     from halocline.client.history import Snapshot

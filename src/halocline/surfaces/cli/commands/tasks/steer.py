@@ -4,10 +4,11 @@ import argparse
 
 from halocline.client.options import Choices
 from halocline.client.tasks import Client, open_client
-from halocline.protocol.commands import AnyCommand, CloseTask, Interrupt, Steer, SubmitPrompt
+from halocline.protocol.commands import AnyCommand, Steer, SubmitPrompt
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text
 from halocline.surfaces import event_loop
+from halocline.surfaces.board.actions import stop_task
 from halocline.surfaces.cli import background, pickers
 from halocline.surfaces.cli.args.command_line import parse_arguments
 from halocline.surfaces.cli.plain.questions import on_terminal
@@ -22,11 +23,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _stop(client: Client, arguments: argparse.Namespace) -> int:
     task = _find_task(client, arguments)
-    if not (pid := client.tasks.writer(task)):
+    if not client.tasks.writer(task):
         raise UsageError(f"Task {task} is not running.", "List the tasks: halo tasks list --all")
-    _deliver(client, Interrupt(task=task))
-    if pid == client.background.pid:
-        _deliver(client, CloseTask(task=task))
+    event_loop.run_loop(stop_task(client, task))
     print(f"Stopped {task}. To continue it: halo -r {task}")
     return 0
 

@@ -28,7 +28,8 @@ function isFree(event) {
   )
 }
 
-function useKeys(task, first, armed) {
+/** The keys of a card that decides, anywhere in the page. */
+export function useKeys(task, first, armed) {
   useEffect(() => {
     if (!first) return undefined
     function handleKey(event) {

@@ -72,6 +72,7 @@ function listPageCommands(task) {
     !task && ['model', 'Model for the next task…', () => openSheet('models', { choice }), 'spark'],
     ['history', 'History', () => go('history'), 'clock'],
     ['mcp', 'MCP servers', () => go('mcp'), 'plug'],
+    ['board', 'Board: what needs you, runs, has ended', () => go('board'), 'list'],
     ['rules', 'Instructions: rules, skills, hooks', () => go('rules'), 'book'],
     ['providers', 'Models and keys', () => go('providers'), 'spark'],
     ['settings', 'Settings', () => go('settings'), 'gear'],

@@ -22,6 +22,7 @@ import { Home } from './home.js'
 
 // Lazily loaded views, by the first word of the address or the name of a sheet.
 const PAGES = {
+  board: () => import('../board/board.js'),
   history: () => import('../history/history.js'),
   settings: () => import('../settings/settings.js'),
   providers: () => import('../models/providers.js'),

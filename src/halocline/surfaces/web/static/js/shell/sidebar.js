@@ -20,6 +20,7 @@ const GROUPS = [
   ['rests', 'Recent'],
 ]
 const PAGES = [
+  ['board', 'Board', 'list'],
   ['history', 'History', 'clock'],
   ['mcp', 'MCP servers', 'plug'],
   ['rules', 'Instructions', 'book'],

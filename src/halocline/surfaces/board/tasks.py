@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from halocline.client.git import read_worktree
 from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import Durable
@@ -20,7 +21,7 @@ from halocline.protocol.state.prompt import PromptState
 from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
-from halocline.surfaces.cli.board.entries import TaskEntry
+from halocline.surfaces.board.entries import TaskEntry
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the list of tasks."""
@@ -29,10 +30,17 @@ MOST_READ = 60
 
 
 class BoardTasks:
-    """The tasks by id. `on_change` is called after each change, `on_problem` if the list cannot be read."""
+    """The tasks by id, or only those of a `folder`.
 
-    def __init__(self, client: Client, on_change: Callable[[], None], on_problem: Callable[[str], None]) -> None:
+    `on_change` is called after each change, `on_problem` if the list cannot be read.
+    """
+
+    def __init__(
+        self, client: Client, on_change: Callable[[], None], on_problem: Callable[[str], None], folder: str = ""
+    ) -> None:
         self._client = client
+        self._folder = folder
+        self._worktrees: dict[str, str] = {}
         self._on_change = on_change
         self._on_problem = on_problem
         self._infos: list[TaskInfo] = []
@@ -44,7 +52,15 @@ class BoardTasks:
         """When a task had changed last as it was followed."""
 
     def list_entries(self) -> list[TaskEntry]:
-        return [TaskEntry(info, self._states.get(info.task), self._open.get(info.task, "")) for info in self._infos]
+        return [
+            TaskEntry(
+                info,
+                self._states.get(info.task),
+                self._open.get(info.task, ""),
+                self._worktrees.get(info.workspace, ""),
+            )
+            for info in self._infos
+        ]
 
     async def watch(self) -> None:
         """Follow the tasks until canceled."""
@@ -81,7 +97,10 @@ class BoardTasks:
         parents = [task for task, state in [*self._states.items()] if state.subagents.running and task in self._open]
         working = {one.child for task in parents for one in self._states[task].subagents.running}
         children = [info for task in parents for info in tasks.search(TaskQuery(parent=task))]
-        return [*tasks.search(), *(info for info in children if info.task in working)], tasks.list_open()
+        found = tasks.search(TaskQuery(workspace=self._folder))
+        for folder in {info.workspace for info in found} - self._worktrees.keys():
+            self._worktrees[folder] = read_worktree(folder)
+        return [*found, *(info for info in children if info.task in working)], tasks.list_open()
 
     async def _follow(self, task: str) -> None:
         """Keep the state of a task that a process has open."""
@@ -113,4 +132,11 @@ class BoardTasks:
 
 def _without_content(state: State) -> State:
     """The state of a closed task without its large parts, which the list does not show."""
-    return replace(state, messages=(), draft=None, prompt=PromptState(), files=FilesState(), history=HistoryState())
+    return replace(
+        state,
+        messages=tuple(state.messages[-2:]),
+        draft=None,
+        prompt=PromptState(),
+        files=FilesState(),
+        history=HistoryState(),
+    )

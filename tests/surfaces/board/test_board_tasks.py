@@ -9,7 +9,7 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
-from halocline.surfaces.cli.board.tasks import BoardTasks
+from halocline.surfaces.board.tasks import BoardTasks
 from halocline.task.lock import give_back, take_lock
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]

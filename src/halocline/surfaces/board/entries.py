@@ -1,0 +1,234 @@
+"""One task on the board: its group, what it does or waits for, and its facts. Pure; terminal and page show these."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from halocline.protocol.messages import AssistantMessage
+from halocline.protocol.plan_approval import find_waiting_plan, needs_person
+from halocline.protocol.queries.tasks import TaskInfo
+from halocline.protocol.state.state import PROCESS_ENDED, State
+from halocline.protocol.values import Value
+from halocline.surfaces.figures import STATUSES, context_left, format_money, model_name
+from halocline.surfaces.rows.words import UNSTARTED, find_subject
+from halocline.surfaces.sanitize import clean
+
+UNKNOWN = "–"
+LONGEST = 240
+"""Characters of a line of a task that are kept."""
+_SHORT_ID = 4
+NO_PROCESS = "no process runs it"
+
+
+class Group(StrEnum):
+    """The groups of the board, in their order."""
+
+    NEEDS_YOU = "needs you"
+    RUNNING = "running"
+    CUT_SHORT = "cut short"
+    ENDED = "ended"
+
+
+class Asked(StrEnum):
+    """The needs of a task that a person meets."""
+
+    APPROVAL = "approval"
+    ANSWER = "answer"
+    PLAN = "plan"
+    START = "start"
+
+
+class BoardRow(Value, frozen=True):
+    """A task as the board shows it. `activity` is its present work, its wait or its end; `reply` its latest words.
+
+    `asked` is empty unless it needs a person, and `process` is the pid of its process. It waits for the tasks `after`.
+    `context` is the percentage that is left. `words` is what a filter looks at, in lower case.
+    """
+
+    task: str
+    group: Group
+    title: str
+    activity: str
+    folder: str
+    model: str
+    cost: str
+    changed_at: float
+    words: str
+    reply: str = ""
+    worktree: str = ""
+    parent: str = ""
+    process: str = ""
+    after: tuple[str, ...] = ()
+    asked: str = ""
+    grade: str = ""
+    context: int | None = None
+    is_good: bool = False
+
+    @property
+    def can_resume(self) -> bool:
+        """True if another process can take it up where it stopped."""
+        return not self.process and (self.group is Group.CUT_SHORT or bool(self.asked))
+
+
+class TaskEntry(Value, frozen=True):
+    """A task of the board. `state` is None until its log was read; `writer` is the process that has it open."""
+
+    info: TaskInfo
+    state: State | None = None
+    writer: str = ""
+    worktree: str = ""
+
+    @property
+    def group(self) -> Group:
+        state = self.state
+        if state is None:
+            return Group.RUNNING if self.writer and self.info.status == "unfinished" else Group.ENDED
+        if needs_person(state, is_open=bool(self.writer)):
+            return Group.NEEDS_YOU
+        if not self.writer:
+            return Group.CUT_SHORT if _is_cut_short(state) else Group.ENDED
+        return Group.ENDED if state.turn_is_over and not state.queue.waits else Group.RUNNING
+
+    @property
+    def asked(self) -> str:
+        """Its present need of a person; empty if there is none."""
+        state = self.state
+        if state is None or self.group is not Group.NEEDS_YOU:
+            return ""
+        if state.turn is None and state.queue.refused:
+            return Asked.START
+        if state.pending.approvals:
+            return Asked.APPROVAL
+        return Asked.PLAN if find_waiting_plan(state) else Asked.ANSWER
+
+    @property
+    def changed_at(self) -> float:
+        return max(self.info.changed_at, self.state.last_at if self.state else 0.0)
+
+    @property
+    def row(self) -> BoardRow:
+        """The task as it is shown."""
+        state, info, title = self.state, self.info, self._title
+        model = clean(model_name(state.model.name if state else info.model))
+        worktree = _one_line(self.worktree)
+        known = (title, info.workspace, worktree, model, info.task, self.group)
+        return BoardRow(
+            info.task,
+            self.group,
+            title,
+            self.activity,
+            info.workspace,
+            model,
+            self._cost,
+            self.changed_at,
+            _one_line(" ".join(known)).lower(),
+            reply=_find_reply(state),
+            worktree=worktree,
+            parent=info.parent,
+            process=self.writer,
+            after=tuple(one for message in state.queue.waits for one in message.after) if state else (),
+            asked=self.asked,
+            grade=state.pending.approvals[0].grade if state and self.asked == Asked.APPROVAL else "",
+            context=context_left(state) if state else None,
+            is_good=info.status == "end_turn",
+        )
+
+    @property
+    def activity(self) -> str:
+        """The present work of the task, or its wait; of one that is done, its end."""
+        match self.group:
+            case Group.NEEDS_YOU:
+                return self._describe_wait() + ("" if self.writer else f" · {NO_PROCESS}")
+            case Group.RUNNING:
+                return _describe_work(self.state)
+            case Group.CUT_SHORT:
+                open_work = self.state and (self.state.turn or self.state.queue.waits)
+                return "cut short" + (f": {_describe_work(self.state)}" if open_work else "")
+        if self.state and self.state.queue.messages and self.state.last_end is None:
+            return "stopped before it started"
+        ended = STATUSES.get(self.info.status, self.info.status)
+        return f"{ended} · open in a terminal or page" if self.writer else ended
+
+    @property
+    def _title(self) -> str:
+        name = self.info.name or self.info.title or (self.state.title if self.state else "")
+        return ("↳ " if self.info.parent else "") + (_one_line(name) or "(no prompt yet)")
+
+    @property
+    def _cost(self) -> str:
+        cost = (self.state.budget if self.state else self.info).known_cost
+        return format_money(cost) if cost else UNKNOWN
+
+    def _describe_wait(self) -> str:
+        state = self.state
+        if state is None:
+            return "waits"
+        match self.asked:
+            case Asked.START if state.queue.refused:
+                return f"not started: {_one_line(state.queue.refused.reason)}"
+            case Asked.APPROVAL:
+                return f"approve: {_one_line(state.pending.approvals[0].title)}"
+            case Asked.PLAN:
+                return "its plan waits for you"
+        questions = state.pending.questions
+        return f"asks: {_one_line(questions[0].question)}" if questions else "waits for you"
+
+
+def _is_cut_short(state: State) -> bool:
+    """True if the process of a task that none has open ended in the middle of its work, and no one continued it."""
+    end = state.last_end
+    return state.turn is not None or bool(state.queue.waits) or (end is not None and end.text == PROCESS_ENDED)
+
+
+def _describe_work(state: State | None) -> str:
+    if state is None:
+        return "starting"
+    if state.turn is None and state.queue.waits:
+        return f"waits for {', '.join(one[-_SHORT_ID:] for one in state.queue.waits[0].after)}"
+    if state.compaction.running:
+        return "compacting"
+    started = [one.call for one in state.pending.calls if one.started]
+    if not started:
+        return "the model is working"
+    call = started[-1]
+    verb = UNSTARTED.get(call.name, f"{call.name} ") or "running "
+    return _one_line(verb + find_subject(call)) + (f" and {len(started) - 1} more" if len(started) > 1 else "")
+
+
+def _find_reply(state: State | None) -> str:
+    """Return the last line of what the model said last."""
+    for message in reversed(state.messages if state else ()):
+        if isinstance(message, AssistantMessage) and (lines := message.text.strip().splitlines()):
+            return _one_line(lines[-1])
+    return ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text[:LONGEST]).split())
+
+
+def order_entries(entries: Sequence[TaskEntry]) -> dict[Group, list[TaskEntry]]:
+    """Sort tasks into their groups, the latest first, each before its sub-agents."""
+    newest = sorted(entries, key=lambda entry: entry.changed_at, reverse=True)
+    below: dict[str, list[TaskEntry]] = {}
+    for entry in newest:
+        below.setdefault(entry.info.parent, []).append(entry)
+    groups: dict[Group, list[TaskEntry]] = {group: [] for group in Group}
+    for entry in below.get("", ()):
+        groups[entry.group] += [entry, *below.get(entry.info.task, ())]
+    return groups
+
+
+def list_rows(entries: Sequence[TaskEntry]) -> list[BoardRow]:
+    """Return the tasks as they are shown, in the order of the board; sub-agents are in the group of their task."""
+    return [
+        row if row.group is group else replace(row, group=group)
+        for group, ones in order_entries(entries).items()
+        for row in (one.row for one in ones)
+    ]
+
+
+def fits_filter(row: BoardRow, words: str) -> bool:
+    """True if a task has all these words, or beginnings of them, anywhere."""
+    return all(word in row.words for word in words.lower().split())
