@@ -14,7 +14,7 @@ from halocline.surfaces.export.markdown import to_markdown
 from halocline.surfaces.rows.fold import rows_of
 from halocline.surfaces.rows.kinds import TurnEndRow
 from halocline.surfaces.terminal.drawing.cards import end_card
-from halocline.surfaces.terminal.drawing.plain_text import draw_lines
+from halocline.surfaces.terminal.drawing.scrollback import draw_lines
 
 DENIED = "not confirmed: no test ran after the last edit"
 UNTESTED = log(edit(), say("All tests pass."))

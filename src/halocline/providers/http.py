@@ -117,7 +117,8 @@ class _Reply:
         """The newest payload that may be an error in another form than the format's."""
 
     def read(self, *, lines: bool, whole: bool) -> AsyncGenerator[ModelEvent, None]:
-        if _is_document(self._response):
+        kind = self._response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("application/json", "text/html"):
             return _read_document(self._response, self._endpoint, self._translator if whole else None)
         return self._read_stream(lines=lines)
 
@@ -188,12 +189,6 @@ async def _check_status(response: Response, endpoint: Endpoint) -> None:
         if response.status == 401 and endpoint.tokens:
             endpoint.tokens.drop()
         raise providers.errors.classify_refusal(response.status, body, response.headers, endpoint)
-
-
-def _is_document(response: Response) -> bool:
-    """True if the response is no stream, by its type."""
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind in ("application/json", "text/html")
 
 
 async def _check_beginning(response: Response, endpoint: Endpoint) -> AsyncGenerator[bytes, None]:

@@ -257,7 +257,10 @@ def last_events(
     is_explained = refused_for and stop is msg.StopReason.REFUSAL
     why = f"{endpoint.vendor.title} refused to answer ({refused_for})." if is_explained else ""
     message = msg.AssistantMessage(content=content, model=endpoint.name, stop_reason=stop, refusal=why)
-    return (usage or _unreported_usage(endpoint), AssistantMessageCompleted(message=message))
+    # Of a server that reports no usage, the cost is known only if it is a local one.
+    cost = 0.0 if endpoint.vendor.is_free else None
+    usage = usage or UsageReported(usage=msg.Usage(), cost=cost, window=endpoint.info.window)
+    return (usage, AssistantMessageCompleted(message=message))
 
 
 def report_usage(endpoint: Endpoint, usage: msg.Usage | None, stated_cost: float | None = None) -> UsageReported | None:
@@ -274,11 +277,6 @@ def price_usage(endpoint: Endpoint, usage: msg.Usage, stated_cost: float | None 
     """
     price = cost_of(endpoint.info, usage)
     return stated_cost if price is None or (stated_cost is not None and not endpoint.own_prices) else price
-
-
-def _unreported_usage(endpoint: Endpoint) -> UsageReported:
-    """Usage for a server that reports none; its cost is known only for local models, which are free."""
-    return UsageReported(usage=msg.Usage(), cost=0.0 if endpoint.vendor.is_free else None, window=endpoint.info.window)
 
 
 def empty_reply(who: str, stop: msg.StopReason) -> ModelError:

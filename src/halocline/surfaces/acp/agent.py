@@ -4,6 +4,8 @@ import asyncio
 import os
 from collections import defaultdict
 from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from acp import PROTOCOL_VERSION, RequestError, schema
@@ -17,11 +19,10 @@ from halocline.client.mcp import Server
 from halocline.client.options import TaskOptions
 from halocline.client.tasks import Client
 from halocline.protocol.errors import HaloclineError, TaskNotFound
-from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.acp.failures import explain_failure, refuse_params
 from halocline.surfaces.acp.files import OpenFiles, read_abilities
 from halocline.surfaces.acp.options import Options
-from halocline.surfaces.acp.places import describe_task, find_folder, is_same_folder
 from halocline.surfaces.acp.prompts import Block
 from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session
@@ -267,7 +268,7 @@ class HaloAgent:
         info = self._client.tasks.info(task)
         if info is None:
             raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
-        if not is_same_folder(info.workspace, workspace):
+        if os.path.realpath(info.workspace) != str(workspace):
             raise refuse_params(f"Session {task} works in {info.workspace}, not in {cwd}.")
         folders = tuple(str(find_folder(root)) for root in roots or ())
         self._client.with_code(workspace, folders, [root for root in info.roots if os.path.isdir(root)])  # none overlap
@@ -295,3 +296,24 @@ class HaloAgent:
         session = self._find(name)
         session.require_task()
         return session
+
+
+def find_folder(path: str) -> Path:
+    """Return a folder that a client names. Raises RequestError unless it is absolute and exists."""
+    if not path.startswith("/") or "\0" in path:
+        raise refuse_params(f"{path!r} is not an absolute path.")
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise refuse_params(f"{path} is not a folder.")
+    return folder
+
+
+def describe_task(info: TaskInfo) -> schema.SessionInfo:
+    """Return a task as a session."""
+    return schema.SessionInfo(
+        session_id=info.task,
+        cwd=info.workspace,
+        additional_directories=list(info.roots) or None,
+        title=info.name or info.title or None,
+        updated_at=datetime.fromtimestamp(info.changed_at, UTC).isoformat(),
+    )

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from halocline._version import __version__
-from halocline.client.editor import EditorParts, TerminalCommand
+from halocline.client.editor import CheckedFiles, EditorParts, TerminalCommand
 from halocline.client.options import Choices
 from halocline.client.prompts import CODE_ACTIONS, make_code_action
 from halocline.client.tasks import open_client
@@ -23,7 +23,6 @@ from halocline.protocol.values import JsonObject, Value
 from halocline.protocol.waiting import end_tasks, wait_at_most
 from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
 from halocline.surfaces.editor.editor_models import Offered, VsCodeModels
-from halocline.surfaces.editor.editor_problems import EditorProblems
 from halocline.surfaces.editor.page_files import read_page, write_page
 from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
 from halocline.surfaces.editor.peer import EditorError, Handler, Peer
@@ -36,6 +35,30 @@ from halocline.surfaces.web import wire
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 from halocline.surfaces.web.static_files import serve_diagram
 from halocline.surfaces.web.uploads import Uploads
+
+MOST_PROBLEMS = 200
+"""Largest number of errors that are taken from one answer."""
+
+
+class EditorProblems:
+    """Implements `ports.editor.ProblemSource` by asking the extension."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._requests = FileRequests(EditorError)
+
+    async def check(self, paths: Sequence[Path], wait: float) -> CheckedFiles:
+        if self._requests.are_paused or not paths:
+            return CheckedFiles()
+        given = {"paths": [*map(str, paths)], "wait": wait}
+        answer = await self._requests.ask(self._peer.request("problems/check", given), str(paths[0]), wait)
+        try:
+            found = msgspec.convert(answer, CheckedFiles | None, dec_hook=lambda kind, value: kind(value))
+        except msgspec.ValidationError:
+            found = None
+        asked = [path for path in found.paths if path in paths] if found else []
+        problems = [one for one in found.problems if one.path in asked] if found else []
+        return CheckedFiles(tuple(asked), tuple(problems[:MOST_PROBLEMS]))
 
 
 class CodeActionRequest(Value, frozen=True):
