@@ -16,7 +16,7 @@ from halocline.protocol.messages import Image
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.open_task import OpenTask
-from halocline.runtime.start import switch_mode
+from halocline.runtime.start import set_goal, switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
 
@@ -40,13 +40,13 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
             if (kind, on) not in task.state.permissions.switches.items():
                 task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
-        case cmd.TakeBack(grant=grant, client=client):
-            if grant not in task.state.permissions.grants:
-                return False
-            task.emit(GrantTakenBack(grant=grant, client=client))
+        case cmd.TakeBack():
+            return _take_back(task, command)
         case cmd.SetEffort(effort=effort, budget=budget):
             if (effort, budget) != (task.state.model.effort, task.state.model.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
+        case cmd.SetGoal():
+            set_goal(task, command)
         case cmd.Compact() | cmd.DropPictures():
             return _shrink_context(task, command)
         case cmd.RunCommand() | cmd.StopCommand():
@@ -60,6 +60,13 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.CloseTask():
             task.inbox.close()
     return True
+
+
+def _take_back(task: Task, command: cmd.TakeBack) -> bool:
+    """Revoke a grant; False if there is none."""
+    if is_granted := command.grant in task.state.permissions.grants:
+        task.emit(GrantTakenBack(grant=command.grant, client=command.client))
+    return is_granted
 
 
 def _shrink_context(task: Task, command: cmd.Compact | cmd.DropPictures) -> bool:

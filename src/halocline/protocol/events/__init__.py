@@ -65,6 +65,8 @@ from halocline.protocol.events.questions import (
     AnswerRefused as AnswerRefused,
     CompletionQuestioned as CompletionQuestioned,
     CompletionRequired as CompletionRequired,
+    GoalChecked as GoalChecked,
+    GoalSet as GoalSet,
     QuestionAnswered as QuestionAnswered,
     QuestionAsked as QuestionAsked,
 )
@@ -145,6 +147,8 @@ DurableEvent = (
     | AnswerRefused
     | CompletionQuestioned
     | CompletionRequired
+    | GoalSet
+    | GoalChecked
     | LimitExtended
     | RequestReserved
     | RequestSettled

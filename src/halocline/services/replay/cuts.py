@@ -24,7 +24,7 @@ FROM_ELSEWHERE = (
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.PluginsLoaded, ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
-    *(ev.RequestReserved, ev.RequestSettled),
+    *(ev.RequestReserved, ev.RequestSettled, ev.GoalSet, ev.GoalChecked),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
 """Events that the loop does not produce; they are taken from the recording."""

@@ -13,7 +13,7 @@ from halocline.protocol.messages import Note, StopReason, Text, Thinking, UserPa
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
 from halocline.surfaces.rows.kinds import CompactionRow
-from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures
+from halocline.surfaces.rows.words import NOT_GIVEN, describe_check, describe_goal, describe_pictures
 
 Update = (
     schema.UserMessageChunk
@@ -141,6 +141,10 @@ def _list_notices(event: ev.Event) -> Iterator[Update]:
             for part in content:
                 if isinstance(part, Note) and part.source == NOT_GIVEN:
                     yield make_thought(f"{part.text}\n")
+        case ev.GoalSet():
+            yield make_thought(f"{describe_goal(event)}\n")
+        case ev.GoalChecked():
+            yield make_thought(f"{describe_check(event)}\n")
         case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
             yield make_thought(f"{text}\n")
 

@@ -14,6 +14,7 @@ INPUT_TEXT = "text, or stream-json: messages and commands on standard input, one
 TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, trusting the project's code and the task's"
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 BACKGROUND = "run it in the background: print its ID and return; what it asks waits for halo attach"
+UNTIL = "go on until this command exits with 0; without a prompt, that is the prompt"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -76,6 +77,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
+    add("--until", metavar="COMMAND", default="", help=UNTIL)
     add("--bg", dest="background", action="store_true", help=BACKGROUND)
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, pick one")
