@@ -82,12 +82,12 @@ def list_own_folders(top: Path) -> tuple[Path, ...]:
     if marker.is_dir():
         return (marker,) if _is_shared(marker) and not os.path.lexists(marker / "commondir") else ()
     try:
-        folder = _follow(top, _read_line(marker).removeprefix("gitdir:").strip())
-        common = _follow(folder, _read_line(folder / "commondir"))
+        folder = _follow(top, read_line(marker).removeprefix("gitdir:").strip())
+        common = _follow(folder, read_line(folder / "commondir"))
         if folder == common:
             is_named = any(_follow(folder, tree) == top for tree in _list_work_trees(folder))
         else:
-            back = _follow(folder, _read_line(folder / "gitdir"))
+            back = _follow(folder, read_line(folder / "gitdir"))
             is_named = folder.parent == common / "worktrees" and back == marker
     except ValueError:  # a name may hold a NUL
         return ()
@@ -96,7 +96,7 @@ def list_own_folders(top: Path) -> tuple[Path, ...]:
 
 def list_linked(common: Path) -> list[Path]:
     """Return the linked work trees that a repository's git folder names, and that name it back."""
-    named = ((folder, _read_line(folder / "gitdir")) for folder in sorted((common / "worktrees").glob("*")))
+    named = ((folder, read_line(folder / "gitdir")) for folder in sorted((common / "worktrees").glob("*")))
     tops = [_follow(folder, back).parent for folder, back in named if back and "\0" not in back]
     return [top for top in tops if common in list_own_folders(top)]
 
@@ -117,7 +117,8 @@ def _follow(folder: Path, named: str) -> Path:
     return Path(os.path.realpath(folder / named))
 
 
-def _read_line(path: Path) -> str:
+def read_line(path: Path) -> str:
+    """Return the first line of a file; empty if it cannot be read."""
     return _read(path, errors="surrogateescape").partition("\n")[0]
 
 

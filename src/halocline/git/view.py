@@ -59,9 +59,9 @@ class View:
         self._workspace = workspace
         self._environment = environment
 
-    async def run(self, *words: str, seconds: float = TIME_LIMIT) -> Answer:
-        """Run git in the workspace. Raises GitUnusable when it takes longer than `seconds`."""
-        return await run_git(self._workspace, self._environment, words, most=LARGEST, seconds=seconds)
+    async def run(self, *words: str, seconds: float = TIME_LIMIT, data: bytes = b"", most: int = LARGEST) -> Answer:
+        """Run git in the workspace; at most `most` bytes are read. Raises GitUnusable when it takes longer."""
+        return await run_git(self._workspace, self._environment, words, data=data, most=most, seconds=seconds)
 
 
 @asynccontextmanager

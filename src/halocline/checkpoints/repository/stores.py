@@ -64,7 +64,12 @@ def list_stores(folder: Path) -> list[Store]:
 
 def repository_of(store: Store) -> Repository:
     """Return the repository of a store, not bound to a task."""
-    return Repository(store.path.parent, Path(store.workspace), _NO_TASK, "git", Limits())
+    return open_repository(store.path.parent, Path(store.workspace))
+
+
+def open_repository(folder: Path, workspace: Path, task: str = _NO_TASK, limits: Limits | None = None) -> Repository:
+    """Return the repository of a workspace in the folder of all stores; new checkpoints belong to the task."""
+    return Repository(folder, workspace, task, "git", limits or Limits())
 
 
 def disk_size(place: Path) -> int:

@@ -101,7 +101,7 @@ class Target(Value, frozen=True):
     root: str = ""
 
 
-class _Ready(Value, frozen=True):
+class Ready(Value, frozen=True):
     """A folder that is ready to change: the lock of its store is held, and the present state is saved."""
 
     target: Target
@@ -190,7 +190,7 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always:
         if changing := [one for one in ready if one.steps.changes]:
             first, text = held[""].store, _describe_made(_describe_restored(ready))
             try:
-                _apply_all(changing, partial(note_made, first, text))
+                apply_all(changing, partial(note_made, first, text))
             except BaseException:
                 forget_made(first)
                 raise
@@ -201,7 +201,7 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False, always:
     return _describe_restored(ready)
 
 
-def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Ready:
+def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> Ready:
     """Save the present state and list the steps. With several folders, the undo is always a new checkpoint."""
     repository = target.repository
     with _readable_store(target):
@@ -214,10 +214,10 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
         then, remainder = _find_remainder(target, git, commit, undo.left_out)
         commits = newest.sha, undo.sha, commit
         steps = list_steps(git, commits, last, undo.left_out, overwrite=overwrite, unsaved=then)
-    return _Ready(target, git, commit, undo.sha, steps, remainder)
+    return Ready(target, git, commit, undo.sha, steps, remainder)
 
 
-def _apply_all(changing: Sequence[_Ready], note: Callable[[], None]) -> None:
+def apply_all(changing: Sequence[Ready], note: Callable[[], None]) -> None:
     """Apply all changes, once it is certain that all of them can be undone; `note` them before they are committed."""
     for one in changing:
         with _readable_store(one.target):
@@ -236,7 +236,7 @@ def _apply_all(changing: Sequence[_Ready], note: Callable[[], None]) -> None:
             claim.end([*changes])
 
 
-def _describe_restored(ready: Sequence[_Ready]) -> Restored:
+def _describe_restored(ready: Sequence[Ready]) -> Restored:
     def paths(of: Callable[[Steps], Iterable[Path]]) -> tuple[str, ...]:
         return tuple(text for one in ready for text in _as_texts(of(one.steps), one.target.root))
 

@@ -1,0 +1,293 @@
+"""Worktrees as places to work: what they change, merging it into the main folder's files, and discarding them.
+
+What must stay true: a worktree's work is never lost unasked, and a merge never overwrites what the main folder changed.
+The files of a worktree are as untrusted as those of any folder; paths are judged as edits of them would be.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.repository.repository import Repository
+from halocline.checkpoints.repository.stores import open_repository
+from halocline.checkpoints.restore.compare import Comparison, compare_trees
+from halocline.checkpoints.restore.merge_in import (
+    Choice as Choice,
+    Merged as Merged,
+    Sides,
+    Source,
+    keep_sides,
+    merge_files,
+    undo_merge,
+)
+from halocline.checkpoints.restore.merge_record import MergeRecord, forget_merge, read_merge
+from halocline.checkpoints.restore.restore import Restored
+from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.store.contents import read_blobs
+from halocline.checkpoints.store.git import Runner
+from halocline.checkpoints.store.reading import Kept, Reader
+from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes, read_ignored
+from halocline.git.worktree_list import Worktree as Worktree, find_main, find_worktree, list_worktrees
+from halocline.git.worktrees import remove_worktree
+from halocline.policy.gate import PolicyContext, decide_call
+from halocline.policy.presets import with_switches
+from halocline.ports.tool import Summary
+from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKind
+from halocline.protocol.left_out import LeftOut, name_some
+from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.values import Value
+
+_NAMED = 20
+_ASKED = dict.fromkeys((ApprovalSwitch.EDIT, ApprovalSwitch.EDIT_OUTSIDE))
+_LARGE = "it is too large or cannot be read"
+
+
+class WorktreeWork(Value, frozen=True):
+    """The work of a worktree that the main folder lacks: files, and `apart` what a merge does not look into.
+
+    `unread` are files that are too large or cannot be read. `ahead` and `behind` count commits.
+    """
+
+    worktree: Worktree
+    unmerged: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    ahead: int = 0
+    behind: int = 0
+    problem: str = ""
+
+    @property
+    def is_merged(self) -> bool:
+        return not (self.unmerged or self.unread or self.apart or self.problem)
+
+
+class WorktreeMerge(Value, frozen=True):
+    """The result of a merge. `refused` may not be edited; `guarded` may, after a person said so (`guarded`)."""
+
+    merged: Merged
+    refused: tuple[LeftOut, ...] = ()
+    guarded: tuple[LeftOut, ...] = ()
+    apart: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not (self.merged.conflicts or self.merged.kept or self.refused or self.guarded)
+
+
+class Discarded(Value, frozen=True):
+    """A removed worktree: `checkpoint` has its unmerged work but for `lost`; `commits` are only on its `branch`."""
+
+    worktree: Worktree
+    checkpoint: str = ""
+    lost: tuple[str, ...] = ()
+    commits: int = 0
+    branch: str = ""
+    tip: str = ""
+
+
+class _Loaded(Value, frozen=True):
+    repository: Repository
+    changes: WorktreeChanges
+    sides: Mapping[bytes, Sides]
+    unmerged: tuple[bytes, ...]
+    unread: tuple[bytes, ...]
+
+
+class Worktrees:
+    """The worktrees of the repository around a folder. `stores` is the folder of all checkpoints."""
+
+    def __init__(self, folder: Path, stores: Path, limits: Limits | None = None) -> None:
+        self._folder = folder
+        self._stores = stores
+        self._limits = limits or Limits()
+
+    async def find(self, name: str) -> Worktree:
+        """Return the worktree with this name. Raises UsageError and GitUnusable."""
+        return find_worktree(await asyncio.to_thread(find_main, self._folder), name)
+
+    async def list(self) -> tuple[WorktreeWork, ...]:
+        """Return our worktrees with their work, by name. Raises UsageError and GitUnusable."""
+        found = list_worktrees(await asyncio.to_thread(find_main, self._folder))
+        return tuple([await self._describe(one) for one in found])
+
+    async def work(self, name: str) -> WorktreeWork:
+        """Return what a worktree has that the main folder lacks. Raises UsageError and GitUnusable."""
+        return _describe_work(worktree := await self.find(name), await self._load(worktree))
+
+    async def diff(self, name: str) -> Comparison:
+        """Compare the files that a merge would bring with those it would start from. Raises as `work` does."""
+        loaded = await self._load(await self.find(name))
+        return await asyncio.to_thread(self._compare, loaded)
+
+    async def merge(
+        self, name: str, context: PolicyContext, choice: Choice = Choice.NONE, *, guarded: bool = False
+    ) -> WorktreeMerge:
+        """Merge a worktree's files into those of the main folder; nothing is committed, and the index stays.
+
+        `context` is that of a task in the main folder: its rules and hidden names apply. `guarded` files, those that
+        even a mode that accepts edits asks about, are only merged if that is set.
+
+        Raises:
+            UsageError, GitUnusable
+            NotRestored: a file could not be written; nothing was changed.
+        """
+        worktree = await self.find(name)
+        loaded = await self._load(worktree)
+        ignored = await read_ignored(worktree.main, [path for path in loaded.unmerged if not loaded.sides[path][0]])
+        judged = {path: _judge_path(context, worktree.main, path, loaded.sides[path]) for path in loaded.unmerged}
+        refused = [_left(path, _LARGE) for path in loaded.unread]
+        refused += [_left(path, why) for path, (verdict, why) in judged.items() if verdict is Verdict.DENY]
+        refused += [
+            _left(path, "the main folder ignores it") for path in ignored if judged[path][0] is not Verdict.DENY
+        ]
+        asked = [
+            (path, why) for path, (verdict, why) in judged.items() if verdict is Verdict.ASK and path not in ignored
+        ]
+        left = {one.path for one in refused} | {os.fsdecode(path) for path, _ in asked if not guarded}
+        sides = {path: both for path, both in loaded.sides.items() if os.fsdecode(path) not in left}
+        source = Source(f"worktree {name}", _make_key(worktree), loaded.changes.base, worktree.made)
+        merged = await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice)
+        shown = () if guarded else tuple(_left(path, why) for path, why in asked)
+        return WorktreeMerge(merged, tuple(refused), shown, loaded.changes.apart)
+
+    async def undo(self, name: str) -> Restored:
+        """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
+        worktree = await self.find(name)
+        return await asyncio.to_thread(undo_merge, self._repository(worktree), _make_key(worktree), name)
+
+    async def discard(self, name: str, *, force: bool = False) -> Discarded:
+        """Remove a worktree. With `force` also one with unmerged work, of which a checkpoint is kept.
+
+        Raises HaloclineError with the unmerged files, and GitUnusable.
+        """
+        worktree = await self.find(name)
+        if worktree.is_locked:
+            why = f" ({worktree.lock})" if worktree.lock else ""
+            raise HaloclineError(
+                f"The worktree {name} is locked{why}.", f"Unlock it: git worktree unlock {worktree.folder}"
+            )
+        work = WorktreeWork(worktree) if worktree.is_missing else await self.work(name)
+        if not (work.is_merged or force):
+            unmerged = [*work.unmerged, *work.unread, *work.apart]
+            raise HaloclineError(
+                f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
+                f"Merge it: halo worktrees merge {name}. To remove it all the same, add --force.",
+            )
+        checkpoint, lost = "", [*work.unread, *work.apart]
+        if not work.is_merged:
+            checkpoint = await asyncio.to_thread(self._keep_work, worktree)
+        left = await remove_worktree(worktree)
+        await asyncio.to_thread(self._forget, worktree)
+        return Discarded(worktree, checkpoint, tuple(lost), left.commits, left.branch, left.tip)
+
+    async def _describe(self, worktree: Worktree) -> WorktreeWork:
+        try:
+            return _describe_work(worktree, await self._load(worktree))
+        except HaloclineError as error:
+            return WorktreeWork(worktree, problem=str(error))
+
+    def _repository(self, worktree: Worktree) -> Repository:
+        return open_repository(self._stores, worktree.main, f"worktree-{_make_key(worktree)}", self._limits)
+
+    async def _load(self, worktree: Worktree) -> _Loaded:
+        repository = self._repository(worktree)
+        record = await asyncio.to_thread(self._read_record, repository, worktree)
+        changes = await read_changes(worktree, record.files if record else ())
+        if record and record.base != changes.base:  # a commit that both have came later
+            record = None
+        return await asyncio.to_thread(self._read_sides, worktree, repository, changes, record)
+
+    def _read_record(self, repository: Repository, worktree: Worktree) -> MergeRecord | None:
+        if not (repository.path / "refs").exists():
+            return None
+        record = read_merge(repository.bind_git(self._limits.patience, Runner(), None), _make_key(worktree))
+        return record if record and record.made == worktree.made else None
+
+    def _read_sides(
+        self, worktree: Worktree, repository: Repository, changes: WorktreeChanges, record: MergeRecord | None
+    ) -> _Loaded:
+        bases = {path: Kept(one.content, one.mode) if one else None for path, one in changes.files.items()}
+        if record:
+            git = repository.bind_git(self._limits.patience, Runner(), None)
+            held = read_blobs(git, [entry.sha for entry in record.files.values() if entry])
+            known = {path: entry for path, entry in record.files.items() if entry is None or entry.sha in held}
+            bases |= {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
+        sides: dict[bytes, Sides] = {}
+        unmerged, unread = list[bytes](), list[bytes]()
+        with Reader(os.fspath(worktree.folder)) as there, Reader(os.fspath(worktree.main)) as here:
+            for path, base in sorted(bases.items()):
+                try:
+                    theirs, now = (_read_plain(reader, path, self._limits.largest) for reader in (there, here))
+                except OSError:
+                    unread.append(path)
+                    continue
+                for side in (theirs, now):
+                    if base and side and is_pointer_to(base.content, side.content):
+                        base = Kept(side.content, base.mode)
+                if theirs != base:
+                    sides[path] = base, theirs
+                    unmerged += [path] if theirs != now else []
+        return _Loaded(repository, changes, sides, tuple(unmerged), tuple(unread))
+
+    def _compare(self, loaded: _Loaded) -> Comparison:
+        if not loaded.sides:
+            return Comparison()
+        with loaded.repository.lock_store(self._limits.patience) as git:
+            return compare_trees(git, *keep_sides(git, loaded.sides))
+
+    def _keep_work(self, worktree: Worktree) -> str:
+        repository = open_repository(self._stores, worktree.folder, limits=self._limits)
+        label = f"Before discarding the worktree {worktree.name}"
+        saved = repository.save(label, None, dict, always=True, patient=True)
+        repository.upkeep.stand_alone()
+        return saved.sha
+
+    def _forget(self, worktree: Worktree) -> None:
+        repository = self._repository(worktree)
+        if self._read_record(repository, worktree):
+            with repository.lock_store(self._limits.patience) as git:
+                forget_merge(git, _make_key(worktree))
+
+
+def _describe_work(worktree: Worktree, loaded: _Loaded) -> WorktreeWork:
+    changes = loaded.changes
+    unmerged, unread = (tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread))
+    return WorktreeWork(worktree, unmerged, unread, changes.apart, changes.ahead, changes.behind)
+
+
+def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
+    found = reader.read(path, largest)
+    return Kept(found.content, found.mode) if found else None
+
+
+def _make_key(worktree: Worktree) -> str:
+    """Return a name for references: that of the worktree, if that is one, with what tells it from others."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", worktree.name).strip("-")
+    return f"{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
+
+
+def _left(path: bytes, why: str) -> LeftOut:
+    return LeftOut(os.fsdecode(path), why)
+
+
+def _judge_path(context: PolicyContext, main: Path, path: bytes, sides: Sides) -> tuple[Verdict, str]:
+    """Judge a change of the main folder as an edit in a mode that accepts edits: a person asked for it."""
+    kind = ToolKind.EDIT if sides[1] else ToolKind.DELETE
+    full = os.path.join(main, os.fsdecode(path))
+    context = replace(
+        context,
+        mode=Mode.ACT,
+        approval_mode=ApprovalMode.ACCEPT_EDITS,
+        book=with_switches(context.book, _ASKED),
+    )
+    try:
+        decision = decide_call(Summary(full, kind, (full,), tool="replace_in_file"), context)
+    except ToolFailure as failure:
+        return Verdict.DENY, str(failure)
+    return decision.verdict, decision.reason

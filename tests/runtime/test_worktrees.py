@@ -1,0 +1,235 @@
+import os
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line
+
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.permission_rules import RuleBook
+from halocline.runtime.history.worktrees import Choice
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorktreeBench:
+    person = tmp_path / "person"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (person / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n")
+    made = WorktreeBench(tmp_path / "project", tmp_path / "home")
+    made.main.mkdir()
+    made.git("init", "--quiet")
+    (made.main / "a.txt").write_text(LINES)
+    (made.main / "gone.txt").write_text("old\n")
+    (made.main / "run.sh").write_text("#!/bin/sh\n")
+    (made.main / ".gitignore").write_text("build/\n*.local\n")
+    made.commit()
+    return made
+
+
+async def test_a_worktree_without_changes_has_nothing_to_merge(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (work,) = await bench.worktrees.list()
+    assert (work.worktree.name, work.worktree.folder, work.worktree.branch) == ("x", folder, "worktree-x")
+    assert work.is_merged
+    assert (work.ahead, work.behind) == (0, 0)
+
+
+async def test_a_merge_brings_committed_uncommitted_and_new_files_but_no_ignored_ones(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "committed")
+    bench.commit(folder)
+    change_line(folder / "a.txt", 19, "uncommitted")
+    (folder / "new").mkdir()
+    (folder / "new/file name.txt").write_text("new\n")
+    (folder / "gone.txt").unlink()
+    (folder / "run.sh").chmod(0o755)
+    (folder / "link").symlink_to("a.txt")
+    (folder / "mine.local").write_text("ignored\n")
+    change_line(bench.main / "a.txt", 10, "of the person")
+    done = await bench.worktrees.merge("x", bench.context())
+    text = (bench.main / "a.txt").read_text().splitlines()
+    assert (text[1], text[9], text[18]) == ("committed", "of the person", "uncommitted")
+    assert (bench.main / "new/file name.txt").read_text() == "new\n"
+    assert not (bench.main / "gone.txt").exists()
+    assert os.access(bench.main / "run.sh", os.X_OK)
+    assert os.readlink(bench.main / "link") == "a.txt"
+    assert not (bench.main / "mine.local").exists()
+    assert done.is_whole
+    assert done.merged.merges == ("a.txt",)
+    assert bench.git("diff", "--cached", "--name-only") == ""
+    assert (await bench.worktrees.work("x")).is_merged
+
+
+async def test_an_undone_merge_leaves_all_as_before_and_keeps_later_edits(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    (folder / "new.txt").write_text("new\n")
+    (folder / "gone.txt").unlink()
+    change_line(bench.main / "a.txt", 10, "before")
+    before = (bench.main / "a.txt").read_text()
+    await bench.worktrees.merge("x", bench.context())
+    change_line(bench.main / "a.txt", 18, "since")
+    undone = await bench.worktrees.undo("x")
+    assert undone.conflicts == ()
+    assert (bench.main / "a.txt").read_text() == before.replace("line 18", "since")
+    assert not (bench.main / "new.txt").exists()
+    assert (bench.main / "gone.txt").read_text() == "old\n"
+    assert (await bench.worktrees.work("x")).unmerged == ("a.txt", "gone.txt", "new.txt")
+    with pytest.raises(HaloclineError, match="Nothing was merged"):
+        await bench.worktrees.undo("x")
+
+
+async def test_overlapping_changes_stay_and_are_shown_by_hunk(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    change_line(folder / "a.txt", 15, "theirs too")
+    (folder / "other.txt").write_text("other\n")
+    (bench.main / "a.txt").write_text("first\n" + LINES)
+    change_line(bench.main / "a.txt", 16, "ours")
+    before = (bench.main / "a.txt").read_bytes()
+    done = await bench.worktrees.merge("x", bench.context())
+    (conflict,) = done.merged.conflicts
+    assert [(hunk.line, hunk.ours, hunk.theirs) for hunk in conflict.hunks] == [(16, "ours\n", "theirs too\n")]
+    assert (bench.main / "a.txt").read_bytes() == before
+    assert (bench.main / "other.txt").exists()
+    assert not done.is_whole
+
+
+@pytest.mark.parametrize(
+    ("choice", "line"),
+    [(Choice.OURS, ["ours"]), (Choice.THEIRS, ["theirs"]), (Choice.MARKERS, ["<<<<<<< main folder", "ours"])],
+)
+async def test_a_choice_decides_overlapping_lines(bench: WorktreeBench, choice: Choice, line: list[str]) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    change_line(folder / "a.txt", 15, "more")
+    change_line(bench.main / "a.txt", 2, "ours")
+    done = await bench.worktrees.merge("x", bench.context(), choice)
+    text = (bench.main / "a.txt").read_text().splitlines()
+    assert text[1 : 1 + len(line)] == line
+    assert "more" in text
+    assert done.is_whole
+    (folder / "new.txt").write_text("new\n")
+    again = await bench.worktrees.merge("x", bench.context())
+    assert again.merged.changed == ("new.txt",)
+
+
+async def test_a_later_merge_starts_from_the_last_one(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "first")
+    await bench.worktrees.merge("x", bench.context())
+    change_line(bench.main / "a.txt", 2, "edited after the merge")
+    change_line(folder / "a.txt", 18, "second")
+    done = await bench.worktrees.merge("x", bench.context())
+    text = (bench.main / "a.txt").read_text().splitlines()
+    assert (text[1], text[17]) == ("edited after the merge", "second")
+    assert done.is_whole
+    change_line(folder / "a.txt", 18, "line 18")  # the worktree takes it back
+    await bench.worktrees.merge("x", bench.context())
+    text = (bench.main / "a.txt").read_text().splitlines()
+    assert text[17] == "line 18"
+
+
+async def test_two_worktrees_merge_and_one_is_undone_alone(bench: WorktreeBench) -> None:
+    one, two = await bench.open("one"), await bench.open("two")
+    change_line(one / "a.txt", 2, "one")
+    change_line(two / "a.txt", 18, "two")
+    (two / "two.txt").write_text("two\n")
+    await bench.worktrees.merge("one", bench.context())
+    await bench.worktrees.merge("two", bench.context())
+    await bench.worktrees.undo("one")
+    assert (bench.main / "a.txt").read_text() == LINES.replace("line 18", "two")
+    assert (bench.main / "two.txt").exists()
+
+
+async def test_the_diff_goes_from_the_common_commit_to_the_files_now(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "committed")
+    bench.commit(folder)
+    (folder / "new.txt").write_text("new\n")
+    found = await bench.worktrees.diff("x")
+    assert [(file.path, file.kind) for file in found.files] == [("a.txt", "changed"), ("new.txt", "added")]
+    assert "+committed" in found.files[0].diff
+
+
+async def test_a_worktree_with_unmerged_work_is_only_discarded_by_force_and_kept_in_a_checkpoint(
+    bench: WorktreeBench,
+) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    with pytest.raises(HaloclineError, match=r"not merged: a\.txt"):
+        await bench.worktrees.discard("x")
+    assert folder.exists()
+    gone = await bench.worktrees.discard("x", force=True)
+    assert not folder.exists()
+    assert gone.checkpoint
+    assert "worktree-x" not in bench.git("branch")
+    assert await bench.worktrees.list() == ()
+
+
+async def test_a_discarded_worktree_leaves_a_branch_with_commits_of_its_own(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    bench.commit(folder)
+    await bench.worktrees.merge("x", bench.context())
+    gone = await bench.worktrees.discard("x")
+    assert (gone.commits, gone.branch, gone.checkpoint) == (1, "worktree-x", "")
+    assert "worktree-x" in bench.git("branch")
+
+
+async def test_a_new_worktree_in_the_place_of_another_does_not_take_over_what_that_merged(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    await bench.worktrees.merge("x", bench.context())
+    bench.git("worktree", "remove", "--force", str(folder))
+    folder = await bench.open()
+    assert (await bench.worktrees.work("x")).unmerged == ()
+    await bench.worktrees.merge("x", bench.context())
+    assert "theirs" in (bench.main / "a.txt").read_text()
+
+
+async def test_hidden_and_guarded_files_are_named_and_not_merged(bench: WorktreeBench) -> None:
+    (bench.main / ".haloclineignore").write_text("hidden.txt\n")
+    folder = await bench.open()
+    for name in ("hidden.txt", ".env", ".vscode/tasks.json", "plain.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x\n")
+    done = await bench.worktrees.merge("x", bench.context(RuleBook(ignored=("hidden.txt",))))
+    assert (bench.main / "plain.txt").exists()
+    assert {one.path for one in done.guarded} == {".env", ".vscode/tasks.json"}
+    assert {one.path for one in done.refused} == {"hidden.txt"}
+    assert not (bench.main / "hidden.txt").exists()
+    assert not done.is_whole
+    await bench.worktrees.merge("x", bench.context(RuleBook(ignored=("hidden.txt",))), guarded=True)
+    assert (bench.main / ".vscode/tasks.json").exists()
+    assert not (bench.main / "hidden.txt").exists()
+
+
+async def test_a_link_in_the_main_folder_is_not_followed(bench: WorktreeBench, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    folder = await bench.open()
+    (folder / "sub").mkdir()
+    (folder / "sub/new.txt").write_text("x\n")
+    (bench.main / "sub").symlink_to(tmp_path / "elsewhere")
+    done = await bench.worktrees.merge("x", bench.context(), guarded=True)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert done.merged.kept == ("sub/new.txt",)
+
+
+async def test_a_pointer_of_git_lfs_counts_as_the_file_that_it_names(bench: WorktreeBench) -> None:
+    content = b"large\n" * 100
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256(content).hexdigest()}\nsize 600\n"
+    (bench.main / "data.txt").write_text(pointer)
+    bench.commit()
+    folder = await bench.open()
+    (folder / "data.txt").write_bytes(content)
+    (bench.main / "data.txt").write_bytes(content)
+    assert (await bench.worktrees.work("x")).unmerged == ()
+    (folder / "data.txt").write_bytes(content + b"more\n")
+    done = await bench.worktrees.merge("x", bench.context())
+    assert done.merged.changed == ("data.txt",)
+    assert (bench.main / "data.txt").read_bytes() == content + b"more\n"
