@@ -32,6 +32,8 @@ def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
     if arguments.until and not arguments.prompt:
         arguments.prompt = [UNTIL_PROMPT.format(command=arguments.until)]
+    if arguments.best_of or arguments.models:
+        return background.best_of.run_attempts(arguments)
     if arguments.background:
         return background.hand_over.hand_over_prompt(arguments)
     if arguments.input_format == "stream-json":
