@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.journeys.deaths import dead_after
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.questions import GoalVerdict
@@ -136,6 +137,16 @@ async def test_a_stop_leaves_the_goal_and_the_next_prompt_checks_it_again(journe
     await journey.prompt(client, "go on")
     assert verdicts(journey) == [GoalVerdict.MET]
     await client.close()
+    assert (await journey.replay()).differences == ()
+
+
+async def test_after_a_death_in_a_check_the_next_process_checks_again(journey, tmp_path):
+    turns = (write("1\n"), Turn(text="Done."), Turn(text="Done again."))
+    await journey.run(*turns[:2], options=until("test -e a.txt"))
+    last = journey.of(ev.AssistantMessageCompleted)[-1].seq
+    dead_after(journey, ev.AssistantMessageCompleted, tmp_path / "copy", after=last - 1)
+    await journey.run(*turns, resume=journey.task, prompt="go on")
+    assert verdicts(journey)[-1] is GoalVerdict.MET
     assert (await journey.replay()).differences == ()
 
 

@@ -74,7 +74,7 @@ def run_attempts(arguments: argparse.Namespace) -> int:
     for option in _NOT_WITH:
         if getattr(arguments, option) not in (None, False, [], ""):
             raise UsageError(f"--{option.strip('_').replace('_', '-')} does not go with --best-of.", "")
-    workspace, models = workspace_of(arguments.cwd), _list_models(arguments)
+    workspace, models = workspace_of(arguments.cwd), _assign_models(arguments)
     prompt, piped = prompt_text(arguments.prompt, needed=True)
     if not prompt:
         raise UsageError("No prompt.", 'Add one: halo run --best-of 3 "what to do"')
@@ -102,7 +102,7 @@ def run_attempts(arguments: argparse.Namespace) -> int:
     return _settle(arguments, service, order)
 
 
-def _list_models(arguments: argparse.Namespace) -> list[str | None]:
+def _assign_models(arguments: argparse.Namespace) -> list[str | None]:
     """Return the model of each attempt: those of `--models` in turn. Raises UsageError."""
     given = [one.strip() for one in (arguments.models or "").split(",") if one.strip()]
     count = arguments.best_of or len(given)
