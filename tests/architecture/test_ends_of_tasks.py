@@ -31,6 +31,7 @@ UNAWAITED = {
     "surfaces/acp/agent.py": "a session, whose prompt answers with its end",
     "surfaces/acp/person_requests.py": "a request that an event takes back; `close` waits for the others",
     "surfaces/acp/session.py": "a command that the task may have already; turns, which tell their end",
+    "surfaces/cli/background/best_of.py": "the race itself, which its caller awaits",
     "surfaces/cli/commands/board.py": "its function waits for it",
     "surfaces/cli/session/conversation.py": "the conversation itself, which its caller awaits",
     "surfaces/cli/session/waiting.py": "its function waits for it",

@@ -152,7 +152,8 @@ class ShellCommand(Value, frozen=True):
     environment that no earlier command changed, and only its folder persists. `unsandboxed` means that a person
     allowed it to run without the sandbox. `call` is the id of the tool call that it belongs to. `written` is the
     command as the model wrote it, where the `text` is another form of it. In a sandbox it cannot read what `hides`
-    says, nor secret files unless a person allowed it to (`shows_secrets`).
+    says, nor secret files unless a person allowed it to (`shows_secrets`). A `fresh` one neither gets the folder and
+    the variables that earlier commands left, nor leaves its own.
     """
 
     text: str
@@ -166,6 +167,7 @@ class ShellCommand(Value, frozen=True):
     written: str = ""
     hides: Hides | None = None
     shows_secrets: bool = False
+    fresh: bool = False
 
 
 class Left(StrEnum):

@@ -164,6 +164,16 @@ class SetJudge(Command, frozen=True):
     on: bool
 
 
+class SetGoal(Command, frozen=True):
+    """Set what turns have to reach: until `command` exits with 0 or, without one, until `text` is evidently done.
+
+    The command then needs no approval; a rule may still deny it. Neither of both takes the goal back.
+    """
+
+    text: str = ""
+    command: str = ""
+
+
 class SetEffort(Command, frozen=True):
     """Set the reasoning effort from the next request on: a level, or `budget` tokens. Neither resets it."""
 
@@ -274,6 +284,7 @@ AnyCommand = (
     | SetPolicy
     | SetApprovalSwitch
     | SetJudge
+    | SetGoal
     | SetEffort
     | TakeBack
     | Compact

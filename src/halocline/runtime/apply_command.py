@@ -17,7 +17,7 @@ from halocline.protocol.messages import Image
 from halocline.protocol.plan_approval import list_commands
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.open_task import OpenTask
-from halocline.runtime.start import switch_mode
+from halocline.runtime.start import set_goal, switch_mode
 from halocline.task.inbox import InboxRequest
 from halocline.task.task import Task
 
@@ -41,6 +41,8 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.SetEffort(effort=effort, budget=budget):
             if (effort, budget) != (task.state.model.effort, task.state.model.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
+        case cmd.SetGoal():
+            set_goal(task, command)
         case cmd.Compact() | cmd.DropPictures():
             return _shrink_context(task, command)
         case cmd.RunCommand() | cmd.StopCommand():

@@ -43,6 +43,7 @@ from halocline.runtime.start import (
     report_plugins,
     report_then_run,
     serve_socket,
+    set_goal,
     start_event,
     switch_mode,
     with_recording,
@@ -97,6 +98,8 @@ class Controller:
             tools = assembly.offered(task.state, options.attended, {"use_skill"} if skills.offered else ())
             odd = offer_tools(task, tools)
             offer_custom_tools(task, options, plugins)
+            if options.until:
+                set_goal(task, cmd.SetGoal(task=name, command=options.until))
             repairs = await task.host.tools.files.mend()
         left_out = (*options.remarks, *(plugins.remarks if plugins else ()))
         remarks = (*self.assemblies.remarks(assembly), *skills.skipped, *rules.remarks, *odd, *left_out)

@@ -14,7 +14,7 @@ from halocline.context.user_files.skills import Found, found_skills, skills_sect
 from halocline.files.folder_mark import read_mark
 from halocline.ports.model import Model
 from halocline.protocol import events as ev
-from halocline.protocol.commands import AnyCommand
+from halocline.protocol.commands import AnyCommand, SetGoal
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.kinds import Mode
@@ -149,6 +149,8 @@ def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], as
     chosen, own = (options.effort, options.thinking_budget), (task.state.model.effort, task.state.model.thinking_budget)
     if chosen != (None, None) and own not in ((None, None), chosen):
         task.emit(ev.EffortChanged(effort=options.effort, budget=options.thinking_budget))
+    if options.until:
+        set_goal(task, SetGoal(task=task.state.task, command=options.until))
 
 
 def adjust_limits(task: Task, assembly: Assembly) -> None:
@@ -202,6 +204,18 @@ async def serve_socket(
             if sweep:
                 await sweep(task)
             await asyncio.Event().wait()
+
+
+def set_goal(task: Task, command: SetGoal) -> None:
+    """Set a goal, or take it back. Raises UsageError if its command holds a secret, which the log would keep."""
+    goal = task.state.goal
+    if task.host.secrets.redact(command.command) != command.command:
+        raise UsageError(
+            "The command of a goal may hold no secret.", "Let it read the value from a variable or a file."
+        )
+    if (command.text, command.command) != (goal.text, goal.command) or goal.is_met:
+        text = task.host.secrets.redact(command.text)
+        task.emit(ev.GoalSet(text=text, command=command.command, client=command.client))
 
 
 def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:

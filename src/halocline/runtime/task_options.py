@@ -68,7 +68,7 @@ class TaskOptions(Value, frozen=True):
     `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
     while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
     more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own. `editor` is what the
-    editor that opens the task brings, `program` what the program brings.
+    editor that opens the task brings, `program` what the program brings. `until` is the command of its goal.
     """
 
     model: str | None = None
@@ -83,6 +83,7 @@ class TaskOptions(Value, frozen=True):
     thinking_budget: int | None = None
     editor: "EditorParts | None" = None
     program: "ProgramParts | None" = None
+    until: str = ""
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from halocline.context import notes
 from halocline.ports.tool import Toolset
 from halocline.protocol.command_ends import command_failure
 from halocline.protocol.events import AnswerAccepted, AnswerRefused, CompletionQuestioned, CompletionRequired, TurnEnded
-from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, ToolKind
+from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import State
 from halocline.task.structured_answer import judge_answer
@@ -28,6 +28,12 @@ def check_end(state: State, toolset: Toolset) -> tuple[EndCheck, ...]:
     return judge_answer(state)
 
 
+def is_goal_due(state: State) -> bool:
+    """True if the turn would end well although its goal is not met. In plan mode, the goal waits."""
+    is_end = state.last_message.stop_reason is StopReason.END_TURN
+    return is_end and state.goal.is_open and state.plan.mode is Mode.ACT
+
+
 def end_by_model(state: State, toolset: Toolset) -> TurnEnded:
     """Return the end of a turn that the model ended, with what failed last."""
     reply = state.last_message
@@ -36,14 +42,18 @@ def end_by_model(state: State, toolset: Toolset) -> TurnEnded:
 
 
 def find_failures(state: State, toolset: Toolset) -> tuple[str, ...]:
-    """Return what failed last in the turn: its newest edit, its newest command. What was not allowed did not fail."""
+    """Return what failed last in the turn: its newest edit, its newest command. What was not allowed did not fail.
+
+    The newest command may be that of a goal, whose check speaks for itself.
+    """
+    checked_at = state.goal.last.seq if state.goal.last else 0
     limits = state.budget.limits
     ends = state.turn.ended if state.turn and limits and limits.checks_failures else {}
     tools = {name: tool for name in ends if (tool := toolset.find(name, state))}
     edits = [end for name, end in ends.items() if name in tools and tools[name].kind is ToolKind.EDIT]
     newest = max(edits, key=lambda end: end.seq, default=None)
     failed = ["the last edit"] if newest and newest.status is CallStatus.FAILED else []
-    if command := ends.get(COMMAND_TOOL):
+    if (command := ends.get(COMMAND_TOOL)) and command.seq > checked_at:
         how = "not run" if command.status is CallStatus.FAILED else command_failure(command.result.text)
         failed += [f"the last command ({how})"] if how else []
     return tuple(failed)

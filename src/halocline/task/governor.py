@@ -70,6 +70,8 @@ def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None
         return Verdict("time", f"The limit of {limits.seconds:g} {SECONDS_REACHED}")
     if state.budget.failures_in_row >= limits.failures:
         return Verdict("failures", _describe_failures(state.budget.failures_in_row, limits))
+    if (impasse := state.goal.impasse)[0]:
+        return Verdict(*impasse, is_final=impasse[0] != "progress")
     if refused := state.answer.refused[ANSWERS - 1 :]:
         return Verdict("answer", f"{ANSWERS} answers in a row did not match the schema. {refused[-1].problems[0]}")
     if state.budget.same_call_in_row >= STOP_AT:

@@ -58,6 +58,7 @@ async def test_json_is_one_result_object(halo: Halo) -> None:
         "structured_output": None,
         "refused": [],
         "evidence": {name: [] for name in Evidence.__struct_fields__},
+        "goal": None,
     }
 
 
@@ -157,6 +158,13 @@ async def test_a_time_limit_ends_a_hanging_command(halo: Halo) -> None:
     done = await halo.run("-y", "--output-format", "json", "--time-limit", "0.5", "-m", halo.script(hang, HI), "hi")
     assert (done.code, done.result["limit"], done.result["stop_reason"]) == (3, "time", "max_turn_requests")
     assert halo.state().pending.calls == ()
+
+
+async def test_a_run_ends_when_its_command_passes_which_is_the_prompt_if_there_is_none(halo: Halo) -> None:
+    script = halo.script({"text": "Done.", "expect": "Make this command pass: `test -e made`"}, TOUCH, HI)
+    done = await halo.run("-y", "--output-format", "json", "--until", "test -e made", "-m", script)
+    goal = {"met": True, "checks": 2, "command": "test -e made", "text": ""}
+    assert (done.code, done.result["goal"]) == (0, goal)
 
 
 async def test_failures_in_a_row_stop(halo: Halo) -> None:

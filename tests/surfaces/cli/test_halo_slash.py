@@ -217,6 +217,17 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     assert (state.plan.mode, state.permissions.approval_mode, state.model.name) == (Mode.ACT, ApprovalMode.YOLO, other)
 
 
+def test_a_goal_in_words_begins_a_turn_and_is_shown_until_it_is_taken_back(halo: Halo) -> None:
+    report = {"call": [call("attempt_completion", result="All read.")]}
+    person = Person(halo, "-m", halo.script(HI, report)).sees(COMPOSER)
+    person.types("/goal\r").sees("There is no goal.", COMPOSER)
+    person.types("/goal all is read\r").sees("Goal: all is read", "Goal not met: no report", "Goal met", COMPOSER)
+    person.types("/goal\r").sees("met, checked 2 times", COMPOSER)
+    person.types("/goal off\r").sees("The goal was taken back.", COMPOSER).types(CTRL_D)
+    assert person.is_gone_with() == 0
+    assert not halo.state().goal.is_set
+
+
 def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
     long = {"text": "Much was said. " * 4_000}
     person = Person(halo, "-m", halo.script(long, long, long), "one")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         double_check as double_check,
         files as files,
         folder as folder,
+        goal as goal,
         idle as idle,
         jobs as jobs,
         todos as todos,

@@ -227,6 +227,8 @@ class LocalShell:
         """Keep the folder and variables for the next command. None when they are unchanged."""
         sandboxed = running.held is not None
         before = self._states.of(sandboxed=sandboxed)
+        if running.command.fresh:
+            return None
         if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
             self._states.learn(before.move_to(state.folder) if running.command.judged else state, sandboxed=sandboxed)
             self._set_aside += [TOO_LARGE.format(name=name) for name in state.too_large]
@@ -237,8 +239,8 @@ class LocalShell:
 
     async def _start(self, command: ShellCommand, progress: Progress) -> Running:
         sandbox = await self._sandbox_for(command)
-        gone = self._forget_a_folder_that_is_gone(sandbox)
-        state = self._states.of(sandboxed=sandbox is not None)
+        gone = "" if command.fresh else self._forget_a_folder_that_is_gone(sandbox)
+        state = ShellState() if command.fresh else self._states.of(sandboxed=sandbox is not None)
         folder = state.folder or command.cwd
         mark = os.urandom(8).hex()
         variables, limits = state.over(self._launcher.environment), sandbox.limits if sandbox else ""

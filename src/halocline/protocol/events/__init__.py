@@ -67,6 +67,8 @@ from halocline.protocol.events.questions import (
     AnswerRefused as AnswerRefused,
     CompletionQuestioned as CompletionQuestioned,
     CompletionRequired as CompletionRequired,
+    GoalChecked as GoalChecked,
+    GoalSet as GoalSet,
     QuestionAnswered as QuestionAnswered,
     QuestionAsked as QuestionAsked,
 )
@@ -149,6 +151,8 @@ DurableEvent = (
     | AnswerRefused
     | CompletionQuestioned
     | CompletionRequired
+    | GoalSet
+    | GoalChecked
     | LimitExtended
     | RequestReserved
     | RequestSettled

@@ -18,6 +18,7 @@ from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.conversation import add_message, add_notes, hold_notes, release_held
 from halocline.protocol.state.evidence.facts import follow_evidence
 from halocline.protocol.state.file_knowledge import note_read, note_reported, note_restored
+from halocline.protocol.state.goal import goal_of
 from halocline.protocol.state.message_queue import follow_queue
 from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.state.plan import TodoAge
@@ -82,6 +83,7 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         answer=AnswerState(e.output_schema),
         budget=state.budget.after_prompt(),
         pending=state.pending.after_prompt(e.content),
+        goal=state.goal.begin_anew(),
     )
 
 
@@ -92,6 +94,11 @@ def _on_steering(state: State, e: ev.SteeringReceived) -> State:
 
 def _send_back(state: State, content: tuple[UserPart, ...], *, questioned: bool = False) -> State:
     return replace(add_message(state, UserMessage(content)), turn=go_on(state.turn, questioned=questioned))
+
+
+def _goal_checked(state: State, e: ev.GoalChecked) -> State:
+    after = replace(state, goal=state.goal.after_check(e))
+    return _send_back(after, e.content) if e.content else after
 
 
 def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
@@ -175,6 +182,7 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
         turn=replace(state.turn, started_at=e.at) if state.turn else None,
         answer=replace(state.answer, refused=()),
         budget=state.budget.after_extension(e.limit),
+        goal=state.goal.begin_anew(),
     )
 
 
@@ -255,6 +263,8 @@ _REDUCERS: dict[type, Reducer] = {
     ev.AnswerRefused: lambda state, e: replace(_send_back(state, e.content), answer=state.answer.after_refusal(e)),
     ev.CompletionQuestioned: lambda state, e: _send_back(state, e.content, questioned=True),
     ev.CompletionRequired: lambda s, e: replace(_send_back(s, e.content), budget=s.budget.after_failure()),
+    ev.GoalSet: lambda state, e: replace(state, goal=goal_of(e)),
+    ev.GoalChecked: _goal_checked,
     ev.LimitExtended: _limit_extended,
     ev.RequestReserved: _change("budget", lambda budget, e: budget.after_reservation(e)),
     ev.RequestSettled: _change("budget", lambda budget, e: budget.after_settlement(e)),

@@ -19,6 +19,7 @@ from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.draft import interrupted_message, list_deltas
 from halocline.protocol.state.evidence.facts import EvidenceState
 from halocline.protocol.state.files import FilesState
+from halocline.protocol.state.goal import GoalState
 from halocline.protocol.state.host import HostState, JobsState, UserCommandsState
 from halocline.protocol.state.message_queue import QueueState
 from halocline.protocol.state.pending import OpenCall, PendingState
@@ -107,6 +108,7 @@ class State(Value, frozen=True):
     mcp: McpState = McpState()
     subagents: SubagentsState = SubagentsState()
     evidence: EvidenceState = EvidenceState()
+    goal: GoalState = GoalState()
 
     @property
     def is_asking(self) -> bool:

@@ -14,6 +14,7 @@ from halocline.runtime.open_task import OpenTask
 from halocline.runtime.parts.hidden_names import make_name_hider
 from halocline.runtime.prompts.expand import require_words
 from halocline.task.inbox import Content, Prompt
+from halocline.task.task import Task
 
 
 def build_prompt(opened: OpenTask, content: Content, command: cmd.SubmitPrompt) -> Prompt:
@@ -30,7 +31,14 @@ def add_notes(opened: OpenTask, content: Content, editor: cmd.EditorState | None
     rested = _note_pause(opened, now.timestamp())
     hides = make_name_hider(task.state, task.home, task.host.permissions.book())
     note = environment_note(task.state, Path(task.state.workspace), now, editor, hides=hides)
-    return (*content, *_note_replaced_folder(opened), *filter(None, (note,)), *rested, *_note_schema(schema))
+    return (
+        *content,
+        *_note_replaced_folder(opened),
+        *filter(None, (note,)),
+        *rested,
+        *_note_schema(schema),
+        *_note_goal(task),
+    )
 
 
 def _note_replaced_folder(opened: OpenTask) -> tuple[Note, ...]:
@@ -49,6 +57,11 @@ def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:
     if not opened.task.state.messages:
         return ()
     return notes.idle.note_pause(opened.task.state, left_at, now)
+
+
+def _note_goal(task: Task) -> tuple[Note, ...]:
+    """Return a note on an open goal; without one, nothing is loaded."""
+    return notes.goal.goal_note(task.state.goal) if task.state.goal.is_open else ()
 
 
 def _note_schema(schema: JsonObject | None) -> tuple[Note, ...]:

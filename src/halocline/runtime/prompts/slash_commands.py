@@ -109,6 +109,10 @@ ROWS = (
         "QUESTION", during=True, answer="btw:answer_btw",
     ),
     SlashCommand(
+        "goal", "work until something is done, and show or end that goal", By.CONTROLLER, Section.WORK,
+        "[what must be true | off]", during=True, answer="goal:answer_goal", completions="goal:complete_goal",
+    ),
+    SlashCommand(
         "clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",),
         answer="tasks:answer_clear",
         elsewhere="Begin a new session in your editor. This one stays.",

@@ -25,7 +25,7 @@ _ELSEWHERE = (
     *(ev.ConversationRestored, ev.TaskForked, ev.SandboxChecked, ev.JobEnded, ev.JobsReported, ev.OwnCommandStarted),
     *(ev.PluginsLoaded, ev.OwnCommandEnded, ev.OwnCommandsReported, ev.DiagnosticsReported, ev.InstructionsLoaded),
     *(ev.MessageQueued, ev.QueuedMessageEdited, ev.MessageWithdrawn, ev.QueueHeld, ev.QueueReleased),
-    *(ev.RequestReserved, ev.RequestSettled),
+    *(ev.RequestReserved, ev.RequestSettled, ev.GoalSet, ev.GoalChecked),
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
 FROM_ELSEWHERE = frozenset(_ELSEWHERE)

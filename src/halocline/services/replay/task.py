@@ -6,8 +6,9 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE, Cut
-from halocline.services.replay.timeline import Course, must_wait
+from halocline.services.replay.timeline import Course, must_wait, wait_forever
 from halocline.services.replay.words import with_recorded_words
+from halocline.task.calls.goal_checks import GoalChecks
 from halocline.task.inbox import InboxRequest, Prompt
 from halocline.task.message_queue import MessageQueue
 from halocline.task.parts import TaskParts
@@ -27,6 +28,7 @@ class Replayed(Task):
         self.serving: asyncio.Task[None] | None = None
         self.course.when_stuck = self.stuck
         self.course.when_stopped = self.stop
+        self.tool_calls.goal = RecordedChecks(course)
 
     def emit(self, *events: ev.Event) -> None:
         for event in events:
@@ -128,6 +130,16 @@ class Replayed(Task):
         if type(event) not in FACTS or not any(opened.started for opened in self.state.pending.calls):
             return False
         return self.course.leads_to_cut(FACTS | FROM_ELSEWHERE)
+
+
+class RecordedChecks(GoalChecks):
+    """Checks of the goal: those that ended are in the recording, with what they gave the model; others never end."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+
+    async def check(self) -> bool:
+        await wait_forever(self._course)
 
 
 class RecordedQueue(MessageQueue):

@@ -15,7 +15,13 @@ from halocline.protocol.state.evidence.findings import Evidence, find_evidence
 from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.content import ReadImage, list_prompt_blocks, make_compaction, make_message, make_thought
 from halocline.surfaces.rows.kinds import CompactionRow
-from halocline.surfaces.rows.words import NOT_GIVEN, describe_pictures, describe_verdict
+from halocline.surfaces.rows.words import (
+    NOT_GIVEN,
+    describe_check,
+    describe_goal,
+    describe_pictures,
+    describe_verdict,
+)
 
 Update = (
     schema.UserMessageChunk
@@ -150,6 +156,10 @@ def _list_notices(event: ev.Event) -> Iterator[Update]:
                     yield make_thought(f"{part.text}\n")
         case ev.ApprovalJudged():
             yield make_thought(f"{describe_verdict(event)}\n")
+        case ev.GoalSet():
+            yield make_thought(f"{describe_goal(event)}\n")
+        case ev.GoalChecked():
+            yield make_thought(f"{describe_check(event)}\n")
         case ev.Noticed(text=text) | ev.CheckpointFailed(text=text):
             yield make_thought(f"{text}\n")
 

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.questions import GoalVerdict
 from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.kinds import Mode, SandboxStanding
 from halocline.protocol.left_out import describe_left_out
@@ -263,6 +264,10 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ApprovalSwitched: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_switch(e))),
     ev.CompletionQuestioned: lambda t, e: add_rows(t, r.NoticeRow("The model is asked to check its work once more.")),
     ev.CompletionRequired: lambda t, e: add_rows(t, r.NoticeRow("The model is asked to go on, or to finish.")),
+    ev.GoalSet: lambda t, e: add_rows(t, r.NoticeRow(row_words.describe_goal(e))),
+    ev.GoalChecked: lambda t, e: add_rows(
+        t, r.NoticeRow(row_words.describe_check(e), met=e.verdict is GoalVerdict.MET)
+    ),
     ev.CheckpointFailed: lambda t, e: add_rows(t, r.NoticeRow(e.text)),
     ev.CheckpointTaken: lambda t, e: add_rows(t, r.CheckpointRow(e.checkpoint, e.label, e.at)) if not e.root else t,
     ev.ConversationRestored: _add_rewind,

@@ -255,6 +255,7 @@ class NoticeRow(Tagged, frozen=True):
     """A notice; `task` is another task that it is about.
 
     Of a rewind, `seq` is its event and `undoes` that of one that it took back. What is `undone` need not be shown.
+    Of a goal's check, `met` is its outcome.
     """
 
     text: str
@@ -262,6 +263,7 @@ class NoticeRow(Tagged, frozen=True):
     seq: int = 0
     undoes: int = 0
     undone: bool = False
+    met: bool | None = None
 
 
 Remedy = Literal["key", "credit", "wait", "compact", "model", "retry", "none"]

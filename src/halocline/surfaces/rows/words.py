@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halocline.protocol import events as ev, json_input
 from halocline.protocol.events.mcp import SEPARATOR
+from halocline.protocol.events.questions import GoalVerdict
 from halocline.protocol.kinds import Choice, Grant, Todo, ToolKind
 from halocline.protocol.messages import (
     PASTED,
@@ -21,6 +22,7 @@ from halocline.protocol.messages import (
     ToolResult,
     UserPart,
 )
+from halocline.protocol.state.goal import goal_of
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.rows.kinds import Approval, NoticeRow, PromptRow, Remedy
 
@@ -38,6 +40,23 @@ LONGEST_QUOTE = 80
 def tool_kinds() -> dict[str, ToolKind]:
     """Return the kinds of our tools by name; those without one of their own are left out."""
     return json_input.decode(_KINDS.read_bytes(), type=dict[str, ToolKind])
+
+
+def describe_goal(event: ev.GoalSet) -> str:
+    """Say which goal was set."""
+    name = goal_of(event).name
+    return f"Goal: {name}" if name else "The goal was taken back."
+
+
+def describe_check(event: ev.GoalChecked) -> str:
+    """Say how a check of the goal went, in one line."""
+    command = f"`{event.command}` · " if event.command else ""
+    match event.verdict:
+        case GoalVerdict.MET:
+            return f"Goal met: {command}{event.end or 'reported, and nothing contradicts it'}"
+        case GoalVerdict.UNMET:
+            return f"Goal not met: {command}{event.gist}"
+    return f"Goal not checked: {event.end}"
 
 
 def name_unstarted(tool: str, subject: str) -> str:

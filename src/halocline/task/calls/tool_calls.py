@@ -8,15 +8,15 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import cached_property, partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from halocline.context.budget import CEILING, fit_parts
 from halocline.policy.gate import find_places, find_scripts
-from halocline.ports.host import Files
+from halocline.ports.host import Cut, Files, ShellResult
 from halocline.ports.tool import Overtaken, ToolContext, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
@@ -30,6 +30,7 @@ from halocline.task import updates
 from halocline.task.calls.admission import OVERTAKEN, Admission, NotAdmitted
 from halocline.task.calls.ask_person import Asking
 from halocline.task.calls.events import Run, call_started, name_cause, redact_output
+from halocline.task.calls.goal_checks import GoalChecks
 from halocline.task.calls.held_files import Admit
 from halocline.task.calls.pending_approvals import Pending
 from halocline.task.calls.tool_context import ToolContexts
@@ -43,6 +44,10 @@ MOVED = (
 REWRITTEN = (
     "Not done: a script that this command runs changed after the command was allowed. Nothing was run; send it again."
 )
+GIVEN = "goal"
+"""The call that a command of a goal runs as, which no model made."""
+LONGEST = 3600.0
+"""Seconds that it may take."""
 OVERTAKEN_ANSWER = "The user sent a new message instead of an answer. It follows."
 
 _log = logging.getLogger("halocline")
@@ -58,6 +63,7 @@ class ToolCalls:
         self._state = state
         self._host = host
         self._checkpoints = parts.checkpoints
+        self._toolset = parts.toolset
         self.pending = Pending()
         self.asking = Asking(log=log, emit=emit, state=state, inbox=parts.inbox, host=host)
         self._contexts = ToolContexts(
@@ -72,6 +78,11 @@ class ToolCalls:
             asking=self.asking,
             pending=self.pending,
         )
+
+    @cached_property
+    def goal(self) -> GoalChecks:
+        """The checks of the task's goal."""
+        return GoalChecks(run=self._run_given, toolset=self._toolset, emit=self._emit, state=self._state)
 
     async def prepare(self, call: ToolCall) -> Run | None:
         """Take the call through every gate, or end it here and return None."""
@@ -126,6 +137,22 @@ class ToolCalls:
         else:
             text = "\n".join(part.text for part in output.content if isinstance(part, Text))
             await self._end_with_hooks(run, text, began, partial(self._complete, run, output), failed=False)
+
+    async def _run_given(self, command: str) -> ShellResult:
+        """Run a command that the person gave: no approval is needed, but a rule may deny it. Raises ToolFailure."""
+        order = replace(
+            await self._contexts.admit_command(GIVEN, command, is_covered=True), fresh=True, timeout=LONGEST
+        )
+        await asyncio.gather(self._log.sync(), self._checkpoints.barrier())
+        attention, shell = self._host.sources.changes, self._host.tools.shell
+        never: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()  # no key moves it to the background
+        async with attention.watching(self._state, command) if attention else nullcontext():
+            result = await shell.run(order, lambda text: None, never)
+        if result.left:
+            self._emit(ev.JobStarted(job=result.job, command=command, call=GIVEN, by=result.left.value))
+        self._checkpoints.take(f"goal: {command}")
+        await self._checkpoints.settle()
+        return replace(result, output=self._host.secrets.redact(result.output))
 
     async def _run(self, run: Run, context: ToolContext) -> ToolOutput:
         """Run the tool; one that is declared to change no files is watched."""

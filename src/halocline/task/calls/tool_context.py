@@ -78,13 +78,13 @@ class ToolContexts:
             reach=Reach(run.summary, self.policy_context, host.tools.web),
             report=partial(self._progress, run.call.id),
             secrets=host.secrets,
-            admit_command=partial(self._admit_command, run),
+            admit_command=partial(self.admit_command, run.call.id, is_covered=run.tool.kind is ToolKind.EXECUTE),
         )
 
-    async def _admit_command(self, run: Run, command: str) -> ShellCommand:
-        """Judge a command that a tool of the program runs within its call. Raises ToolFailure.
+    async def admit_command(self, call: str, command: str, *, is_covered: bool) -> ShellCommand:
+        """Judge a command that a tool of the program runs within its call, or that the person gave. Raises ToolFailure.
 
-        What would need approval is covered by that of the call if the tool may do anything.
+        What would need approval is covered by that of a call which may do anything, or by the person's word.
         """
         found = await self._host.tools.shell.sandbox(self._state().permissions.approval_mode)
         if found != self._state().host.sandbox:
@@ -92,14 +92,13 @@ class ToolContexts:
         asked = Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True, tool=COMMAND_TOOL)
         policy = self.policy_context()
         decision = decide_call(with_shell_folder(asked, self._state()), policy)
-        is_covered = decision.verdict is Verdict.ASK and run.tool.kind is ToolKind.EXECUTE
-        if decision.verdict is not Verdict.ALLOW and not is_covered:
+        if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not is_covered):
             raise ToolFailure(NOT_ADMITTED.format(command=command, reason=decision.reason, rule=decision.rule))
         return ShellCommand(
             decision.canonical or decision.mixed or command,
             self._state().workspace,
             judged=decision.canonical is not None,
-            call=run.call.id,
+            call=call,
             written=command,
             hides=make_hider(policy, COMMAND_TOOL),
         )

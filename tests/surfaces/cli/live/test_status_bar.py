@@ -7,6 +7,7 @@ from halocline.client.git import read_branch
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Usage
 from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.goal import GoalState
 from halocline.protocol.state.permissions import PermissionsState
 from halocline.protocol.state.plan import PlanState
 from halocline.protocol.state.prompt import ModelState
@@ -29,6 +30,12 @@ def shown(state: State, width: int = 120, *, branch: str = "", jobs: int = 0) ->
 def test_it_says_all_that_a_prompt_depends_on() -> None:
     line = "  anthropic/claude · act · ask · /work/project (main) · 80% context left · $0.25 · 2 jobs"
     assert shown(STATE, branch="main", jobs=2) == line
+
+
+def test_it_names_a_goal_until_that_is_met() -> None:
+    state = replace(STATE, goal=GoalState(command="make test"))
+    assert "goal: `make test`" in shown(state)
+    assert "goal" not in shown(replace(state, goal=replace(state.goal, is_met=True)))
 
 
 def test_what_is_unknown_is_left_out() -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.command_ends import command_end
+from halocline.protocol.events.questions import GoalVerdict
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.kinds import COMMAND_TOOL, FINISHES, CallStatus, ToolKind
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolResult
@@ -191,6 +192,14 @@ def _own_ended(e: EvidenceState, event: ev.OwnCommandEnded) -> EvidenceState:
     return _end(e, replace(ran, end=end, job=event.job, failures=_failed_tests(event.output)))
 
 
+def _goal_checked(e: EvidenceState, event: ev.GoalChecked) -> EvidenceState:
+    """Add the command of a goal, which ran from its beginning to its end before the event."""
+    if not event.command or event.verdict is GoalVerdict.REFUSED:
+        return e
+    ran = Ran(event.command[:LONGEST], event.seq, event.end, failures=_failed_tests(event.output))
+    return _end(replace(e, unseen=(), has_run=True), ran)
+
+
 def _job_started(e: EvidenceState, event: ev.JobStarted) -> EvidenceState:
     ran = e.running.get(event.call)
     return replace(e, running={**e.running, event.call: replace(ran, job=event.job)}) if ran else e
@@ -251,6 +260,7 @@ _STEPS: dict[type, Callable[[EvidenceState, Any], EvidenceState]] = {
     ev.CheckpointRestored: _restored,
     ev.OwnCommandStarted: _own_started,
     ev.OwnCommandEnded: _own_ended,
+    ev.GoalChecked: _goal_checked,
     ev.JobStarted: _job_started,
     ev.JobEnded: _job_ended,
     ev.HookRan: lambda e, event: e if e.end else replace(e, checked=event.seq),

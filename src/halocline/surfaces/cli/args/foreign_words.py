@@ -83,7 +83,6 @@ HINTS = {
     "--map-tokens": "There is no map of the repository; the model searches and reads files by itself.",
     "--message": "Write the prompt without a flag: halo run PROMPT",
     "--message-file": "Pipe it in: halo run < FILE",
-    "--models": "Use: halo models",
     "--no-auto-commits": "Halocline commits nothing by itself.",
     "--no-git": "Halocline needs no git; checkpoints are its own.",
     "--no-stream": "Set streams = false for the provider: [providers.NAME] in settings.toml.",

@@ -15,6 +15,8 @@ TRUST_CODE = "in approval mode auto without a sandbox: run builds and tests, tru
 ALLOWED_TOOLS = "allow these calls, as in Claude Code: 'Bash(git:*),Edit(src/**)'; repeatable"
 BACKGROUND = "run it in the background: print its ID and return; what it asks waits for halo attach"
 AFTER = "with --bg: start once this task has ended well; repeatable"
+BEST_OF = "make N attempts side by side, each in a Git worktree, and merge one"
+UNTIL = "go on until this command exits with 0; without a prompt, that is the prompt"
 ADD_DIR = "also work in this folder; repeatable"
 
 
@@ -77,6 +79,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
+    _add_end_options(parser)
     add("--bg", dest="background", action="store_true", help=BACKGROUND)
     add("--after", action="append", metavar="ID", default=[], help=AFTER)
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
@@ -94,6 +97,15 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--time-limit", type=parse_positive, metavar="SECONDS", help="longest duration of one turn")
     add_network_options(parser)
     return parser
+
+
+def _add_end_options(parser: Parser) -> None:
+    """Add the options that say when a run is done, and in how many attempts."""
+    add = parser.add_argument
+    add("--best-of", type=positive_int, metavar="N", help=BEST_OF)
+    add("--models", metavar="MODELS", help="models of the attempts, in turn, with commas between")
+    add("--merge", choices=("best", "none"), help="with --best-of: merge the best attempt, or none, without asking")
+    add("--until", metavar="COMMAND", default="", help=UNTIL)
 
 
 def demo_parser() -> Parser:

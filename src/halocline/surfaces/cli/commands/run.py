@@ -25,9 +25,15 @@ from halocline.surfaces.cli.session.prompt_source import prompt_text, take_termi
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
 from halocline.surfaces.terminal.view import View
 
+UNTIL_PROMPT = "Make this command pass: `{command}`"
+
 
 def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
+    if arguments.until and not arguments.prompt:
+        arguments.prompt = [UNTIL_PROMPT.format(command=arguments.until)]
+    if arguments.best_of or arguments.models:
+        return background.best_of.run_attempts(arguments)
     if arguments.background:
         return background.hand_over.hand_over_prompt(arguments)
     if arguments.after:

@@ -14,6 +14,7 @@ from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.state.evidence.findings import Evidence, find_evidence
 from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.goal import GoalState
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.exit_codes import of_error, of_state
@@ -27,12 +28,26 @@ if TYPE_CHECKING:
     from halocline.surfaces.terminal.composing.prompt import Prompt
 
 
+class GoalResult(Value, frozen=True, omit_defaults=False):
+    """The goal of the task: its `command` or `text`, whether it is `met`, and how often it was checked."""
+
+    met: bool
+    checks: int
+    command: str = ""
+    text: str = ""
+
+    @classmethod
+    def of(cls, goal: GoalState) -> "GoalResult":
+        return cls(goal.is_met, goal.checks, goal.command, goal.text)
+
+
 class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="result"):
     """The last object of stream-json, and the only one of json.
 
     `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) of
     this run. `structured_output` is the answer if it had to match a schema, and does. `refused` are the calls of this
-    run that were not allowed, with rule and reason. `evidence` is what the log proves about the turn's work.
+    run that were not allowed, with rule and reason. `evidence` is what the log proves about the turn's work. `goal` is
+    null if there is none.
     """
 
     task: str
@@ -50,6 +65,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     structured_output: JsonObject | None = None
     refused: tuple[Refused, ...] = ()
     evidence: Evidence | None = None
+    goal: GoalResult | None = None
 
     @classmethod
     def of(
@@ -73,6 +89,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             structured_output=state.answer.accepted,
             refused=tuple(refused),
             evidence=find_evidence(state.evidence),
+            goal=GoalResult.of(state.goal) if state.goal.is_set else None,
         )
 
     @classmethod

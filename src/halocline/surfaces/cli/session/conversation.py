@@ -155,8 +155,8 @@ class Conversation:
             elif by_person and self._stays and (said := await session.notes.keep_note(self._client, self.task, prompt)):
                 self._view.say(said)
             elif by_person and prompt.lstrip().startswith("/") and await self._answer_own_slash(prompt):
-                if self.leaves:
-                    return False
+                if self.leaves or self._running:
+                    return not self.leaves
             elif await self._send_prompt(prompt, typed=typed):
                 return True
             prompt, typed = await self._next_prompt(), True
@@ -198,15 +198,19 @@ class Conversation:
             self._answering = False
 
     async def _answer_own_slash(self, prompt: str) -> bool:
-        """Answer a slash command and show its events; Ctrl-C ends only the answer. False when it is not ours."""
+        """Answer a slash command and show its events; Ctrl-C ends only the answer. False when it is not ours.
+
+        If it began a turn, that is shown like any other.
+        """
         self._answering, before = True, self._client.state(self.task).seq
         try:
             ours = await self._wait.wait_for(self._answer_slash(prompt)) is not False
         finally:
             self._answering = False
         if self._client.state(self.task).seq > before:
-            while self._shown < self._client.state(self.task).seq:
-                self._show(await anext(self._events))
+            while self._shown < self._client.state(self.task).seq and not self._running:
+                self._show(event := await anext(self._events))
+                self._running = begins_turn(event)
         return ours
 
     async def _run_own(self, command: str) -> None:

@@ -11,7 +11,7 @@ from halocline.protocol.values import Value
 from halocline.surfaces.figures import context_left, format_known_cost, format_plural, model_name
 from halocline.surfaces.sanitize import clean
 
-LONGEST_FOLDER = 40
+LONGEST_FOLDER = LONGEST_GOAL = 40
 QUIET, LOUD, WARN = "class:quiet", "class:loud", "class:warn"
 LITTLE_LEFT = 20
 """Percent of the context window from which the rest is shown as a warning."""
@@ -35,6 +35,8 @@ def status_facts(state: State, *, branch: str = "", jobs: int = 0, waiting: int 
         _approval_fact(state.permissions.approval_mode),
         Fact(shorten_folder(state.workspace) + (f" ({clean(branch)})" if branch else ""), weight=3),
     ]
+    if state.goal.is_open:
+        facts.append(Fact(f"goal: {clean(state.goal.name.split(chr(10), 1)[0])[:LONGEST_GOAL]}", weight=5))
     left = context_left(state)
     if left is not None:
         facts.append(

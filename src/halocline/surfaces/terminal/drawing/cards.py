@@ -124,7 +124,8 @@ def hook_card(row: r.HookRow) -> RenderableType:
 
 
 def notice_card(row: r.NoticeRow) -> RenderableType:
-    return marked(wrapped(clean(row.text), "quiet"), "!", "warn")
+    mark, style = {None: ("!", "warn"), True: ("✓", "good"), False: ("✗", "warn")}[row.met]
+    return marked(wrapped(clean(row.text), "quiet"), mark, style)
 
 
 def error_card(row: r.ErrorRow) -> RenderableType:

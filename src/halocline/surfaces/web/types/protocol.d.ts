@@ -115,7 +115,7 @@ export type Row = StartRow | PromptRow | ThoughtRow | ReplyRow | CallRow | Quest
 
 export type Facts = TaskFacts
 
-export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+export type AnyCommand = SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetGoal | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 
 export type Incoming = Watch | Unwatch | ShowRows | Ping | Command | Begin | Query | Do
 
@@ -299,7 +299,7 @@ export interface CloseTask {
 export interface Command {
   type: "command"
   id: string
-  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
+  command: SubmitPrompt | Steer | SendQueued | EditQueued | WithdrawQueued | Interrupt | RetryNow | ResolveApproval | AnswerQuestion | SetMode | SetPolicy | SetApprovalSwitch | SetJudge | SetGoal | SetEffort | TakeBack | Compact | DropPictures | GoBack | EditMessage | Fork | RunCommand | StopCommand | LeaveRunning | StopJob | StopHook | Label | CloseTask
 }
 
 /** One simple command of a command line. `targets` are the paths it changes, or reads where that needs care. */
@@ -926,6 +926,7 @@ export interface NoticeRow {
   seq?: number
   undoes?: number
   undone?: boolean
+  met?: boolean | null
 }
 
 export interface OfCall {
@@ -1499,6 +1500,15 @@ export interface SetEffort {
   type: "set_effort"
   effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
   budget?: number | null
+  task: string
+  client?: string
+}
+
+/** Set what turns have to reach: until `command` exits with 0 or, without one, until `text` is evidently done. */
+export interface SetGoal {
+  type: "set_goal"
+  text?: string
+  command?: string
   task: string
   client?: string
 }

@@ -60,7 +60,9 @@ function useFocusBack(box) {
     const here = box.current
     return () => {
       if (!here.contains(document.activeElement)) return
-      requestAnimationFrame(() => document.activeElement === document.body && document.querySelector('#middle h1')?.focus())
+      requestAnimationFrame(
+        () => document.activeElement === document.body && document.querySelector('#middle h1')?.focus(),
+      )
     }
   }, [])
 }

@@ -131,7 +131,10 @@ function Groups({ groups, rows }) {
         <ul class="board-list">
           ${ones
             .slice(0, MOST)
-            .map((row) => html`<${Item} key=${row.task} row=${row} isOpen=${row.task === open && Boolean(row.asked && row.process)} />`)}
+            .map(
+              (row) =>
+                html`<${Item} key=${row.task} row=${row} isOpen=${row.task === open && Boolean(row.asked && row.process)} />`,
+            )}
         </ul>
         ${ones.length > MOST && html`<p class="pad soft small">More are in the <a href="#/history">history</a>.</p>`}
       </div>`

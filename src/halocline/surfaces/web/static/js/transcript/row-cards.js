@@ -128,7 +128,7 @@ const Start = ({ row }) =>
 const Notice = ({ row }) =>
   !row.undone &&
   html`<div class="notice soft">
-    <pre>${shown(row.text)}</pre>
+    <pre>${row.met == null ? '' : row.met ? '✓ ' : '✗ '}${shown(row.text)}</pre>
     ${row.task && html`<a href=${`#/task/${row.task}`}>Open</a>`}
   </div>`
 
