@@ -206,8 +206,8 @@ ROWS = (
     ),
     SlashCommand(
         "judge", "show the judge of approvals and what it gave, turn it off for this task, or on again",
-        By.CONTROLLER, Section.SETTINGS, "[on | off]", during=True, answer="judge:answer_judge",
-        completions="judge:complete_judge",
+        By.CONTROLLER, Section.SETTINGS, "[on | off]", during=True, answer="modes:answer_judge",
+        completions="modes:complete_judge",
     ),
     SlashCommand(
         "permissions", "list what is always allowed in this task, this project and everywhere; revoke one",

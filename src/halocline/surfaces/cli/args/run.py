@@ -79,9 +79,7 @@ def add_prompt_options(parser: Parser) -> Parser:
     add("--ephemeral", action="store_true", help="with -p: delete the task when the run ends")
     add("--name", metavar="NAME", help="name the task")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a Git worktree beside the repository")
-    _add_end_options(parser)
-    add("--bg", dest="background", action="store_true", help=BACKGROUND)
-    add("--after", action="append", metavar="ID", default=[], help=AFTER)
+    _add_run_options(parser)
     add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume this task; without an ID, pick one")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
@@ -99,9 +97,11 @@ def add_prompt_options(parser: Parser) -> Parser:
     return parser
 
 
-def _add_end_options(parser: Parser) -> None:
-    """Add the options that say when a run is done, and in how many attempts."""
+def _add_run_options(parser: Parser) -> None:
+    """Add the options that say where and when a run goes on, when it is done, and in how many attempts."""
     add = parser.add_argument
+    add("--bg", dest="background", action="store_true", help=BACKGROUND)
+    add("--after", action="append", metavar="ID", default=[], help=AFTER)
     add("--best-of", type=positive_int, metavar="N", help=BEST_OF)
     add("--models", metavar="MODELS", help="models of the attempts, in turn, with commas between")
     add("--merge", choices=("best", "none"), help="with --best-of: merge the best attempt, or none, without asking")
