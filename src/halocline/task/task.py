@@ -17,6 +17,7 @@ from halocline.task import calls
 from halocline.task.compactor import Compactor
 from halocline.task.context_updates import collect_updates
 from halocline.task.end_checks import check_end, end_by_model
+from halocline.task.held_turns import holds_turn
 from halocline.task.inbox import InboxRequest, Prompt, Wake
 from halocline.task.parts import TaskParts
 from halocline.task.turn_ends import end_of, hooks_after
@@ -99,7 +100,7 @@ class Task:
                 continue
             if self.state.turn_is_over or not message.tool_calls:
                 self.emit(*check_end(self.state, self.toolset))
-                if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
+                if not self.state.owes_reply and not await holds_turn(self._parts, self.emit, lambda: self.state):
                     return end_by_model(self.state, self.toolset)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 

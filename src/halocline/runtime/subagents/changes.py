@@ -1,0 +1,151 @@
+"""The changes of an agent in its worktree: for a review, and merged into files of the folder that it started from.
+
+What must stay true: a merge keeps what the file has now; where both sides changed the same lines, there is no result.
+"""
+
+import asyncio
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.edits.diff import make_diff
+from halocline.files.encodings import decode_text
+from halocline.files.opening import open_resolved, require_regular
+from halocline.files.regular import read_from
+from halocline.git.environment import bare_environment
+from halocline.git.process import run_git
+from halocline.git.repository import find_repository
+from halocline.git.worktree_changes import BaseFile, read_changes
+from halocline.git.worktree_list import Worktree, find_main, find_worktree
+from halocline.ports.subagents import Merged
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import Diff
+
+LARGEST = 20_000_000
+"""Bytes of a file that is merged."""
+MOST_DIFF, MOST_FILES = 12_000, 200
+"""Characters of a diff, and files, in a review."""
+LONGEST_HUNK = 2_000
+_CONFLICT = re.compile(rb"^<<<<<<< now\n(.*?)^=======\n(.*?)^>>>>>>> agent\n", re.MULTILINE | re.DOTALL)
+
+Sides = tuple[bytes | None, bytes | None]
+"""A file in the commit that the agent started from, and as it left it."""
+
+
+async def read_sides(workspace: Path, name: str) -> dict[str, Sides]:
+    """Return the files that an agent changed in its worktree, by their paths from the workspace.
+
+    Raises UsageError and GitUnusable.
+    """
+    worktree, prefix = await asyncio.to_thread(_find_worktree, workspace, name)
+    changes = await read_changes(worktree)
+    return await asyncio.to_thread(_read_sides, worktree, prefix, changes.files)
+
+
+def _find_worktree(workspace: Path, name: str) -> tuple[Worktree, str]:
+    """Return a worktree as one of this workspace, even if that is a worktree itself."""
+    found = find_worktree(find_main(workspace), name)
+    return replace(found, main=workspace), find_repository(workspace, os.environ).prefix
+
+
+def _read_sides(worktree: Worktree, prefix: str, files: Mapping[bytes, BaseFile | None]) -> dict[str, Sides]:
+    sides: dict[str, Sides] = {}
+    for path, base in files.items():
+        both = base.content if base else None, _read(worktree.folder / os.fsdecode(path))
+        if both[0] != both[1]:
+            sides[os.path.relpath(os.fsdecode(path), prefix or ".")] = both
+    return sides
+
+
+def _read(path: Path) -> bytes | None:
+    """Read a file; None if there is no regular one."""
+    try:
+        with open_resolved(path) as (fd, place, found):
+            require_regular(found, place)
+            return read_from(fd, min(found.st_size, LARGEST))
+    except OSError:
+        return None
+
+
+def describe_changes(name: str, sides: Mapping[str, Sides], evidence: str, worktree: str) -> str:
+    """Describe what an agent changed, ran and did not check, for its parent; bounded."""
+    if not sides:
+        return "[It changed no files.]"
+    taken = [path for path, (_, now) in sides.items() if now is not None]
+    gone = [path for path, (_, now) in sides.items() if now is None]
+    diffs = [diff for path, (base, now) in sides.items() if (diff := _make_diff(path, base, now))]
+    text = "\n".join(diff.text.rstrip("\n") for diff in diffs)
+    if len(text) > MOST_DIFF:
+        text = f"{text[:MOST_DIFF]}\n[{len(text) - MOST_DIFF:,} more characters of the diff are in the worktree]"
+    parts = (
+        f"[It changed {len(sides)} file{'s' * (len(sides) != 1)} in its worktree {worktree}: {_describe_size(diffs)}.]",
+        evidence,
+        f"To take them: merge_agent_changes with agent {name}, paths {_list_paths(taken)}"
+        + (f", deleted {_list_paths(gone)}" if gone else ""),
+        text,
+    )
+    return "\n".join(filter(None, parts))
+
+
+def _make_diff(path: str, base: bytes | None, now: bytes | None) -> Diff | None:
+    if any(side is not None and b"\0" in side for side in (base, now)):
+        return None
+    before, after = (None if side is None else decode_text(side) for side in (base, now))
+    return make_diff(path, before, after)
+
+
+def _describe_size(diffs: Sequence[Diff]) -> str:
+    return f"+{sum(diff.added for diff in diffs)} -{sum(diff.removed for diff in diffs)} lines"
+
+
+def _list_paths(paths: list[str]) -> str:
+    shown = ", ".join(make_printable(path) for path in paths[:MOST_FILES])
+    return f"[{shown}{', and more' * (len(paths) > MOST_FILES)}]"
+
+
+async def merge_side(folder: Path, sides: Sides, now: bytes | None) -> Merged:
+    """Merge an agent's change of a file into its content `now`. Raises ToolFailure."""
+    base, theirs = sides
+    if now in (base, theirs):
+        return Merged(theirs)
+    if base is None or now is None or theirs is None:
+        what = "it was deleted here" if now is None else "the agent deleted it" if theirs is None else "both added it"
+        both = f"{_show_side('now', now)}{_show_side('agent', theirs)}"
+        return Merged(conflicts=f"{what}, and the other side is another.\n{both}")
+    if any(b"\0" in side for side in (base, now, theirs)):
+        return Merged(conflicts="it is binary, and changed on both sides.")
+    with tempfile.TemporaryDirectory(prefix="halocline-merge-") as place:
+        await asyncio.to_thread(_write_all, Path(place), {"now": now, "base": base, "agent": theirs})
+        words = ("merge-file", "-p", "-q", "-L", "now", "-L", "base", "-L", "agent", "now", "base", "agent")
+        answer = await run_git(
+            Path(place), bare_environment(os.environ, os.fspath(folder)), words, most=2 * LARGEST, seconds=60
+        )
+    if answer.code == 0:
+        return Merged(answer.output)
+    if answer.code is None or answer.code > 127:
+        raise ToolFailure("git could not merge a file. Nothing was changed; make the edit yourself.")
+    return Merged(conflicts="\n".join(_list_hunks(answer.output)))
+
+
+def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def _list_hunks(merged: bytes) -> Iterator[str]:
+    for number, found in enumerate(_CONFLICT.finditer(merged), 1):
+        line = merged.count(b"\n", 0, found.start()) + 1
+        yield f"{number}. near line {line}:\n{_show_side('now', found[1])}{_show_side('agent', found[2])}"
+
+
+def _show_side(name: str, content: bytes | None) -> str:
+    if content is None:
+        return f"<<< {name}: no file\n"
+    text = decode_text(content)
+    more = f"\n[{len(text) - LONGEST_HUNK:,} more characters]\n" if len(text) > LONGEST_HUNK else ""
+    return f"<<< {name}\n{text[:LONGEST_HUNK]}{more}>>>\n"
