@@ -1,9 +1,11 @@
-"""Checkpoints of 20,000 files: `python -m benchmarks.checkpoints` makes a repository and measures both sides, as JSON.
+"""Checkpoints of 20,000 files, a worktree of 5,000: `python -m benchmarks.checkpoints` measures both sides, as JSON.
 
 The floor is the git commands that do the same, bare: the first checkpoint with the project's index copied and its
-objects lent, another one after edits of ten files. Both sides end with a commit under a reference.
+objects lent, another one after edits of ten files. Both sides end with a commit under a reference. The floor of a
+worktree is `git worktree add`.
 """
 
+import asyncio
 import json
 import os
 import shutil
@@ -22,7 +24,9 @@ ROOT = Path(__file__).parent.parent
 CHECKPOINTS = {
     "checkpoint_first": "the first checkpoint of a repository of 20,000 files, ms",
     "checkpoint_edits": "a checkpoint after edits of ten of 20,000 files, ms",
+    "worktree_add": "a new worktree of a repository of 5,000 files, ms",
 }
+_FEWER = 5_000
 _TIMES = 7
 _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
 
@@ -111,10 +115,37 @@ def measure(workspace: Path, stores: Path) -> dict[str, tuple[float, float]]:
     for turn in range(_TIMES + 1):
         edit_ten(workspace, turn)
         edits.append(_in_turn(turn, bare.take, ours.take))
+    worktrees = measure_worktrees(stores / "small")
     return {
         name: (median(low for low, _ in pairs[1:]), median(high for _, high in pairs[1:]))
-        for name, pairs in zip(CHECKPOINTS, (first, edits), strict=True)
+        for name, pairs in zip(CHECKPOINTS, (first, edits, worktrees), strict=True)
     }
+
+
+def measure_worktrees(project: Path) -> list[tuple[float, float]]:
+    """Milliseconds of both, in turn; each worktree is removed again."""
+    from halocline.git.worktrees import open_worktree
+
+    project.mkdir()
+    make_tree(project, _FEWER)
+    commit_all(project)
+    place = project.with_name(f"{project.name}-worktrees")
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=project, check=True)
+
+    def begin(turn: int) -> tuple[float, float]:
+        floor, ours = f"floor-{turn}", f"ours-{turn}"
+        took = _in_turn(
+            turn,
+            lambda: git("worktree", "add", "--quiet", "-b", floor, str(place / floor), "HEAD"),
+            lambda: asyncio.run(open_worktree(project, ours)),
+        )
+        for name in (floor, ours):
+            git("worktree", "remove", "--force", str(place / name))
+        return took
+
+    return [begin(turn) for turn in range(_TIMES + 1)]
 
 
 def _in_turn(turn: int, floor: Callable[[], None], ours: Callable[[], None]) -> tuple[float, float]:

@@ -52,5 +52,6 @@ GOALS = (
     Goal("lost", Measure.VALUE, 0),
     Goal("checkpoint_first", Measure.RATIO, 1.5, aim=1.1),
     Goal("checkpoint_edits", Measure.RATIO, 1.2),
+    Goal("worktree_add", Measure.RATIO, 1.3),
     Goal("edits", Measure.VALUE, 1000),
 )

@@ -27,6 +27,7 @@ from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
 
 OTHER = {
+    "worktree_setup": "true",
     "model": "ollama/other",
     "fallback_models": ("ollama/other",),
     "profile": "other",

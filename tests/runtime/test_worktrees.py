@@ -3,7 +3,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line
+from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line, make_bench
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.permission_rules import RuleBook
@@ -14,20 +14,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorktreeBench:
-    person = tmp_path / "person"
-    person.mkdir()
-    monkeypatch.setenv("HOME", str(person))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    (person / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n")
-    made = WorktreeBench(tmp_path / "project", tmp_path / "home")
-    made.main.mkdir()
-    made.git("init", "--quiet")
-    (made.main / "a.txt").write_text(LINES)
-    (made.main / "gone.txt").write_text("old\n")
-    (made.main / "run.sh").write_text("#!/bin/sh\n")
-    (made.main / ".gitignore").write_text("build/\n*.local\n")
-    made.commit()
-    return made
+    return make_bench(tmp_path, monkeypatch)
 
 
 async def test_a_worktree_without_changes_has_nothing_to_merge(bench: WorktreeBench) -> None:

@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from halocline.git.worktrees import open_worktree
 from halocline.policy.gate import PolicyContext
 from halocline.protocol.kinds import ApprovalMode, Mode
@@ -37,7 +39,25 @@ class WorktreeBench:
         self.git("commit", "--quiet", "--allow-empty", "-m", "More", folder=folder)
 
     async def open(self, name: str = "x") -> Path:
-        return (await open_worktree(self.main, name))[0]
+        return (await open_worktree(self.main, name)).folder
+
+
+def make_bench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> WorktreeBench:
+    """Make a repository with one commit, and a person's git settings."""
+    person = folder / "person"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (person / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n")
+    made = WorktreeBench(folder / "project", folder / "home")
+    made.main.mkdir()
+    made.git("init", "--quiet")
+    (made.main / "a.txt").write_text(LINES)
+    (made.main / "gone.txt").write_text("old\n")
+    (made.main / "run.sh").write_text("#!/bin/sh\n")
+    (made.main / ".gitignore").write_text("build/\n*.local\n")
+    made.commit()
+    return made
 
 
 def change_line(path: Path, n: int, text: str) -> None:

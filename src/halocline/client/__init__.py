@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         start as start,
         storage as storage,
         tasks as tasks,
+        worktrees as worktrees,
     )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -265,6 +265,10 @@ class Client(TaskQueries):
         """Commit what tasks changed, with the project's own git, and have messages written for it."""
         return services.commits.Committing(self.time, self.tasks, self._controller.assemblies.own)
 
+    def worktrees_in(self, folder: Path) -> "services.worktrees.WorktreeService":
+        """Return the worktrees of the repository around a folder."""
+        return services.worktrees.WorktreeService(folder, self._controller.assemblies.own, self.tasks)
+
     @property
     def handing(self) -> "runtime.uploads.Handing":
         """Uploads for prompts, stored images, and mentions where no task is open."""

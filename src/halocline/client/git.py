@@ -1,7 +1,6 @@
-"""The person's git: branches, worktrees, messages for commits."""
+"""The person's git: branches, messages for commits."""
 
 from halocline.git.git_folder import read_branch as read_branch
-from halocline.git.worktrees import open_worktree as open_worktree
 from halocline.services.commit_message import (
     CommitMessageRequest as CommitMessageRequest,
     CommitMessages as CommitMessages,

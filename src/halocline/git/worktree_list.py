@@ -13,6 +13,8 @@ from halocline.protocol.values import Value
 
 BRANCH = "worktree-"
 """Beginning of the branch of a named worktree."""
+_BESIDE = "-worktrees"
+"""End of the name of the folder with the worktrees of a repository, beside its own."""
 
 
 class Worktree(Value, frozen=True):
@@ -34,27 +36,30 @@ class Worktree(Value, frozen=True):
 
 
 def find_main(folder: Path) -> Repository:
-    """Return the repository with the main work tree around a folder, which may be in a linked worktree.
+    """Return the repository with the main folder: the work tree around a folder, or where that was made, if it is ours.
 
     Raises:
         GitUnusable, NoRepository
-        UsageError: the repository has no main work tree.
+        UsageError: it is ours, but the work tree where it was made is gone.
     """
     repository = find_repository(folder, os.environ)
     check_ownership(repository)
-    if repository.folder == repository.common:
+    top, common = repository.top, repository.common
+    if repository.folder == common or not _is_ours(GitFolder(repository.folder).branch, top):
         return repository
-    if list_own_folders(repository.common.parent) != (repository.common,):
-        raise UsageError(
-            f"{repository.common} is a bare repository, so there is no main folder to merge into.",
-            "Merge the branch with git.",
-        )
-    return find_repository(repository.common.parent, os.environ)
+    for main in (top.parent.with_name(top.parent.name.removesuffix(_BESIDE)), common.parent):
+        if main != top and list_own_folders(main)[:1] == (common,):
+            return find_repository(main, os.environ)
+    raise UsageError(f"The main folder of the worktree {top} is not there.", f"Merge its branch with git, in {common}.")
 
 
 def place_worktree(main: Path, name: str) -> Path:
     """Return the folder of a worktree with this name."""
-    return main.with_name(f"{main.name}-worktrees") / name
+    return main.with_name(f"{main.name}{_BESIDE}") / name
+
+
+def _is_ours(branch: str, folder: Path) -> bool:
+    return branch.startswith(BRANCH) or folder.parent.name.endswith(_BESIDE)
 
 
 def list_worktrees(repository: Repository) -> list[Worktree]:
@@ -83,12 +88,11 @@ def _read_worktree(repository: Repository, admin: Path) -> Worktree | None:
     head = read_line(admin / "HEAD")
     is_on_branch = head.startswith("ref: ")
     branch = GitFolder(admin).branch if is_on_branch else ""
-    is_ours = branch.startswith(BRANCH) or folder.parent == place_worktree(repository.top, "x").parent
     try:
         info = os.lstat(admin / "commondir")  # git writes it once
     except OSError:
         return None
-    if not is_ours:
+    if folder == repository.top or not _is_ours(branch, folder):
         return None
     return Worktree(
         branch.removeprefix(BRANCH) if branch.startswith(BRANCH) else folder.name,

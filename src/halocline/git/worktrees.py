@@ -9,7 +9,8 @@ from halocline.git.environment import bare_environment
 from halocline.git.process import run_git
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 from halocline.git.view import open_view
-from halocline.git.worktree_list import BRANCH, Worktree, place_worktree
+from halocline.git.worktree_include import copy_included
+from halocline.git.worktree_list import BRANCH, Worktree, find_main, place_worktree
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
@@ -42,23 +43,36 @@ async def _run_git(place: Path, workspace: Path, *words: str, instead: str = _IN
         raise UsageError(f"git {' '.join(words[:2])} failed: {last}", instead)
 
 
-async def open_worktree(workspace: Path, name: str) -> tuple[Path, str]:
-    """Return the folder and branch of a worktree with this name beside the repository; add it if there is none.
+class OpenedWorktree(Value, frozen=True):
+    """A worktree to work in: the folder that corresponds to the one it was opened from.
 
-    The folder is the one that corresponds to `workspace`. Raises UsageError.
+    A new one got copies of `copied` ignored files; `failed` could not be copied.
     """
-    if not _NAME.fullmatch(name):
+
+    folder: Path
+    branch: str
+    is_new: bool = False
+    copied: int = 0
+    failed: tuple[str, ...] = ()
+
+
+async def open_worktree(workspace: Path, name: str) -> OpenedWorktree:
+    """Return the worktree with this name beside the repository; add it if there is none. Raises UsageError."""
+    if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise UsageError(f"{name!r} is not a name for a worktree.", 'For one without a name: halo -w -- "what to do"')
     try:
-        repository = await asyncio.to_thread(find_repository, workspace, os.environ)
-        check_ownership(repository)
+        repository = await asyncio.to_thread(find_main, workspace)
+        prefix = (await asyncio.to_thread(find_repository, workspace, os.environ)).prefix
         branch = f"{BRANCH}{name}"
         folder = place_worktree(repository.top, name)
-        if not (folder / ".git").exists():
-            await _check_out(repository, folder, branch)
+        if (folder / ".git").exists():
+            check_ownership(await asyncio.to_thread(find_repository, folder, os.environ))
+            return OpenedWorktree(folder / prefix, branch)
+        await _check_out(repository, folder, branch)
+        copied, failed = await copy_included(repository.top, folder)
     except GitUnusable as error:
         raise UsageError(f"git could not add a worktree: {error.text}", WITHOUT) from error
-    return folder / repository.prefix, branch
+    return OpenedWorktree(folder / prefix, branch, True, copied, tuple(failed))
 
 
 class BranchLeft(Value, frozen=True):
@@ -93,6 +107,8 @@ async def _check_out(repository: Repository, folder: Path, branch: str) -> None:
     programs = [one.key for one in repository.settings if one.is_of_the_repository and one.key.startswith("filter.")]
     if programs:
         raise GitUnusable(f"the repository sets {programs[0]}, a program that would run.", "")
+    if not await _ask_git(repository.top, "rev-parse", "--verify", "--quiet", "HEAD"):
+        raise GitUnusable("the repository has no commit yet.", "")
     have = await _ask_git(repository.top, "branch", "--list", branch)
     what = (str(folder), branch) if have else ("-b", branch, str(folder), "HEAD")
     await _run_git(repository.top, repository.top, "worktree", "add", "--quiet", *what, instead=WITHOUT)

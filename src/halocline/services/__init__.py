@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         settings as settings,
         tasks as tasks,
         themes as themes,
+        worktrees as worktrees,
     )
 else:
     __getattr__ = load_modules_of(__name__)

@@ -88,7 +88,7 @@ SECTIONS: dict[str, list[str]] = {
         "require_completion",
     ],
     "Edits": ["syntax_errors", "partial_edits", "language_servers", "encodings", "formatters"],
-    "Checkpoints": ["checkpoints", "checkpoints_patience", "checkpoints_quota", "keep_deleted"],
+    "Checkpoints": ["checkpoints", "checkpoints_patience", "checkpoints_quota", "keep_deleted", "worktree_setup"],
     "Sandbox": [
         "sandbox",
         "sandbox_network",

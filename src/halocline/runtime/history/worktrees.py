@@ -37,7 +37,7 @@ from halocline.git.worktrees import remove_worktree
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.presets import with_switches
 from halocline.ports.tool import Summary
-from halocline.protocol.errors import ToolFailure, UsageError
+from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode, ToolKind
 from halocline.protocol.left_out import LeftOut, name_some
 from halocline.protocol.permission_rules import Verdict
@@ -164,18 +164,18 @@ class Worktrees:
     async def discard(self, name: str, *, force: bool = False) -> Discarded:
         """Remove a worktree. With `force` also one with unmerged work, of which a checkpoint is kept.
 
-        Raises UsageError with the unmerged files, and GitUnusable.
+        Raises HaloclineError with the unmerged files, and GitUnusable.
         """
         worktree = await self.find(name)
         if worktree.is_locked:
             why = f" ({worktree.lock})" if worktree.lock else ""
-            raise UsageError(
+            raise HaloclineError(
                 f"The worktree {name} is locked{why}.", f"Unlock it: git worktree unlock {worktree.folder}"
             )
         work = WorktreeWork(worktree) if worktree.is_missing else await self.work(name)
         if not (work.is_merged or force):
             unmerged = [*work.unmerged, *work.unread, *work.apart]
-            raise UsageError(
+            raise HaloclineError(
                 f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
                 f"Merge it: halo worktrees merge {name}. To remove it all the same, add --force.",
             )
@@ -189,7 +189,7 @@ class Worktrees:
     async def _describe(self, worktree: Worktree) -> WorktreeWork:
         try:
             return _describe_work(worktree, await self._load(worktree))
-        except (ToolFailure, UsageError) as error:
+        except HaloclineError as error:
             return WorktreeWork(worktree, problem=str(error))
 
     def _repository(self, worktree: Worktree) -> Repository:

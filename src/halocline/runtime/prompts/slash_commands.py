@@ -165,6 +165,11 @@ ROWS = (
         during=True, answer="diff:answer_diff", completions="diff:complete_diff",
     ),
     SlashCommand(
+        "worktrees", "list worktrees, show what one changed, or merge it into the main folder", By.CONTROLLER,
+        Section.FILES, "[list | diff NAME | merge NAME | undo NAME]", during=True, answer="worktrees:answer_worktrees",
+        completions="worktrees:complete_worktrees",
+    ),
+    SlashCommand(
         "model", "show or change the model, and its reasoning effort", By.CONTROLLER, Section.SETTINGS,
         "[NAME [EFFORT]]", answer="models:answer_model", completions="models:complete_model", once=True,
     ),

@@ -149,9 +149,9 @@ class PolicyService:
         yield from review_task(events, self._assembly.tools(), self._assembly.home.root, book)
 
 
-def explain_command(command: str, posture: PolicyContext) -> Explanation:
-    """Return the decision on a command if a task asked for it now."""
-    summary = Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command", in_sandbox=True)
+def explain_command(command: str, posture: PolicyContext, *, in_sandbox: bool | None = True) -> Explanation:
+    """Return the decision on a command if a task asked for it now; `in_sandbox` is as in a `Summary`."""
+    summary = Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command", in_sandbox=in_sandbox)
     decision = decide_call(summary, posture)
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)

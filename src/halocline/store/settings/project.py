@@ -36,6 +36,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     **dict.fromkeys(("rules_excluded", "compaction.automatic", "compaction.at", "compaction.summary"), _T),
     **dict.fromkeys(("mcp.wait", "mcp.share", "todo_reminder", "language_servers.wait", "browser_viewport"), _T),
     **dict.fromkeys(("extra_tools", "words_off", "double_check", "require_completion", "encodings"), _T),
+    "worktree_setup": _T,
     **dict.fromkeys(("max_tokens", "context_window", "max_steps", "max_cost", "time_limit", "max_failures"), _L),
     **dict.fromkeys(("token_limit", "max_reply", "subagent_steps", "subagent_seconds", "sandbox_processes"), _L),
     **dict.fromkeys(("subagent_depth", "subagents_at_once"), _L),

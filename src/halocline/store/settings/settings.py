@@ -115,6 +115,9 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         str, Says(description="Text to append to the system prompt, or `@` and a file.")
     ] = ""
     language: Annotated[str, Says(description="Language of the replies, such as `German`.")] = ""
+    worktree_setup: Annotated[
+        str, Says(description="Command that runs once in each new worktree, such as `npm ci`; judged like any command.")
+    ] = ""
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
     checkpoints_patience: Annotated[
         Amount,

@@ -39,6 +39,7 @@ COMMANDS = {
     "import": Command("import conversations from Cline and other agents", "commands.tasks.import_", "args.tasks"),
     "export": Command("write a task as Markdown, HTML or JSON lines", "commands.tasks.export", "args.tasks"),
     "checkpoints": Command("list, compare or restore checkpoints of a workspace", "commands.checkpoints", "args.tasks"),
+    "worktrees": Command("list, compare, merge and discard worktrees", "commands.worktrees", "args.tasks"),
     "storage": Command("show disk usage, and free space", "commands.storage", "args.tasks"),
     "stats": Command("show tokens, cost, models and tools by day", "commands.tasks.stats", "args.tasks"),
     "models": Command("list models and their prices", "commands.models", "args.models"),

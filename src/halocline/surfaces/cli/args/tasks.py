@@ -225,6 +225,30 @@ def checkpoints_parser() -> Parser:
     return parser
 
 
+def worktrees_parser() -> Parser:
+    about = "Work with the worktrees of --worktree: see what they change, and merge it into the main folder's files."
+    parser = Parser(alone="list", prog="halo worktrees", description=about)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|merge|undo|discard")
+    listing = actions.add_parser("list", help="list worktrees, with what is not merged")
+    diff = actions.add_parser("diff", help="show what a worktree changed: committed, uncommitted and new files")
+    merge = actions.add_parser("merge", help="merge its files into the main folder's, without a commit")
+    side = merge.add_mutually_exclusive_group()
+    for choice, what in (("ours", "take the main folder's lines"), ("theirs", "take the worktree's lines")):
+        said = f"where both changed the same lines: {what}"
+        side.add_argument(f"--{choice}", dest="choice", action="store_const", const=choice, help=said)
+    side.add_argument("--markers", dest="choice", action="store_const", const="markers", help="write conflict markers")
+    merge.set_defaults(choice="")
+    merge.add_argument("--guarded", action="store_true", help="also files that an edit would ask about, as .env")
+    undo = actions.add_parser("undo", help="undo the last merge; what you changed since stays")
+    discard = actions.add_parser("discard", help="remove a worktree; with unmerged work it asks")
+    discard.add_argument("--force", action="store_true", help="also with unmerged work; a checkpoint keeps it")
+    for action in (diff, merge, undo, discard):
+        action.add_argument("name", metavar="NAME", help="the name after --worktree")
+    for action in (listing, diff, merge, undo, discard):
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="a folder of the repository")
+    return parser
+
+
 def fork_parser() -> Parser:
     parser = Parser(prog="halo fork", description="Start a new task from any point of a task.")
     add = parser.add_argument

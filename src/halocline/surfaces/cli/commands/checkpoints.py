@@ -134,7 +134,7 @@ async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse
     elif arguments.stat:
         print("\n".join(_sum_changes(found)))
     else:
-        _show_diff("".join(map(restore_plan.diff_text, found.files)))
+        show_diff("".join(map(restore_plan.diff_text, found.files)))
 
 
 def _newest_checkpoint(client: Client, workspace: Path) -> str:
@@ -152,7 +152,8 @@ def _sum_changes(found: Comparison) -> list[str]:
     return [*lines, f"{format_plural(len(found.files), 'file')}, +{found.added} −{found.removed}"]
 
 
-def _show_diff(text: str) -> None:
+def show_diff(text: str) -> None:
+    """Print a unified diff, in color on a terminal."""
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.syntax import Syntax

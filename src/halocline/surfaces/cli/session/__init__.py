@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         notes as notes,
         piped_input as piped_input,
         user_shell as user_shell,
+        worktree as worktree,
     )
 else:
     __getattr__ = load_modules_of(__name__)

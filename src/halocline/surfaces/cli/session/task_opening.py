@@ -1,19 +1,16 @@
 """The task that a command line names: a new one, or the one to resume; and the trust in its folders."""
 
 import argparse
-import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline import client
 from halocline.client.options import TaskOptions
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
-from halocline.surfaces import event_loop
 from halocline.surfaces.cli import session
 from halocline.surfaces.cli.args.task_options import options_of, workspace_of
 from halocline.surfaces.cli.stderr import print_message
@@ -28,10 +25,7 @@ def enter_worktree(arguments: argparse.Namespace) -> None:
     """Make the worktree of `--worktree` the folder to work in. Raises UsageError."""
     if arguments.worktree is None or arguments.continue_ or arguments.resume is not None:
         return
-    name = arguments.worktree or time.strftime("%y%m%d-%H%M%S")
-    folder, branch = event_loop.run_loop(client.git.open_worktree(workspace_of(arguments.cwd), name))
-    print_message(f"Working in {folder}, on the branch {branch}.")
-    arguments.cwd = str(folder)
+    arguments.cwd = str(session.worktree.work_in_worktree(arguments, workspace_of(arguments.cwd)))
 
 
 def settle_folders(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:

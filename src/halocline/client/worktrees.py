@@ -1,0 +1,10 @@
+"""Worktrees: opened, merged into the main folder, discarded."""
+
+from halocline.git.worktrees import OpenedWorktree as OpenedWorktree, open_worktree as open_worktree
+from halocline.services.worktrees import (
+    Choice as Choice,
+    Discarded as Discarded,
+    WorktreeMerge as WorktreeMerge,
+    WorktreeService as WorktreeService,
+    WorktreeWork as WorktreeWork,
+)

@@ -1,0 +1,78 @@
+"""Worktrees as people see them: with the tasks that worked in them, merged by the rules of the main folder."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from halocline.policy.gate import PolicyContext
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.values import Value
+from halocline.runtime.assembly.assembly import Assembly
+from halocline.runtime.history.worktrees import (
+    Choice as Choice,
+    Discarded as Discarded,
+    WorktreeMerge as WorktreeMerge,
+    Worktrees,
+    WorktreeWork as WorktreeWork,
+)
+from halocline.services.policy.rules import Explanation, PolicyService, explain_command
+from halocline.services.tasks import TaskService
+
+
+class WorktreeSetup(Value, frozen=True):
+    """The command that prepares new worktrees, with the decision on it in one of them."""
+
+    command: str
+    decision: Explanation
+
+
+class WorktreeService:
+    """The worktrees of the repository around a folder."""
+
+    def __init__(self, folder: Path, assembly: Assembly, tasks: TaskService) -> None:
+        self._assembly = assembly
+        self._tasks = tasks
+        self._folder = folder
+        self._worktrees = Worktrees(folder, assembly.home.checkpoints)
+        self.diff = self._worktrees.diff
+        self.undo = self._worktrees.undo
+
+    async def list(self) -> tuple[WorktreeWork, ...]:
+        """Return our worktrees with their work, by name. Raises UsageError and GitUnusable."""
+        return await self._worktrees.list()
+
+    def find_tasks(self, work: WorktreeWork) -> Mapping[str, bool]:
+        """Return the tasks that worked in a worktree, newest first, and whether each is open."""
+        found = self._tasks.search(TaskQuery(workspace=str(work.worktree.folder)))
+        return {info.task: bool(self._tasks.writer(info.task)) for info in found}
+
+    async def merge(self, name: str, choice: Choice = Choice.NONE, *, guarded: bool = False) -> WorktreeMerge:
+        """Merge a worktree into the main folder, as `Worktrees.merge` does."""
+        worktree = await self._worktrees.find(name)
+        return await self._worktrees.merge(name, self._find_context(worktree.main), choice, guarded=guarded)
+
+    async def discard(self, name: str, *, force: bool = False) -> Discarded:
+        """Remove a worktree, as `Worktrees.discard` does, but never one in which a task is open."""
+        worktree = await self._worktrees.find(name)
+        running = [task for task, is_open in self.find_tasks(WorktreeWork(worktree)).items() if is_open]
+        if running:
+            raise HaloclineError(
+                f"Task {running[0]} is open in the worktree {name}.", f"End it: halo stop {running[0]}"
+            )
+        return await self._worktrees.discard(name, force=force)
+
+    def find_setup(self, folder: Path, mode: ApprovalMode | None) -> WorktreeSetup | None:
+        """Return the command for a new worktree by the settings of the folder it was made from, judged there.
+
+        It runs like a hook, outside the sandbox; it is denied where the settings require one.
+        """
+        command = self._assembly.in_folder(self._folder).settings.worktree_setup.strip()
+        if not command:
+            return None
+        context = PolicyService(self._assembly).policy_context(folder, Mode.ACT, mode)
+        in_sandbox = False if context.sandbox.required else None
+        return WorktreeSetup(command, explain_command(command, context, in_sandbox=in_sandbox))
+
+    def _find_context(self, main: Path) -> PolicyContext:
+        return PolicyService(self._assembly).policy_context(main, Mode.ACT, ApprovalMode.ACCEPT_EDITS)

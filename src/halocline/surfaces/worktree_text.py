@@ -1,0 +1,76 @@
+"""Text about worktrees: what each has, what a merge did, and how a discarded one comes back."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from halocline.client.worktrees import Discarded, WorktreeMerge, WorktreeWork
+from halocline.protocol.left_out import describe_left_out, name_some
+from halocline.surfaces.figures import format_plural
+from halocline.surfaces.restore_plan import SHOWN, name_paths
+from halocline.surfaces.sanitize import clean
+
+NONE = 'No worktrees. Make one: halo -w NAME "what to do"'
+_LINES = 12
+"""Most lines of each side of a conflict."""
+
+
+def describe_work(work: WorktreeWork, tasks: Mapping[str, bool]) -> list[str]:
+    """Describe a worktree in two lines; `tasks` are those that worked in it, and whether each is open."""
+    worktree = work.worktree
+    facts = [f"{format_plural(len(work.unmerged) + len(work.unread), 'file')} to merge"]
+    facts += [f"{format_plural(work.ahead, 'commit')} ahead"] if work.ahead else []
+    facts += [f"{work.behind} behind"] if work.behind else []
+    facts += [f"not merged: {clean(name_some(work.apart))}"] if work.apart else []
+    facts = [clean(work.problem)] if work.problem else facts
+    facts += ["locked"] if worktree.is_locked else []
+    facts += [f"{task} is open" if is_open else task for task, is_open in tasks.items()][:SHOWN]
+    branch = worktree.branch or f"no branch, at {worktree.head[:8]}"
+    return [f"{clean(worktree.name)}  {clean(branch)}  {clean(str(worktree.folder))}", f"  {' · '.join(facts)}"]
+
+
+def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
+    """Say what a merge did, with the lines of each conflict, and what it left."""
+    merged = done.merged
+    plain = [path for path in merged.changed if path not in merged.merges]
+    lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
+    lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
+    for conflict in merged.conflicts:
+        lines += [f"  conflict  {clean(conflict.path)}{f': {conflict.why}' if conflict.why else ''}"]
+        for hunk in conflict.hunks:
+            lines += [f"    line {hunk.line}", *_quote("main folder", hunk.ours), *_quote("worktree", hunk.theirs)]
+    lines += name_paths("not merged (something that no checkpoint has is in the way)", merged.kept)
+    left = (*describe_left_out("  not merged", done.refused, SHOWN), *describe_left_out("  waits", done.guarded, SHOWN))
+    lines += map(clean, left)
+    lines += name_paths("not merged (a repository of its own)", done.apart)
+    return [*lines, *([f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed else [])]
+
+
+def explain_rest(done: WorktreeMerge) -> tuple[str, str]:
+    """Return what a merge left and how to go on; two empty texts if it left nothing."""
+    conflicts, waiting = len(done.merged.conflicts), len(done.guarded)
+    count = conflicts + waiting + len(done.refused) + len(done.merged.kept)
+    hints = ["For the overlapping lines: --ours (the main folder's), --theirs or --markers."] if conflicts else []
+    hints += ["To merge what an edit would ask about: --guarded."] if waiting else []
+    return (f"{format_plural(count, 'file')} not merged.", " ".join(hints)) if count else ("", "")
+
+
+def describe_discarded(gone: Discarded) -> list[str]:
+    """Say that a worktree is gone, what is left of it, and how it comes back."""
+    worktree, branch = gone.worktree, shlex.quote(gone.branch)
+    folder = shlex.quote(str(worktree.folder))
+    lines = [f"Removed {clean(str(worktree.folder))}."]
+    if gone.commits:
+        lines.append(f"The branch {clean(gone.branch)} stays: only it has {format_plural(gone.commits, 'commit')}.")
+    if gone.lost:
+        lines.append(f"No checkpoint could hold: {clean(name_some(gone.lost, SHOWN))}.")
+    if gone.checkpoint:
+        again = f"git worktree add --quiet -B {branch} {folder} {gone.tip[:12]}"
+        back = f"halo checkpoints restore {gone.checkpoint[:10]} -C {folder} --overwrite --yes"
+        lines.append(f"A checkpoint keeps its work. To get it back: {again} && {back}")
+    return lines
+
+
+def _quote(who: str, text: str) -> Sequence[str]:
+    lines = text.splitlines() or ["(nothing)"]
+    more = [f"      … and {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
+    return [f"    {who}:", *(f"      {clean(line)}" for line in lines[:_LINES]), *more]
