@@ -12,7 +12,9 @@ from halocline.tools.spawn_agent import agents_of
 
 
 class Input(msgspec.Struct):
-    to: Annotated[str, Meta(description='The name of an agent of yours or beside you, or "parent".', max_length=64)]
+    to: Annotated[
+        str, Meta(description='An agent that you started or that runs beside you, or "parent".', max_length=64)
+    ]
     text: Annotated[str, Meta(description="The message.", max_length=4_000)]
 
 
@@ -21,5 +23,5 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return ToolOutput.of(f"Sent to {input.to.strip()}, which reads it before its next request.")
 
 
-DESCRIPTION = "Send a message to an agent that runs now: your parent, one of yours, or one beside you."
+DESCRIPTION = "Send a message to an agent that runs now: your parent, one that you started, or one beside you."
 TOOL = define_tool("send_message", DESCRIPTION, ToolKind.THINK, Input, "Send a message to {0.to}", run)

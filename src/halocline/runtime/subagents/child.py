@@ -108,8 +108,8 @@ async def open_folder_of(plan: Plan, workspace: Path, *, is_new: bool) -> Path:
         with suppress(UsageError):  # what a killed process left half done; no agent has worked in it
             main = await asyncio.to_thread(find_main, workspace)
             await remove_worktree(await asyncio.to_thread(find_worktree, main, plan.worktree))
-    top, _ = await open_worktree(workspace, plan.worktree)
-    return top / folder.relative_to(workspace)
+    opened = await open_worktree(workspace, plan.worktree, from_here=True)
+    return opened.folder / folder.relative_to(workspace)
 
 
 class ChildBuilder:

@@ -34,7 +34,7 @@ class Relay:
                     by = "interrupt" if event.by == "interrupt" else "user"
                     self._resolve(shown, event.decision, by, client=event.client)
                 self._parent.inbox.end_unanswered(self._name_in_parent(request))
-            case ev.QuestionAsked(request=request):  # whether it goes on at a limit: its parent does
+            case ev.QuestionAsked(request=request):  # at a limit: that of its parent asks
                 self._child.inbox.end_unanswered(request)
 
     def close(self) -> None:
