@@ -11,7 +11,7 @@ from tests.journeys.conftest import NO_SERVERS
 from tests.journeys.soundness import assert_sound
 from tests.journeys.test_crashes import halo, lines_of
 from tests.journeys.test_subagents import log_of
-from tests.journeys.test_writing_agents import LINES, git, repository  # noqa: F401
+from tests.journeys.test_writing_agents import LINES, git, make_repository
 
 from halocline.client.tasks import Client
 from halocline.protocol import events as ev
@@ -60,8 +60,11 @@ arguments = { command = "echo y >> b.txt" }
 tool = "attempt_completion"
 arguments = { result = "I wrote it." }
 """
-POINTS = (6, 8, 9, 10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 31, 34, 37, 40)
-"""Events in all logs together at which the process is killed; it may have come a little further."""
+POINTS = (
+    *((0, pause) for pause in (0.0, 0.001, 0.002, 0.004)),
+    *((count, 0.0) for count in (6, 8, 9, 10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 31, 34, 37, 40, 43)),
+)
+"""Events in all logs together, and seconds after them, at which the process is killed; 0: git makes the worktree."""
 
 
 class Continued(Assembly):
@@ -95,11 +98,15 @@ class Next(Scripted):
             yield event
 
 
-def kill_at(journey, script, count: int) -> None:
+def kill_at(journey, script, count: int, pause: float) -> None:
     process = halo(journey, script, "go", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    while len(lines_of(journey)) < count and process.poll() is None and time.monotonic() < deadline:
+    made = journey.workspace / ".git" / "worktrees"
+    while process.poll() is None and time.monotonic() < deadline:
+        if (count and len(lines_of(journey)) >= count) or (not count and made.exists()):
+            break
         time.sleep(0.001)
+    time.sleep(pause)
     process.send_signal(signal.SIGKILL)
     process.wait()
 
@@ -111,15 +118,15 @@ def find_parent(journey) -> str:
 
 
 @pytest.mark.parametrize("background", [False, True])
-@pytest.mark.parametrize("count", POINTS)
-async def test_a_killed_tree_is_resumed_and_nothing_is_lost_or_done_twice(repository, tmp_path, count, background):  # noqa: F811
-    journey = repository
+@pytest.mark.parametrize(("count", "pause"), POINTS)
+async def test_a_killed_tree_is_resumed_and_nothing_is_lost_or_done_twice(journey, tmp_path, count, pause, background):
+    make_repository(journey)
     journey.write("mine.txt", "not committed\n")
     (journey.home.root).mkdir(parents=True, exist_ok=True)
     (journey.home.root / "settings.toml").write_text('subagents = "on"\nsandbox = "off"\n')
     (child := tmp_path / "child.toml").write_text(CHILD)
     (script := tmp_path / "parent.toml").write_text(PARENT.format(child=child, background=str(background).lower()))
-    await asyncio.to_thread(kill_at, journey, script, count)
+    await asyncio.to_thread(kill_at, journey, script, count, pause)
     journey.task = find_parent(journey)
     before = {name.name: (name / "events.jsonl").read_bytes() for name in journey.home.tasks.iterdir() if name.is_dir()}
     client = Client(Controller(Continued(journey.home, tmp_path)), "test")

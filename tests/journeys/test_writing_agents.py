@@ -1,14 +1,16 @@
 """Agents that write: real git, a worktree each, a review and a merge; the background, messages, approvals."""
 
+import shutil
 import subprocess
 
 import pytest
 from tests.journeys.conftest import Journey
+from tests.journeys.deaths import dead_after
 from tests.journeys.test_subagents import client_of, log_of, reports
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.subagents import AgentMessaged, AgentsReported, LaneEnd, SubagentEnded, SubagentStarted
-from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -23,8 +25,7 @@ def git(journey: Journey, *words: str) -> str:
     return ran.stdout
 
 
-@pytest.fixture
-def repository(journey: Journey) -> Journey:
+def make_repository(journey: Journey) -> None:
     journey.write("a.txt", LINES)
     journey.write("b.txt", LINES)
     git(journey, "init", "-q", "-b", "main")
@@ -32,6 +33,11 @@ def repository(journey: Journey) -> Journey:
     git(journey, "config", "user.name", "A")
     git(journey, "add", ".")
     git(journey, "commit", "-qm", "first")
+
+
+@pytest.fixture
+def repository(journey: Journey) -> Journey:
+    make_repository(journey)
     return journey
 
 
@@ -257,3 +263,83 @@ async def test_a_forked_agent_knows_the_conversation(journey: Journey):
     started = next(event for event in log_of(journey, began.child) if isinstance(event, ev.TurnStarted))
     assert isinstance(started.content[0], Text)
     assert any(isinstance(part, Note) and part.source == "agents" for part in started.content)
+
+
+async def test_a_worktree_that_a_killed_git_left_half_made_is_made_again(repository: Journey, tmp_path):
+    journey = repository
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    await journey.run(client=client_of(journey, (begins, DONE), (reports("nothing"),)))
+    (began,) = journey.of(SubagentStarted)
+    dead_after(journey, SubagentStarted, tmp_path / "dead")
+    shutil.rmtree(journey.home.task(began.child))
+    folder = journey.workspace.parent / "project-worktrees" / began.worktree
+    git(journey, "worktree", "lock", "--reason", "initializing", str(folder))
+    (folder / "a.txt").unlink()
+
+    again = (Turn(), begins, DONE)
+    child = (edits("b.txt", "line 1\n", "one\n"), reports("I did it"))
+    await journey.run(client=client_of(journey, again, child), resume=journey.task, prompt="Go on.")
+    assert (folder / "a.txt").read_text() == LINES
+    assert "paths [b.txt]" in journey.results[-1]
+    assert len({one.child for one in journey.logged if isinstance(one, SubagentStarted)}) == 1
+
+
+async def test_a_parent_in_plan_mode_starts_no_agent_that_writes(repository: Journey):
+    journey = repository
+    client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True), spawns("beta"))), DONE), (reports("read"),))
+    await journey.run(client=client, options=TaskOptions(mode=Mode.PLAN, approval_mode=ApprovalMode.YOLO))
+    assert dict(journey.ends) == {"call_1_1": "rejected", "call_1_2": "completed"}
+
+
+async def test_an_agent_follows_its_parent_into_a_stricter_mode_only(repository: Journey):
+    journey = repository
+    modes = iter((ApprovalMode.AUTO, ApprovalMode.YOLO))
+
+    def change(event: ev.Event) -> cmd.AnyCommand | None:
+        told = isinstance(event, ev.SubagentProgressed | ev.PolicyChanged)
+        mode = next(modes, None) if told else None
+        return cmd.SetPolicy(task=journey.task, approval_mode=mode) if mode else None
+
+    client = client_of(journey, (Turn(calls=(spawns("alpha"),)), DONE), (reports("read", delay=0.3),))
+    await journey.run(client=client, answer=change)
+    (began,) = journey.of(SubagentStarted)
+    changed = [event for event in log_of(journey, began.child) if isinstance(event, ev.PolicyChanged)]
+    assert [event.approval_mode for event in changed] == [ApprovalMode.AUTO]
+
+
+async def test_a_message_instead_of_an_answer_refuses_what_the_agent_asks(repository: Journey):
+    journey = repository
+
+    def answer(event: ev.Event) -> cmd.AnyCommand | None:
+        if not isinstance(event, ev.ApprovalRequested):
+            return None
+        if event.agent:
+            return cmd.Steer(task=journey.task, content=(Text("Wait!"),))
+        return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
+
+    child = (edits("a.txt", "line 1\n", "one\n"), reports("refused", expect="sent a message to the task"))
+    client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True),)), DONE, DONE), child)
+    await journey.run(client=client, answer=answer, options=TaskOptions(approval_mode=ApprovalMode.ASK, attended=True))
+    assert "refused" in journey.results[0]
+    assert [one.by for one in journey.of(ev.ApprovalResolved)] == ["user", "message"]
+    assert not journey.state.pending.declined
+
+
+async def test_a_deleted_file_and_one_that_was_deleted_here_are_told_apart(repository: Journey):
+    journey = repository
+    child = (
+        Turn(calls=(Call("execute_command", {"command": "rm a.txt; echo more >> b.txt"}),)),
+        reports("I did it"),
+    )
+    begins = Turn(calls=(spawns("alpha", writes=True),), text="")
+    merges = Turn(calls=(takes("alpha", "a.txt"), takes("alpha", deleted=["a.txt"]), takes("alpha", "b.txt")))
+
+    def delete(event: ev.Event) -> None:
+        if isinstance(event, SubagentEnded):
+            (journey.workspace / "b.txt").unlink()
+
+    await journey.run(client=client_of(journey, (begins, merges, DONE), child), answer=delete)
+    assert "list it in `deleted`" in journey.results[1]
+    assert not (journey.workspace / "a.txt").exists()
+    assert not (journey.workspace / "b.txt").exists()
+    assert "it was deleted here" in journey.results[3]

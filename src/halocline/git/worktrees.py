@@ -18,6 +18,8 @@ TIME_LIMIT = 120.0
 _MOST = 100_000
 WITHOUT = "Start without --worktree."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HALF_MADE = "initializing"
+"""Why git locks a worktree while it makes it: a git that was killed leaves that."""
 _INSTEAD = "Use --files instead of --worktree."
 
 
@@ -100,7 +102,8 @@ async def remove_worktree(worktree: Worktree) -> BranchLeft:
     commits, branch = int(counted or 0), worktree.branch or f"{BRANCH}{worktree.name}"
     if commits and worktree.head:
         await _run_git(main, main, "branch", "--quiet", branch, tip, instead="")
-    await _run_git(main, main, "worktree", "remove", "--force", str(worktree.folder), instead="")
+    force = ("--force", "--force") if worktree.lock == _HALF_MADE else ("--force",)
+    await _run_git(main, main, "worktree", "remove", *force, str(worktree.folder), instead="")
     if tip and not commits and worktree.branch.startswith(BRANCH):
         await _run_git(main, main, "branch", "--quiet", "-D", "--", branch, instead="")
     return BranchLeft(commits, branch, tip)
