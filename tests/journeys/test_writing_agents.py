@@ -268,7 +268,7 @@ async def test_a_forked_agent_knows_the_conversation(journey: Journey):
 async def test_a_worktree_that_a_killed_git_left_half_made_is_made_again(repository: Journey, tmp_path):
     journey = repository
     begins = Turn(calls=(spawns("alpha", writes=True),))
-    await journey.run(client=client_of(journey, (begins, DONE), (reports("nothing"),)))
+    await journey.run(client=client_of(journey, (begins, DONE), (edits("a.txt", "line 1", "one"), reports("x"))))
     (began,) = journey.of(SubagentStarted)
     dead_after(journey, SubagentStarted, tmp_path / "dead")
     shutil.rmtree(journey.home.task(began.child))
@@ -343,3 +343,12 @@ async def test_a_deleted_file_and_one_that_was_deleted_here_are_told_apart(repos
     assert not (journey.workspace / "a.txt").exists()
     assert not (journey.workspace / "b.txt").exists()
     assert "it was deleted here" in journey.results[3]
+
+
+async def test_a_worktree_in_which_nothing_changed_does_not_stay(repository: Journey):
+    journey = repository
+    client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True),)), DONE), (reports("nothing to do"),))
+    await journey.run(client=client)
+    assert "[It changed no files.]" in journey.results[0]
+    assert not list((journey.workspace.parent / "project-worktrees").iterdir())
+    assert not git(journey, "branch", "--list", "worktree-*")

@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,8 +22,9 @@ from halocline.git.process import run_git
 from halocline.git.repository import find_repository
 from halocline.git.worktree_changes import BaseFile, read_changes
 from halocline.git.worktree_list import Worktree, find_main, find_worktree
+from halocline.git.worktrees import remove_worktree
 from halocline.ports.subagents import Merged
-from halocline.protocol.errors import ToolFailure
+from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Diff
 
@@ -30,6 +32,7 @@ LARGEST = 20_000_000
 """Bytes of a file that is merged."""
 MOST_DIFF, MOST_FILES = 12_000, 200
 """Characters of a diff, and files, in a review."""
+UNCHANGED = "[It changed no files.]"
 LONGEST_HUNK = 2_000
 _CONFLICT = re.compile(rb"^<<<<<<< now\n(.*?)^=======\n(.*?)^>>>>>>> agent\n", re.MULTILINE | re.DOTALL)
 
@@ -45,6 +48,12 @@ async def read_sides(workspace: Path, name: str) -> dict[str, Sides]:
     worktree, prefix = await asyncio.to_thread(_find_worktree, workspace, name)
     changes = await read_changes(worktree)
     return await asyncio.to_thread(_read_sides, worktree, prefix, changes.files)
+
+
+async def remove_unchanged(workspace: Path, name: str) -> None:
+    """Remove a worktree in which nothing was changed; if git refuses, it stays."""
+    with suppress(UsageError, ToolFailure):
+        await remove_worktree((await asyncio.to_thread(_find_worktree, workspace, name))[0])
 
 
 def _find_worktree(workspace: Path, name: str) -> tuple[Worktree, str]:
@@ -75,7 +84,7 @@ def _read(path: Path) -> bytes | None:
 def describe_changes(name: str, sides: Mapping[str, Sides], evidence: str, worktree: str) -> str:
     """Describe what an agent changed, ran and did not check, for its parent; bounded."""
     if not sides:
-        return "[It changed no files.]"
+        return UNCHANGED
     taken = [path for path, (_, now) in sides.items() if now is not None]
     gone = [path for path, (_, now) in sides.items() if now is None]
     diffs = [diff for path, (base, now) in sides.items() if (diff := _make_diff(path, base, now))]

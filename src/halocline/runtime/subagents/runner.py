@@ -34,7 +34,7 @@ from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.subagent_model import chosen_model
 from halocline.runtime.parts.hidden_names import make_name_hider
-from halocline.runtime.subagents.changes import describe_changes, merge_side, read_sides
+from halocline.runtime.subagents.changes import UNCHANGED, describe_changes, merge_side, read_sides, remove_unchanged
 from halocline.runtime.subagents.child import (
     ChildBuilder,
     Plan,
@@ -292,6 +292,8 @@ class Subtasks:
             end = end_event(started, task.state, lane.took, broke, review)
             self._parent.emit(end)
             task.governor.spending.end()
+        if end.end is LaneEnd.DONE and review == UNCHANGED:
+            await remove_unchanged(Path(self._parent.state.workspace), started.worktree)
         return end
 
     def _first_content(self, task: Task, plan: Plan) -> tuple[Text | Note, ...]:
