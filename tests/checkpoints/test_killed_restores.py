@@ -13,10 +13,14 @@ import pytest
 from tests.checkpoints.bench import Bench, seen
 from tests.crashes.faults import Fault, FaultTime, Points
 
+from halocline.checkpoints.repository.stores import open_repository
+from halocline.checkpoints.restore.merge_in import Source, merge_files
 from halocline.checkpoints.store.layout import JOURNAL
+from halocline.checkpoints.store.reading import PLAIN, Kept
 
 SET_BACK = {"c": "c 1\n", "d": "d 1\n", "new/e": "e 1\n", "gone": None}
 SET = {"c": "c 0\n", "d": "d 0\n", "new/e": None, "gone": "gone 0\n"}
+MERGED = {"c": "c 2\n", "d": None, "new/e": "e 1\ne 2\n", "gone": "gone 2\n"}
 STEP = 7
 """The usual run tries every seventh point; `make crash-matrix` tries all."""
 BY_STEPS = pytest.mark.parametrize("step", [STEP, pytest.param(1, marks=pytest.mark.long, id="all")])
@@ -110,6 +114,34 @@ def test_a_restore_that_is_killed_at_any_write_sets_all_files_or_sets_all_back(k
         # What nobody's log says is told: what was done, and what stayed.
         assert not is_set or any("before the task's log" in one and "mine" in one for one in bench.notices), fault
         asyncio.run(assert_all_can_be_restored(bench))
+    assert ends == {True, False}
+
+
+def plain(text: str | None) -> Kept | None:
+    return None if text is None else Kept(text.encode(), PLAIN)
+
+
+async def merged(bench: Bench) -> None:
+    repository = open_repository(bench.store, bench.workspace, "worktree-x")
+    sides = {os.fsencode(name): (plain(SET_BACK[name]), plain(text)) for name, text in MERGED.items()}
+    done = merge_files(repository, Source("worktree x", "worktree-x", "base", "made"), sides)
+    assert (done.conflicts, done.kept) == ((), ())
+
+
+@pytest.mark.slow
+@BY_STEPS
+def test_a_merge_that_is_killed_at_any_write_sets_all_files_or_none_and_can_be_repeated(
+    killing: Killing, step: int
+) -> None:
+    ends = set()
+    for fault in killing.kill_each(merged(killing.start()), step):
+        bench = killing.start()
+        killing.run(merged(bench), fault)
+        asyncio.run(bench.begun())
+        ends.add(is_set := found(bench) == MERGED)
+        assert is_set or found(bench) == SET_BACK, f"killed at {fault}: {found(bench)}"
+        asyncio.run(merged(bench))
+        assert found(bench) == MERGED
     assert ends == {True, False}
 
 

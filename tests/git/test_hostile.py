@@ -12,7 +12,10 @@ from tests.git.hostile import VECTORS, Repository, base, fire, install, together
 from halocline.git.commit import commit_files, list_uncommitted
 from halocline.git.diffs import changed_files, git_changes, git_commit, git_commits, git_diff, git_standing
 from halocline.git.doubts import Doubts
-from halocline.git.worktrees import add_worktree
+from halocline.git.worktree_changes import read_changes
+from halocline.git.worktree_include import copy_included
+from halocline.git.worktree_list import Worktree
+from halocline.git.worktrees import add_worktree, remove_worktree
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
@@ -100,6 +103,8 @@ def test_plain_git_runs_it(place: Repository, name: str) -> None:
 async def ask_for_everything(place: Repository) -> list[str]:
     """What we ever ask of a repository without a person's word for what it runs; gives what was answered."""
     folder = place.folder
+    further = Worktree("further", place.root / "further", "", folder, "")
+    (folder / ".worktreeinclude").write_text("*\n")
     asks: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: git_changes(folder),
         lambda: git_changes(folder / "sub"),
@@ -113,6 +118,9 @@ async def ask_for_everything(place: Repository) -> list[str]:
         lambda: changed_files(folder, 5.0),
         lambda: commit_files(folder, ["clean.txt"], "m", place.env, ()),
         lambda: add_worktree(folder, place.root / "further"),
+        lambda: copy_included(folder, place.root / "further"),
+        lambda: read_changes(further),
+        lambda: remove_worktree(further),
         *(lambda name=name: git_changes(folder / name) for name in ("nested", "bare", "linked")),
         *(lambda name=name: git_standing(folder / name) for name in ("nested", "bare", "linked")),
     )

@@ -220,3 +220,64 @@ async def test_a_pointer_of_git_lfs_counts_as_the_file_that_it_names(bench: Work
     done = await bench.worktrees.merge("x", bench.context())
     assert done.merged.changed == ("data.txt",)
     assert (bench.main / "data.txt").read_bytes() == content + b"more\n"
+
+
+async def test_merges_are_undone_one_by_one(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "first")
+    await bench.worktrees.merge("x", bench.context())
+    change_line(folder / "a.txt", 18, "second")
+    await bench.worktrees.merge("x", bench.context())
+    await bench.worktrees.undo("x")
+    assert (bench.main / "a.txt").read_text() == LINES.replace("line 2\n", "first\n")
+    assert (await bench.worktrees.work("x")).unmerged == ("a.txt",)
+    await bench.worktrees.undo("x")
+    assert (bench.main / "a.txt").read_text() == LINES
+    assert (await bench.worktrees.merge("x", bench.context())).merged.changed == ("a.txt",)
+
+
+async def test_an_undo_leaves_lines_that_a_person_changed_again(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    (folder / "new.txt").write_text("new\n")
+    await bench.worktrees.merge("x", bench.context())
+    change_line(bench.main / "a.txt", 2, "mine now")
+    undone = await bench.worktrees.undo("x")
+    assert undone.conflicts == ("a.txt",)
+    assert "mine now" in (bench.main / "a.txt").read_text()
+    assert not (bench.main / "new.txt").exists()
+
+
+async def test_a_file_takes_the_place_of_a_folder_and_the_other_way_round(bench: WorktreeBench) -> None:
+    (bench.main / "sub").mkdir()
+    (bench.main / "sub/b.txt").write_text("b\n")
+    bench.commit()
+    folder = await bench.open()
+    (folder / "sub/b.txt").unlink()
+    (folder / "sub").rmdir()
+    (folder / "sub").write_text("now a file\n")
+    (folder / "gone.txt").unlink()
+    (folder / "gone.txt").mkdir()
+    (folder / "gone.txt/in").write_text("now a folder\n")
+    assert (await bench.worktrees.merge("x", bench.context())).is_whole
+    assert (bench.main / "sub").read_text() == "now a file\n"
+    assert (bench.main / "gone.txt/in").read_text() == "now a folder\n"
+    await bench.worktrees.undo("x")
+    assert (bench.main / "sub/b.txt").read_text() == "b\n"
+    assert (bench.main / "gone.txt").read_text() == "old\n"
+
+
+async def test_a_link_that_leads_out_of_the_folder_waits_for_a_word(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (folder / "out").symlink_to("../../elsewhere")
+    (folder / "in").symlink_to("a.txt")
+    done = await bench.worktrees.merge("x", bench.context())
+    assert ([one.path for one in done.guarded], done.merged.changed) == (["out"], ("in",))
+
+
+async def test_what_no_checkpoint_holds_is_named_when_it_goes(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    (folder / ".env").write_text("TOKEN=x\n")
+    (folder / "new.txt").write_text("new\n")
+    gone = await bench.worktrees.discard("x", force=True)
+    assert gone.lost == (".env",)

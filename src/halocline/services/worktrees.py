@@ -62,12 +62,13 @@ class WorktreeService:
             )
         return await self._worktrees.discard(name, force=force)
 
-    def find_setup(self, folder: Path, mode: ApprovalMode | None) -> WorktreeSetup | None:
+    def find_setup(self, folder: Path, mode: ApprovalMode | None, *, trusted: bool = False) -> WorktreeSetup | None:
         """Return the command for a new worktree by the settings of the folder it was made from, judged there.
 
-        It runs like a hook, outside the sandbox; it is denied where the settings require one.
+        It runs like a hook, outside the sandbox; it is denied where the settings require one. `trusted` trusts the
+        folder for this run.
         """
-        command = self._assembly.in_folder(self._folder).settings.worktree_setup.strip()
+        command = self._assembly.in_folder(self._folder, trusted=trusted).settings.worktree_setup.strip()
         if not command:
             return None
         context = PolicyService(self._assembly).policy_context(folder, Mode.ACT, mode)

@@ -31,6 +31,11 @@ def describe_work(work: WorktreeWork, tasks: Mapping[str, bool]) -> list[str]:
 def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     """Say what a merge did, with the lines of each conflict, and what it left."""
     merged = done.merged
+    if done.is_whole and not merged.changed:
+        return [
+            f"Nothing to merge from {clean(name)}.",
+            *name_paths("not merged (a repository of its own)", done.apart),
+        ]
     plain = [path for path in merged.changed if path not in merged.merges]
     lines = [f"Merged {format_plural(len(merged.changed), 'file')} into the main folder; nothing is committed."]
     lines += [*name_paths("changed", plain), *name_paths("merged with your changes", merged.merges)]
@@ -45,12 +50,13 @@ def describe_merge(name: str, done: WorktreeMerge) -> list[str]:
     return [*lines, *([f"To undo: halo worktrees undo {shlex.quote(name)}"] if merged.changed else [])]
 
 
-def explain_rest(done: WorktreeMerge) -> tuple[str, str]:
+def explain_rest(name: str, done: WorktreeMerge) -> tuple[str, str]:
     """Return what a merge left and how to go on; two empty texts if it left nothing."""
     conflicts, waiting = len(done.merged.conflicts), len(done.guarded)
     count = conflicts + waiting + len(done.refused) + len(done.merged.kept)
-    hints = ["For the overlapping lines: --ours (the main folder's), --theirs or --markers."] if conflicts else []
-    hints += ["To merge what an edit would ask about: --guarded."] if waiting else []
+    again = f"halo worktrees merge {shlex.quote(name)}"
+    hints = [f"To settle overlaps: {again} --ours (the main folder's), --theirs or --markers."] if conflicts else []
+    hints += [f"To merge what an edit would ask about: {again} --guarded"] if waiting else []
     return (f"{format_plural(count, 'file')} not merged.", " ".join(hints)) if count else ("", "")
 
 

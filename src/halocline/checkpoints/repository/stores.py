@@ -18,7 +18,7 @@ from halocline.checkpoints.store import lock
 from halocline.checkpoints.store.git import Git, Runner
 from halocline.checkpoints.store.layout import JOURNAL, read_workspace
 from halocline.checkpoints.store.objects import write_private
-from halocline.checkpoints.store.refs import REFS
+from halocline.checkpoints.store.refs import MERGES, REFS
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -141,6 +141,7 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
                 (folder / str(number)).unlink(missing_ok=True)
             if not most:
                 _remove_empty(folder)
+                (path / MERGES / task).unlink(missing_ok=True)
         if describe_store(path).tasks:
             _cut_history(path)
             upkeep.mark_garbage(path)

@@ -13,12 +13,12 @@ import msgspec
 from halocline.checkpoints.store.entries import Entry
 from halocline.checkpoints.store.git import Git, GitFailed
 from halocline.checkpoints.store.objects import write_commit, write_object, write_ref
+from halocline.checkpoints.store.refs import MERGES
 from halocline.checkpoints.store.syncing import sync_store
 from halocline.checkpoints.store.trees import change_tree
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
-_REFS = "refs/merges"
 _LABEL = "Merged\n\n"
 
 
@@ -46,11 +46,11 @@ class _Message(Value, frozen=True):
 def read_merge(git: Git, key: str) -> MergeRecord | None:
     """Return the last merge of this key; None if there is none, or it cannot be read. It needs no lock."""
     with suppress(GitFailed, msgspec.DecodeError):
-        text = git.run("cat-file", "commit", f"{_REFS}/{key}").decode()
+        text = git.run("cat-file", "commit", f"{MERGES}/{key}").decode()
         head, _, body = text.partition("\n\n")
         message = json_input.decode(body.removeprefix(_LABEL).strip(), type=_Message)
         earlier = next((line.removeprefix("parent ") for line in head.split("\n") if line.startswith("parent ")), "")
-        listing = git.run("ls-tree", "-r", "-z", "--full-tree", f"{_REFS}/{key}").split(b"\0")[:-1]
+        listing = git.run("ls-tree", "-r", "-z", "--full-tree", f"{MERGES}/{key}").split(b"\0")[:-1]
         split = (record.partition(b"\t") for record in listing)
         files: dict[bytes, Entry | None] = {path: _parse_entry(head) for head, _, path in split}
         files |= {path.encode("latin-1"): None for path in message.gone}
@@ -69,15 +69,15 @@ def write_merge(git: Git, key: str, record: MergeRecord) -> None:
     tree = change_tree(git, write_object(git.store, b"tree", b""), files)
     gone = tuple(path.decode("latin-1") for path, entry in record.files.items() if entry is None)
     message = msgspec.json.encode(_Message(record.base, record.made, record.undo, gone)).decode()
-    parent = git.word("for-each-ref", "--format=%(objectname)", f"{_REFS}/{key}") or None
+    parent = git.word("for-each-ref", "--format=%(objectname)", f"{MERGES}/{key}") or None
     commit = write_commit(git.store, tree, parent, f"{_LABEL}{message}\n", int(time.time()))
     sync_store(git.store)
-    write_ref(git.store, f"{_REFS}/{key}", commit)
+    write_ref(git.store, f"{MERGES}/{key}", commit)
 
 
 def forget_merge(git: Git, key: str, earlier: str = "") -> None:
     """Return to the record before, or to none; the store's lock must be held."""
     if earlier:
-        write_ref(git.store, f"{_REFS}/{key}", earlier)
+        write_ref(git.store, f"{MERGES}/{key}", earlier)
     else:
-        git.run("update-ref", "-d", f"{_REFS}/{key}")
+        git.run("update-ref", "-d", f"{MERGES}/{key}")

@@ -30,7 +30,8 @@ from halocline.checkpoints.restore.restore import Restored
 from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store.contents import read_blobs
 from halocline.checkpoints.store.git import Runner
-from halocline.checkpoints.store.reading import Kept, Reader
+from halocline.checkpoints.store.reading import LINK, Kept, Reader
+from halocline.checkpoints.store.trees import find_entry
 from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes, read_ignored
 from halocline.git.worktree_list import Worktree as Worktree, find_main, find_worktree, list_worktrees
 from halocline.git.worktrees import remove_worktree
@@ -114,7 +115,7 @@ class Worktrees:
     async def list(self) -> tuple[WorktreeWork, ...]:
         """Return our worktrees with their work, by name. Raises UsageError and GitUnusable."""
         found = list_worktrees(await asyncio.to_thread(find_main, self._folder))
-        return tuple([await self._describe(one) for one in found])
+        return tuple(await asyncio.gather(*map(self._describe, found)))
 
     async def work(self, name: str) -> WorktreeWork:
         """Return what a worktree has that the main folder lacks. Raises UsageError and GitUnusable."""
@@ -140,21 +141,19 @@ class Worktrees:
         worktree = await self.find(name)
         loaded = await self._load(worktree)
         ignored = await read_ignored(worktree.main, [path for path in loaded.unmerged if not loaded.sides[path][0]])
-        judged = {path: _judge_path(context, worktree.main, path, loaded.sides[path]) for path in loaded.unmerged}
-        refused = [_left(path, _LARGE) for path in loaded.unread]
-        refused += [_left(path, why) for path, (verdict, why) in judged.items() if verdict is Verdict.DENY]
-        refused += [
-            _left(path, "the main folder ignores it") for path in ignored if judged[path][0] is not Verdict.DENY
-        ]
-        asked = [
-            (path, why) for path, (verdict, why) in judged.items() if verdict is Verdict.ASK and path not in ignored
-        ]
-        left = {one.path for one in refused} | {os.fsdecode(path) for path, _ in asked if not guarded}
-        sides = {path: both for path, both in loaded.sides.items() if os.fsdecode(path) not in left}
-        source = Source(f"worktree {name}", _make_key(worktree), loaded.changes.base, worktree.made)
-        merged = await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice)
-        shown = () if guarded else tuple(_left(path, why) for path, why in asked)
-        return WorktreeMerge(merged, tuple(refused), shown, loaded.changes.apart)
+        refused, asked = dict.fromkeys(loaded.unread, _LARGE), dict[bytes, str]()
+        for path in loaded.unmerged:
+            verdict, why = _judge_path(context, worktree.main, path, loaded.sides[path])
+            if verdict is Verdict.DENY or path in ignored:
+                refused[path] = why if verdict is Verdict.DENY else "the main folder ignores it"
+            elif verdict is Verdict.ASK and not guarded:
+                asked[path] = why
+        sides = {path: both for path, both in loaded.sides.items() if path not in refused.keys() | asked.keys()}
+        merged = Merged()
+        if not sides.keys().isdisjoint(loaded.unmerged):
+            source = Source(f"worktree {name}", _make_key(worktree), loaded.changes.base, worktree.made)
+            merged = await asyncio.to_thread(merge_files, loaded.repository, source, sides, choice)
+        return WorktreeMerge(merged, _list_left(refused), _list_left(asked), loaded.changes.apart)
 
     async def undo(self, name: str) -> Restored:
         """Undo the last merge of a worktree; what you changed since stays. Raises as a restore does."""
@@ -179,12 +178,12 @@ class Worktrees:
                 f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
                 f"Merge it: halo worktrees merge {name}. To remove it all the same, add --force.",
             )
-        checkpoint, lost = "", [*work.unread, *work.apart]
+        kept: tuple[str, tuple[str, ...]] = "", ()
         if not work.is_merged:
-            checkpoint = await asyncio.to_thread(self._keep_work, worktree)
+            kept = await asyncio.to_thread(self._keep_work, work)
         left = await remove_worktree(worktree)
         await asyncio.to_thread(self._forget, worktree)
-        return Discarded(worktree, checkpoint, tuple(lost), left.commits, left.branch, left.tip)
+        return Discarded(worktree, *kept, left.commits, left.branch, left.tip)
 
     async def _describe(self, worktree: Worktree) -> WorktreeWork:
         try:
@@ -193,7 +192,7 @@ class Worktrees:
             return WorktreeWork(worktree, problem=str(error))
 
     def _repository(self, worktree: Worktree) -> Repository:
-        return open_repository(self._stores, worktree.main, f"worktree-{_make_key(worktree)}", self._limits)
+        return open_repository(self._stores, worktree.main, _make_key(worktree), self._limits)
 
     async def _load(self, worktree: Worktree) -> _Loaded:
         repository = self._repository(worktree)
@@ -241,12 +240,18 @@ class Worktrees:
         with loaded.repository.lock_store(self._limits.patience) as git:
             return compare_trees(git, *keep_sides(git, loaded.sides))
 
-    def _keep_work(self, worktree: Worktree) -> str:
-        repository = open_repository(self._stores, worktree.folder, limits=self._limits)
-        label = f"Before discarding the worktree {worktree.name}"
+    def _keep_work(self, work: WorktreeWork) -> tuple[str, tuple[str, ...]]:
+        """Save a checkpoint of a worktree; returns it, and the unmerged files that it does not hold."""
+        folder = work.worktree.folder
+        repository = open_repository(self._stores, folder, limits=self._limits)
+        label = f"Before discarding the worktree {work.worktree.name}"
         saved = repository.save(label, None, dict, always=True, patient=True)
         repository.upkeep.stand_alone()
-        return saved.sha
+        with repository.opened() as git:
+            tree = git.word("rev-parse", f"{saved.sha}^{{tree}}")
+            there = [path for path in work.unmerged if os.path.lexists(folder / path)]
+            unsaved = [path for path in there if not find_entry(git, tree, os.fsencode(path))]
+        return saved.sha, (*unsaved, *work.unread, *work.apart)
 
     def _forget(self, worktree: Worktree) -> None:
         repository = self._repository(worktree)
@@ -267,19 +272,19 @@ def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
 
 
 def _make_key(worktree: Worktree) -> str:
-    """Return a name for references: that of the worktree, if that is one, with what tells it from others."""
+    """Return the task name of merges: that of the worktree, if it is one, with what tells it from others."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", worktree.name).strip("-")
-    return f"{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
+    return f"worktree-{plain}-{hashlib.sha256(os.fsencode(worktree.folder)).hexdigest()[:6]}"
 
 
-def _left(path: bytes, why: str) -> LeftOut:
-    return LeftOut(os.fsdecode(path), why)
+def _list_left(found: Mapping[bytes, str]) -> tuple[LeftOut, ...]:
+    return tuple(LeftOut(path.decode(errors="replace"), why) for path, why in found.items())
 
 
 def _judge_path(context: PolicyContext, main: Path, path: bytes, sides: Sides) -> tuple[Verdict, str]:
     """Judge a change of the main folder as an edit in a mode that accepts edits: a person asked for it."""
-    kind = ToolKind.EDIT if sides[1] else ToolKind.DELETE
-    full = os.path.join(main, os.fsdecode(path))
+    theirs, full = sides[1], os.path.join(main, os.fsdecode(path))
+    kind = ToolKind.EDIT if theirs else ToolKind.DELETE
     context = replace(
         context,
         mode=Mode.ACT,
@@ -290,4 +295,8 @@ def _judge_path(context: PolicyContext, main: Path, path: bytes, sides: Sides) -
         decision = decide_call(Summary(full, kind, (full,), tool="replace_in_file"), context)
     except ToolFailure as failure:
         return Verdict.DENY, str(failure)
+    if theirs and theirs.mode == LINK and decision.verdict is Verdict.ALLOW:
+        target = os.path.realpath(os.path.join(os.path.dirname(full), os.fsdecode(theirs.content)))
+        if not Path(target).is_relative_to(main):
+            return Verdict.ASK, "it is a link that leads out of the folder"
     return decision.verdict, decision.reason

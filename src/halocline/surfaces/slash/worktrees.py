@@ -28,7 +28,7 @@ async def answer_worktrees(context: SlashContext, rest: str) -> SlashAnswer:
             return show_comparison(await service.diff(name), f"in the worktree {name}")
         case ["merge", name]:
             done = await service.merge(name)
-            return "\n".join([*describe_merge(name, done), *filter(None, explain_rest(done))])
+            return "\n".join([*describe_merge(name, done), *filter(None, explain_rest(name, done))])
         case ["undo", name]:
             restored = await service.undo(name)
             again, anyway = (f"halo checkpoints restore {sha[:10]}" for sha in (restored.undo, restored.checkpoint))

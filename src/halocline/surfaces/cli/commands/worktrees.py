@@ -46,7 +46,7 @@ async def _merge(service: WorktreeService, arguments: argparse.Namespace) -> Non
     done = await service.merge(arguments.name, Choice(arguments.choice), guarded=arguments.guarded)
     for line in worktree_text.describe_merge(arguments.name, done):
         print_raw(line)
-    what, how = worktree_text.explain_rest(done)
+    what, how = worktree_text.explain_rest(arguments.name, done)
     if what:
         raise NotWhole(what, how)
 

@@ -34,7 +34,8 @@ def work_in_worktree(arguments: argparse.Namespace, workspace: Path) -> Path:
 def _set_up(arguments: argparse.Namespace, workspace: Path, opened: OpenedWorktree) -> None:
     attended = on_terminal() and not arguments.print
     service = open_client(choices_of(arguments), "cli", folder=workspace).worktrees_in(workspace)
-    setup = service.find_setup(opened.folder, options_of(arguments, attended=attended).approval_mode)
+    mode = options_of(arguments, attended=attended).approval_mode
+    setup = service.find_setup(opened.folder, mode, trusted=arguments.trust)
     if setup is None:
         return
     command, decision = reveal(setup.command), setup.decision
