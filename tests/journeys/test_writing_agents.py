@@ -352,3 +352,19 @@ async def test_a_worktree_in_which_nothing_changed_does_not_stay(repository: Jou
     assert "[It changed no files.]" in journey.results[0]
     assert not list((journey.workspace.parent / "project-worktrees").iterdir())
     assert not git(journey, "branch", "--list", "worktree-*")
+
+
+async def test_no_link_of_an_agent_brings_what_is_outside_and_no_mode_is_lost_unsaid(repository: Journey, tmp_path):
+    journey = repository
+    (tmp_path / "outside.txt").write_text("a secret\n")
+    links = f"ln -s {tmp_path}/outside.txt link.txt; ln -s {tmp_path} folder"
+    made = f"{links}; chmod +x a.txt; echo x > run.sh; chmod +x run.sh"
+    child = (Turn(calls=(Call("execute_command", {"command": made}),)), reports("I did it"))
+    merges = Turn(calls=(takes("alpha", "link.txt"), takes("alpha", "run.sh")))
+    client = client_of(journey, (Turn(calls=(spawns("alpha", writes=True),)), merges, DONE), child)
+    await journey.run(client=client)
+    assert "a secret" not in "".join(journey.results)
+    assert "Not taken over by that: [a.txt (its mode), folder, link.txt, run.sh (its mode)]" in journey.results[0]
+    assert journey.ends[1][1] == "failed"
+    assert (journey.workspace / "run.sh").read_text() == "x\n"
+    assert not (journey.workspace / "link.txt").exists()

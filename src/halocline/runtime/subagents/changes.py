@@ -9,24 +9,26 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from errno import EFBIG
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from halocline.edits.diff import make_diff
 from halocline.files.encodings import decode_text
-from halocline.files.opening import open_resolved, require_regular
+from halocline.files.opening import find_place, open_below, opened_folder, require_regular
 from halocline.files.regular import read_from
 from halocline.git.environment import bare_environment
 from halocline.git.process import run_git
 from halocline.git.repository import find_repository
-from halocline.git.worktree_changes import BaseFile, read_changes
+from halocline.git.worktree_changes import WorktreeChanges, read_changes
 from halocline.git.worktree_list import Worktree, find_main, find_worktree
 from halocline.git.worktrees import remove_worktree
 from halocline.ports.subagents import Merged
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.kinds import Diff
+from halocline.protocol.values import Value
 
 LARGEST = 20_000_000
 """Bytes of a file that is merged."""
@@ -36,18 +38,27 @@ UNCHANGED = "[It changed no files.]"
 LONGEST_HUNK = 2_000
 _CONFLICT = re.compile(rb"^<<<<<<< now\n(.*?)^=======\n(.*?)^>>>>>>> agent\n", re.MULTILINE | re.DOTALL)
 
+FILES = (b"100644", b"100755")
+"""The modes of regular files in git."""
 Sides = tuple[bytes | None, bytes | None]
 """A file in the commit that the agent started from, and as it left it."""
 
 
-async def read_sides(workspace: Path, name: str) -> dict[str, Sides]:
-    """Return the files that an agent changed in its worktree, by their paths from the workspace.
+class AgentChanges(Value, frozen=True):
+    """The files that an agent changed, by their paths from the workspace; `apart` are those that no merge takes over.
 
-    Raises UsageError and GitUnusable.
+    These are links, modes, files that are too large, and submodules.
     """
+
+    sides: Mapping[str, Sides] = {}
+    apart: tuple[str, ...] = ()
+
+
+async def read_agent_changes(workspace: Path, name: str) -> AgentChanges:
+    """Return what an agent changed in its worktree. Raises UsageError and GitUnusable."""
     worktree, prefix = await asyncio.to_thread(_find_worktree, workspace, name)
     changes = await read_changes(worktree)
-    return await asyncio.to_thread(_read_sides, worktree, prefix, changes.files)
+    return await asyncio.to_thread(_read_sides, worktree, prefix, changes)
 
 
 async def remove_unchanged(workspace: Path, name: str) -> None:
@@ -62,28 +73,48 @@ def _find_worktree(workspace: Path, name: str) -> tuple[Worktree, str]:
     return replace(found, main=workspace), find_repository(workspace, os.environ).prefix
 
 
-def _read_sides(worktree: Worktree, prefix: str, files: Mapping[bytes, BaseFile | None]) -> dict[str, Sides]:
+def _read_sides(worktree: Worktree, prefix: str, changes: WorktreeChanges) -> AgentChanges:
     sides: dict[str, Sides] = {}
-    for path, base in files.items():
-        both = base.content if base else None, _read(worktree.folder / os.fsdecode(path))
-        if both[0] != both[1]:
-            sides[os.path.relpath(os.fsdecode(path), prefix or ".")] = both
-    return sides
+    apart = list(changes.apart)
+    with opened_folder(find_place(worktree.folder)) as folder:
+        for raw, base in changes.files.items():
+            path = os.fsdecode(raw)
+            shown = os.path.relpath(path, prefix or ".")
+            try:
+                now, is_program = _read(folder, path)
+            except OSError:  # it is a link, or too large
+                apart.append(shown)
+                continue
+            if base and base.mode not in FILES:
+                apart.append(shown)
+                continue
+            if now is not None and is_program != (base is not None and base.mode == FILES[1]):
+                apart.append(f"{shown} (its mode)")
+            if now != (base.content if base else None):
+                sides[shown] = base.content if base else None, now
+    return AgentChanges(sides, tuple(apart))
 
 
-def _read(path: Path) -> bytes | None:
-    """Read a file; None if there is no regular one."""
+def _read(folder: int, path: str) -> tuple[bytes | None, bool]:
+    """Read a file below an open folder, and whether it is a program; None if there is none. Raises OSError."""
     try:
-        with open_resolved(path) as (fd, place, found):
-            require_regular(found, place)
-            return read_from(fd, min(found.st_size, LARGEST))
-    except OSError:
-        return None
+        fd = open_below(folder, path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, False
+    try:
+        found = os.fstat(fd)
+        require_regular(found, path)
+        if found.st_size > LARGEST:
+            raise OSError(EFBIG, os.strerror(EFBIG), path)
+        return read_from(fd, LARGEST), bool(found.st_mode & 0o100)
+    finally:
+        os.close(fd)
 
 
-def describe_changes(name: str, sides: Mapping[str, Sides], evidence: str, worktree: str) -> str:
+def describe_changes(name: str, changes: AgentChanges, evidence: str, worktree: str) -> str:
     """Describe what an agent changed, ran and did not check, for its parent; bounded."""
-    if not sides:
+    sides = changes.sides
+    if not (sides or changes.apart):
         return UNCHANGED
     taken = [path for path, (_, now) in sides.items() if now is not None]
     gone = [path for path, (_, now) in sides.items() if now is None]
@@ -96,6 +127,7 @@ def describe_changes(name: str, sides: Mapping[str, Sides], evidence: str, workt
         evidence,
         f"To take them: merge_agent_changes with agent {name}, paths {_list_paths(taken)}"
         + (f", deleted {_list_paths(gone)}" if gone else ""),
+        f"Not taken over by that: {_list_paths(changes.apart)}" if changes.apart else "",
         text,
     )
     return "\n".join(filter(None, parts))
@@ -112,7 +144,7 @@ def _describe_size(diffs: Sequence[Diff]) -> str:
     return f"+{sum(diff.added for diff in diffs)} -{sum(diff.removed for diff in diffs)} lines"
 
 
-def _list_paths(paths: list[str]) -> str:
+def _list_paths(paths: Sequence[str]) -> str:
     shown = ", ".join(make_printable(path) for path in paths[:MOST_FILES])
     return f"[{shown}{', and more' * (len(paths) > MOST_FILES)}]"
 

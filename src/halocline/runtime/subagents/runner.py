@@ -34,7 +34,13 @@ from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.subagent_model import chosen_model
 from halocline.runtime.parts.hidden_names import make_name_hider
-from halocline.runtime.subagents.changes import UNCHANGED, describe_changes, merge_side, read_sides, remove_unchanged
+from halocline.runtime.subagents.changes import (
+    UNCHANGED,
+    describe_changes,
+    merge_side,
+    read_agent_changes,
+    remove_unchanged,
+)
 from halocline.runtime.subagents.child import (
     ChildBuilder,
     Plan,
@@ -144,11 +150,13 @@ class Subtasks:
             raise ToolFailure(f"There is no agent {agent!r} that writes. Nothing was changed.")
         workspace = Path(self._parent.state.workspace)
         try:
-            sides = await read_sides(workspace, lane.worktree)
+            changes = await read_agent_changes(workspace, lane.worktree)
         except HaloclineError as error:
             raise ToolFailure(f"{error.text} Nothing was changed.") from error
         places = {path: _place_in(workspace, path) for path in files}
-        both = {path: sides.get(places[path], (now, now)) for path, now in files.items()}
+        if apart := [path for path, place in places.items() if place in changes.apart]:
+            raise ToolFailure(f"{', '.join(apart)}: no merge takes over links and very large files. Copy them.")
+        both = {path: changes.sides.get(places[path], (now, now)) for path, now in files.items()}
         return {path: await merge_side(workspace, both[path], now) for path, now in files.items()}
 
     def _follow(self, event: ev.Event) -> None:
@@ -308,13 +316,13 @@ class Subtasks:
             return ""
         workspace = Path(self._parent.state.workspace)
         try:
-            sides = await read_sides(workspace, started.worktree)
+            changes = await read_agent_changes(workspace, started.worktree)
         except HaloclineError as error:
             return f"[Its changes cannot be read: {error.text} They are in the worktree {started.worktree}.]"
         hides = make_name_hider(self._parent.state, self._parent.home, self._parent.host.permissions.book())
-        shown = {path: side for path, side in sides.items() if not hides(str(workspace / path))}
+        shown = {path: side for path, side in changes.sides.items() if not hides(str(workspace / path))}
         evidence = find_evidence(task.state.evidence, whole=True).text
-        text = describe_changes(started.name, shown, evidence, started.worktree)
+        text = describe_changes(started.name, replace(changes, sides=shown), evidence, started.worktree)
         return self._parent.host.secrets.redact(text)
 
     def _report_failure(self, started: SubagentStarted, why: str) -> Report:
