@@ -27,6 +27,7 @@ UNAWAITED = {
     "mcp/connection/pool.py": "a timer",
     "providers/wrappers/bounded.py": "the task that waits for the reply, which it goes on in",
     "providers/wrappers/retry.py": "a pause; a person who stops it is not kept for its end",
+    "runtime/subagents/runner.py": "agents in the background, which end after the turn; `close` waits for them",
     "services/replay/task.py": "the replay waits for it",
     "surfaces/acp/agent.py": "a session, whose prompt answers with its end",
     "surfaces/acp/person_requests.py": "a request that an event takes back; `close` waits for the others",

@@ -75,6 +75,8 @@ OTHER = {
     "subagents": "on",
     "subagent_steps": 1,
     "subagent_seconds": 1.0,
+    "subagent_depth": 1,
+    "subagents_at_once": 1,
     "extra_tools": ("new_task",),
     "words_off": ("*",),
     "web_search": WebSearchSettings(engine="searxng", url="http://127.0.0.1:1"),

@@ -427,3 +427,14 @@ def test_a_call_of_ours_is_about_the_same_before_and_after_it_starts() -> None:
     for events in ((asked,), (asked, started)):
         (row,) = [row for row in rows_of(events) if isinstance(row, r.CallRow)]
         assert row.subject == "sleep\\("
+
+
+def test_what_an_agent_asks_has_a_row_of_its_own_that_ends_with_the_decision():
+    asked = ev.ApprovalRequested(
+        "c.r1", "c.call_1", "write_to_file", "Write a.py", ToolKind.EDIT, "why", (), agent="alpha"
+    )
+    rows = rows_of([asked])
+    assert [(row.title, row.approval.agent, row.status) for row in rows] == [("Write a.py", "alpha", None)]
+    for choice, status in ((Choice.ALLOW_ONCE, CallStatus.COMPLETED), (Choice.REJECT_ONCE, CallStatus.REJECTED)):
+        decided = ev.ApprovalResolved("c.r1", "c.1", choice, "user", agent="alpha")
+        assert [row.status for row in rows_of([asked, decided])] == [status]

@@ -19,7 +19,7 @@ from halocline.protocol.waiting import end_tasks
 from halocline.providers.catalog.models import ModelInfo, Prices, cost_of, dearest_prices
 from halocline.providers.wrappers.fallback import Fallback
 from halocline.providers.wrappers.retry import Retrying
-from halocline.runtime.subagents.monitor import Took, end_event
+from halocline.runtime.subagents.monitor import end_event, sum_up
 from halocline.task.spending import LEAST_REPLY, OverBudget, Spending
 from halocline.task.within_budget import WithinBudget
 
@@ -298,7 +298,7 @@ def spawn(tree, name):
 
 
 def end_child(tree, child):
-    tree.root.emit(end_event(child.started, child.state, Took()))
+    tree.root.emit(end_event(child.started, child.state, sum_up(child.log)))
     child.spending.end()
 
 
@@ -371,7 +371,7 @@ async def kill(tree, running, chance):
     for lost in root.state.subagents.running:
         child = tree.children[lost.child]
         past = [*child.log, *child.state.budget.settle_all()]
-        root.emit(end_event(lost, fold_events(past), Took()))
+        root.emit(end_event(lost, fold_events(past), sum_up(past)))
     root.emit(*root.state.budget.settle_all())
     tree.root = root
 

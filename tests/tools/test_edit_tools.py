@@ -5,10 +5,18 @@ from types import ModuleType
 import pytest
 
 from halocline.protocol.kinds import ToolKind
-from halocline.tools import apply_patch, changes, new_rule, remember, replace_in_file, write_to_file
+from halocline.tools import (
+    apply_patch,
+    changes,
+    merge_agent_changes,
+    new_rule,
+    remember,
+    replace_in_file,
+    write_to_file,
+)
 from halocline.tools.toolset import every_tool
 
-EDIT_TOOLS = [apply_patch, new_rule, remember, replace_in_file, write_to_file]
+EDIT_TOOLS = [apply_patch, merge_agent_changes, new_rule, remember, replace_in_file, write_to_file]
 HOST = {"files", "blobs", "code"}
 """What they use of the host: only `files` changes anything there, and its changes wait."""
 

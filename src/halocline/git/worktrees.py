@@ -18,6 +18,8 @@ TIME_LIMIT = 120.0
 _MOST = 100_000
 WITHOUT = "Start without --worktree."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HALF_MADE = "initializing"
+"""Why git locks a worktree while it makes it: a git that was killed leaves that."""
 _INSTEAD = "Use --files instead of --worktree."
 
 
@@ -56,8 +58,11 @@ class OpenedWorktree(Value, frozen=True):
     failed: tuple[str, ...] = ()
 
 
-async def open_worktree(workspace: Path, name: str) -> OpenedWorktree:
-    """Return the worktree with this name beside the repository; add it if there is none. Raises UsageError."""
+async def open_worktree(workspace: Path, name: str, *, from_here: bool = False) -> OpenedWorktree:
+    """Return the worktree with this name beside the repository; add it if there is none.
+
+    It begins at the commit of the main folder, or `from_here` at that of the workspace. Raises UsageError.
+    """
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise UsageError(f"{name!r} is not a name for a worktree.", 'For one without a name: halo -w -- "what to do"')
     try:
@@ -68,7 +73,8 @@ async def open_worktree(workspace: Path, name: str) -> OpenedWorktree:
         if (folder / ".git").exists():
             check_ownership(await asyncio.to_thread(find_repository, folder, os.environ))
             return OpenedWorktree(folder / prefix, branch)
-        await _check_out(repository, folder, branch)
+        start = await _ask_git(workspace, "rev-parse", "--verify", "--quiet", "HEAD") if from_here else "HEAD"
+        await _check_out(repository, folder, branch, start)
         copied, failed = await copy_included(repository.top, folder)
     except GitUnusable as error:
         raise UsageError(f"git could not add a worktree: {error.text}", WITHOUT) from error
@@ -96,13 +102,14 @@ async def remove_worktree(worktree: Worktree) -> BranchLeft:
     commits, branch = int(counted or 0), worktree.branch or f"{BRANCH}{worktree.name}"
     if commits and worktree.head:
         await _run_git(main, main, "branch", "--quiet", branch, tip, instead="")
-    await _run_git(main, main, "worktree", "remove", "--force", str(worktree.folder), instead="")
+    force = ("--force", "--force") if worktree.lock == _HALF_MADE else ("--force",)
+    await _run_git(main, main, "worktree", "remove", *force, str(worktree.folder), instead="")
     if tip and not commits and worktree.branch.startswith(BRANCH):
         await _run_git(main, main, "branch", "--quiet", "-D", "--", branch, instead="")
     return BranchLeft(commits, branch, tip)
 
 
-async def _check_out(repository: Repository, folder: Path, branch: str) -> None:
+async def _check_out(repository: Repository, folder: Path, branch: str, start: str) -> None:
     """Add the worktree with its files, but without running programs that the repository's settings name."""
     programs = [one.key for one in repository.settings if one.is_of_the_repository and one.key.startswith("filter.")]
     if programs:
@@ -110,7 +117,7 @@ async def _check_out(repository: Repository, folder: Path, branch: str) -> None:
     if not await _ask_git(repository.top, "rev-parse", "--verify", "--quiet", "HEAD"):
         raise GitUnusable("the repository has no commit yet.", "")
     have = await _ask_git(repository.top, "branch", "--list", branch)
-    what = (str(folder), branch) if have else ("-b", branch, str(folder), "HEAD")
+    what = (str(folder), branch) if have else ("-b", branch, str(folder), start)
     await _run_git(repository.top, repository.top, "worktree", "add", "--quiet", *what, instead=WITHOUT)
 
 

@@ -301,8 +301,11 @@ class Controller:
     def _build_subagents(self, task: Task, lazy: LazySubagents) -> "Subagents":
         from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
 
-        runtime = TaskRuntime(lambda: self.assemblies.of_task(task.state), self._serve, self.let_go)
+        runtime = TaskRuntime(lambda: self.assemblies.of_task(task.state), self._serve, self.let_go, self._find_open)
         return Subtasks(task, runtime, lazy.plugins, trusted=lazy.trusted)
+
+    def _find_open(self, name: str) -> Task | None:
+        return self._open[name].task if name in self._open else None
 
     def attached(self, name: str) -> "Attached | None":
         """Return the attached task that another process runs; None if it is open here, or not at all."""

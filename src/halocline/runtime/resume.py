@@ -17,7 +17,7 @@ from halocline.ports.blobs import blob_reference
 from halocline.protocol import events as ev
 from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.file_names import make_printable
-from halocline.protocol.kinds import CallStatus, ToolKind
+from halocline.protocol.kinds import CallStatus, Choice, ToolKind
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends, lost_calls
 from halocline.task.task import Task
@@ -48,6 +48,8 @@ def resume_task(task: Task, past: Sequence[ev.DurableEvent], *, asks_again: bool
 
 def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
     """Close the logs of sub-agents whose process died, before the call that started them."""
+    asked = [one for one in task.state.pending.approvals if one.agent]
+    task.emit(*(ev.ApprovalResolved(o.request, o.call, Choice.REJECT_ONCE, "interrupt", agent=o.agent) for o in asked))
     if not task.state.subagents.running:
         return ()
     from halocline.runtime.subagents.monitor import close_lost_lanes
@@ -100,7 +102,12 @@ def _describe_known(started: ev.ToolCallStarted, past: Sequence[ev.DurableEvent]
     """Describe what the log and the disk show of an interrupted edit or sub-agents; empty for other calls."""
     since = (event for event in past if isinstance(event, SubagentEnded) and not 0 < event.seq < started.seq)
     if lanes := [event for event in since if event.call == started.call]:
-        return "\n".join(["Sub-agents only read. Their results so far:", *map(_lane_report, lanes)])
+        known = (
+            "Their results so far:"
+            if any(lane.review for lane in lanes)
+            else "Sub-agents only read. Their results so far:"
+        )
+        return "\n".join([known, *map(_lane_report, lanes)])
     if started.kind not in EDITING or not started.locations:
         return ""
     written = {event.path for event in past if isinstance(event, ev.FileChanged) and event.cause == started.call}
@@ -109,7 +116,7 @@ def _describe_known(started: ev.ToolCallStarted, past: Sequence[ev.DurableEvent]
 
 
 def _lane_report(lane: SubagentEnded) -> str:
-    return f"- {lane.name}: {lane.report or lane.problem or lane.end}"
+    return f"- {lane.name}: {lane.report or lane.problem or lane.end}{f' {lane.review}' if lane.review else ''}"
 
 
 def _describe_file(path: str, written: Collection[str], state: State) -> str:

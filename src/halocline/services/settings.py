@@ -63,6 +63,8 @@ SECTIONS: dict[str, list[str]] = {
         "max_reply",
         "subagent_steps",
         "subagent_seconds",
+        "subagent_depth",
+        "subagents_at_once",
     ],
     "Prompt": [
         "prompt",

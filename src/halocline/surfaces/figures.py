@@ -242,10 +242,11 @@ def model_name(model: str) -> str:
     return f"scripted/{model.rsplit('/', 1)[-1]}" if model.startswith("scripted/") else model
 
 
-def name_grade(grade: Grade, reason: str) -> str:
-    """Return a reason behind the word for its grade."""
+def name_grade(grade: Grade, reason: str, agent: str = "") -> str:
+    """Return a reason behind the word for its grade, and behind the sub-agent that asks."""
     word, _ = GRADES.get(grade, ("", ""))
-    return f"{word}: {reason}" if word and reason else word or reason
+    graded = f"{word}: {reason}" if word and reason else word or reason
+    return f"The agent {agent} asks: {graded}" if agent else graded
 
 
 def sort_parts(approval: Approval) -> list[CommandPart]:

@@ -1,5 +1,5 @@
-"""Context updates before a request: rules, jobs, the user's own commands, MCP servers, changed files, the to-do list,
-the environment, late errors, `@` mentions; tools that rules withdraw, and images that the model does not see.
+"""Context updates before a request: rules, jobs, agents, the user's own commands, MCP servers, changed files, the to-do
+list, the environment, late errors, `@` mentions; tools that rules withdraw, and images that the model does not see.
 """
 
 from pathlib import Path
@@ -9,6 +9,7 @@ from halocline.context import notes
 from halocline.context.request import Context
 from halocline.context.system_prompt.environment import note_environment_changes
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import AgentsReported
 from halocline.protocol.messages import UserPart
 from halocline.protocol.state.state import State
 from halocline.task.host import TaskHost
@@ -27,6 +28,8 @@ async def collect_updates(state: State, host: TaskHost, context: Context) -> lis
         news.append(
             ev.OwnCommandsReported(content=(notes.user_shell.own_commands_note(state.user_commands.unreported),))
         )
+    if state.subagents.unreported:
+        news.append(AgentsReported(content=(notes.agents.note_reports(state.subagents.unreported),)))
     if host.tools.mcp:
         news += await host.tools.mcp.collect_changes(state)
     if host.sources.instructions and (rules := host.sources.instructions.collect_changes(state)):

@@ -58,5 +58,5 @@ class TaskHost(Value, frozen=True):
 
     async def close(self) -> None:
         """Close everything that was started."""
-        others = [part.close() for part in (self.tools.browser, self.tools.mcp) if part]
+        others = [part.close() for part in (self.tools.browser, self.tools.mcp, self.tools.subagents) if part]
         await end_all(self.tools.shell.close(), self.sources.diagnostics.close(), *others)

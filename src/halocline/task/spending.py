@@ -17,6 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.messages import Usage
+from halocline.protocol.state.budget import BudgetState
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
@@ -125,12 +126,26 @@ class Spending:
         self._sum = Sum()
         self._told: set[str] = set()
         self._numbers = 0
+        self._before = BudgetState()
+        self.running = 0
+        """Sub-agents of the tree of this root that run or are about to."""
 
     def bind(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
         """Begin to count for a task, which owns the log and the state."""
         self._emit, self._state = emit, state
         if self._root is not self:
+            self._before = state().budget  # of an agent that continues, its parent has counted
             self._root._children.append(self)
+
+    def take_places(self, count: int, most: int) -> bool:
+        """Count sub-agents of the whole tree that are about to run; False, and none counts, if they are too many."""
+        if fits := self._root.running + count <= most:
+            self._root.running += count
+        return fits
+
+    def give_back_place(self) -> None:
+        """Let another sub-agent run."""
+        self._root.running -= 1
 
     def end(self) -> None:
         """Count no more: what the sub-agent took is in its parent's log now."""
@@ -294,7 +309,7 @@ class Spending:
     def _over_steps(self) -> Verdict | None:
         for one in (self, self._root):
             limit, budget = one.limits.steps, one._state().budget
-            children = budget.child_steps + sum(child._state().budget.steps for child in one._children)
+            children = budget.child_steps + sum(child._steps for child in one._children)
             if limit is not None and budget.steps - budget.forgiven_steps + children >= limit:
                 whose = " by this task and its sub-agents" if children else ""
                 return Verdict("steps", STEPS.format(limit=limit, whose=whose))
@@ -318,12 +333,17 @@ class Spending:
         return (self, *self._children)
 
     @property
+    def _steps(self) -> int:
+        budget = self._state().budget
+        return budget.steps - self._before.steps + budget.child_steps
+
+    @property
     def _spent_tokens(self) -> int:
-        return sum(one._state().budget.counted_tokens for one in self._tree)
+        return sum(one._state().budget.counted_tokens - one._before.counted_tokens for one in self._tree)
 
     @property
     def _spent_cost(self) -> float:
-        return sum(one._state().budget.counted_cost for one in self._tree)
+        return sum(one._state().budget.counted_cost - one._before.counted_cost for one in self._tree)
 
 
 class _Offer(Value, frozen=True):

@@ -17,9 +17,10 @@ from halocline.task import calls
 from halocline.task.compactor import Compactor
 from halocline.task.context_updates import collect_updates
 from halocline.task.end_checks import check_end, end_by_model
+from halocline.task.held_turns import is_held
 from halocline.task.inbox import InboxRequest, Prompt, Wake
 from halocline.task.parts import TaskParts
-from halocline.task.turn_ends import end_of, hooks_after, is_held
+from halocline.task.turn_ends import end_of, hooks_after
 from halocline.task.updates.jobs import tell_of_ends
 
 CLOSING_GRACE = 1.0
@@ -99,7 +100,7 @@ class Task:
                 continue
             if self.state.turn_is_over or not message.tool_calls:
                 self.emit(*check_end(self.state, self.toolset))
-                if not await is_held(self.state, self.host.hooks, lambda: self.tool_calls.goal.check()):
+                if not await is_held(self._parts, self.emit, lambda: self.state, lambda: self.tool_calls.goal.check()):
                     return end_by_model(self.state, self.toolset)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 

@@ -5,14 +5,12 @@ log. Only LogUnwritable propagates: then the end cannot be recorded.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import HaloclineError, ModelError
 from halocline.protocol.events import DurableEvent, ErrorRaised, HookRan, TurnEnded
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import TIME_IS_UP, State, loose_ends
-from halocline.task.end_checks import is_goal_due
 from halocline.task.inbox import Interrupted
 from halocline.task.log import LogUnwritable
 
@@ -62,13 +60,6 @@ def _first_of_kind(error: Exception, kind: type[Exception]) -> Exception | None:
     if isinstance(error, ExceptionGroup):
         return next((found for inner in error.exceptions if (found := _first_of_kind(inner, kind))), None)
     return error if isinstance(error, kind) else None
-
-
-async def is_held(state: State, hooks: "Hooks | None", check_goal: Callable[[], Awaitable[bool]]) -> bool:
-    """True if a check, an open goal or a hook gave the model more to do as the turn would end; hooks are asked last."""
-    if state.owes_reply or (is_goal_due(state) and await check_goal()):
-        return True
-    return hooks is not None and await hooks.holds()
 
 
 async def hooks_after(hooks: "Hooks | None", end: TurnEnded | None) -> tuple[HookRan, ...]:

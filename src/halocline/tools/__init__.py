@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         custom_tool as custom_tool,
         mcp_tool as mcp_tool,
         pages as pages,
+        spawn_agent as spawn_agent,
         use_subagents as use_subagents,
     )
 else:

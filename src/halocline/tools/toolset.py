@@ -82,7 +82,9 @@ BROWSER = "browser_action"
 """Offered if a browser is set up; built for its page size."""
 SUBAGENTS = "use_subagents"
 """Offered if the settings enable it or an agent is described; never to a sub-agent. Runs alone: it is many agents."""
-RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
+AGENTS = ("spawn_agent", "send_message", "merge_agent_changes")
+"""Offered together with it; to a sub-agent by name."""
+RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *AGENTS, *ON_REQUEST)
 """Tools that few tasks need; each is imported on first use."""
 
 
@@ -218,9 +220,9 @@ def _is_offered(name: str, state: State) -> bool:
         return False
     if name == PLANNING:
         return state.plan.has_planned
-    if state.subagents.subtask or name in RARE:
+    if name in RARE:
         return True
-    if state.prompt.compact and name in _SPARED:
+    if state.prompt.compact and name in _SPARED and not state.subagents.subtask:
         return False
     return name not in OFFERED or OFFERED[name] == bool(re.match(PATCHES, state.model.name))
 
@@ -241,6 +243,8 @@ def _may_run(name: str, state: State) -> bool:
         return name in state.prompt.tools
     if name == PLANNING:
         return True  # by another name of it: in act mode it only says so
+    if name in AGENTS:
+        return SUBAGENTS in state.prompt.tools
     if name in MCP:
         return any(
             server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp.servers

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from halocline.context.notes.agents import describe_end
 from halocline.context.user_files.agents import LISTED
 from halocline.ports.subagents import Report, Wanted
 from halocline.ports.tool import Summary, ToolContext, ToolOutput, ToolSpec
@@ -20,8 +21,6 @@ from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
 
 MOST = 5
-LONGEST = 40_000
-"""Characters of one report; the rest is in the sub-agent's own log."""
 SHORT = 32
 
 
@@ -76,29 +75,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 def describe_reports(reports: Iterable[Report]) -> str:
     """Format the reports, each below its name, with how it ended."""
-    return "\n\n".join(_describe_report(number, report) for number, report in enumerate(reports, 1))
-
-
-_ENDS = {
-    LaneEnd.DONE: "",
-    LaneEnd.LIMIT: "Reached a limit before it was done",
-    LaneEnd.STOPPED: "Stopped before it was done",
-    LaneEnd.FAILED: "Failed",
-}
-
-
-def _describe_report(number: int, report: Report) -> str:
-    ended = report.ended
-    took = f"{ended.steps} step{'s' * (ended.steps != 1)}, {ended.usage.total:,} tokens"
-    took += f", ${ended.cost:.4f}" if ended.cost else ""
-    text = report.said
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters are in task {ended.child}]"
-    lines = [f"## {number}. {ended.name} ({took})"]
-    lines += [f"[{remark}]" for remark in report.remarks]
-    if how := _ENDS[ended.end]:
-        lines.append(f"[{how}{f': {ended.problem}' if ended.problem else '.'}]")
-    return "\n".join([*lines, text or "[No report.]"])
+    described = (describe_end(report.ended, report.said, report.remarks) for report in reports)
+    return "\n\n".join(f"## {number}. {text}" for number, text in enumerate(described, 1))
 
 
 DESCRIPTION = (

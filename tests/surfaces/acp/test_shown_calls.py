@@ -10,6 +10,7 @@ from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import Choice, Grant, ToolKind
 from halocline.providers.scripted.script import Call, Fault, Turn
+from halocline.surfaces.acp.call_updates import CallUpdates
 from halocline.surfaces.acp.permissions import explain_always, list_options
 
 pytestmark = pytest.mark.process
@@ -147,3 +148,15 @@ def test_the_options_are_short_and_what_they_leave_out_is_said(grant: Grant, lab
     assert [one.name for one in listed[:3]] == ["Allow", "Reject", label]
     assert {one.kind for one in listed[2:]} == {"allow_always"}
     assert explain_always(event) == explained
+
+
+def test_what_an_agent_asks_is_a_call_of_its_own_with_its_name_that_ends_with_the_decision() -> None:
+    updates = CallUpdates("/w", lambda blob: None)
+    asked = ev.ApprovalRequested(
+        "c.r1", "c.call_1", "write_to_file", "Write a.py", ToolKind.EDIT, "why", (), agent="alpha"
+    )
+    (shown,) = updates.of(asked)
+    assert (shown.tool_call_id, shown.status) == ("c.call_1", "pending")
+    assert updates.describe_request(asked).title == "The agent alpha asks: Write a.py"
+    (ended,) = updates.of(ev.ApprovalResolved("c.r1", "c.call_1", Choice.ALLOW_ONCE, "user", agent="alpha"))
+    assert ended.status == "completed"

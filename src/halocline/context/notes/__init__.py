@@ -6,6 +6,7 @@ from halocline.lazy_modules import load_modules_of
 
 if TYPE_CHECKING:
     from halocline.context.notes import (
+        agents as agents,
         answer_schema as answer_schema,
         completion as completion,
         diagnostics as diagnostics,

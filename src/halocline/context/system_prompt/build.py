@@ -66,10 +66,13 @@ def system_prompt(
     return f"{text}\n# From the user\n{wishes.added.strip()}\n" if wishes.added.strip() else text
 
 
-def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: PromptOptions = AS_IT_IS) -> str:
-    """Build the prompt for a sub-agent: its role or the default one, how it reports, and what applies to every task."""
+def subagent_prompt(
+    workspace: Path, role: str, more: str = "", wishes: PromptOptions = AS_IT_IS, *, writes: bool = False
+) -> str:
+    """Build the prompt for a sub-agent: its role or the default one, how it works and reports, and the usual rules."""
     sections = sections_of(read_template("subagent"))
-    whole = f"{(role or sections['role']).strip()}\n\n{sections['reporting'].strip()}"
+    usual, how = ("worker", "writing") if writes else ("role", "reporting")
+    whole = f"{(role or sections[usual]).removeprefix('# Worker').strip()}\n\n{sections[how].strip()}"
     return system_prompt(
         workspace, more, wishes=PromptOptions(whole=whole, added=wishes.added, language=wishes.language)
     )

@@ -13,6 +13,7 @@ class ApprovalRequested(Durable, frozen=True):
     `wider` is a more general grant on offer. `place` is where a command would run, if not in the workspace; `parts`
     are the commands found in it, and `sandbox` describes its sandbox. `grade` is how grave it is to allow it; `reason`
     begins with the gravest reason. `lost` are files that it may lose and no checkpoint holds; "." if there are none.
+    `agent` is the name of the sub-agent that asks through this task, which is not the one that made the call.
     """
 
     request: str
@@ -32,6 +33,7 @@ class ApprovalRequested(Durable, frozen=True):
     sandbox: str = ""
     grade: Grade = Grade.ORDINARY
     lost: tuple[str, ...] = ()
+    agent: str = ""
 
 
 class ApprovalResolved(Durable, frozen=True):
@@ -42,7 +44,8 @@ class ApprovalResolved(Durable, frozen=True):
     The model reads `note` and `content` (images, and notes about them) with the result of the call.
 
     `by` is user, `judge` (a second model, by the person's written rule), `nobody` (no one could answer), interrupt, or
-    message: you sent a message (the `SteeringReceived` before it) instead of deciding, so no pending call runs.
+    message: you sent a message (the `SteeringReceived` before it) instead of deciding, so no pending call runs. `agent`
+    is as in the request.
     """
 
     request: str
@@ -56,6 +59,7 @@ class ApprovalResolved(Durable, frozen=True):
     scope: Scope = Scope.TASK
     content: tuple[UserPart, ...] = ()
     refused: tuple[str, ...] = ()
+    agent: str = ""
 
 
 class ApprovalJudged(Durable, frozen=True):

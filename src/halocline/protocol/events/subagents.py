@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from halocline.protocol.events.durable import Durable, Transient
 from halocline.protocol.kinds import ApprovalSwitch, Grant
-from halocline.protocol.messages import Usage
+from halocline.protocol.messages import Usage, UserPart
 from halocline.protocol.values import Value
 
 
@@ -26,7 +26,7 @@ class Subtask(Value, frozen=True):
     `steps` and `seconds` are per turn. None: no limit. `cost` is US dollars in total, in older logs: now the parent's
     limits hold for all its sub-agents together. `grants`, `refusals` and
     `switches` are the person's decisions when it started; the rule `answered` asked about the call, and does not ask
-    again.
+    again. `writes`: it may change files, in a worktree of its own. `depth` is 1 for an agent of a person's task.
     """
 
     parent: str
@@ -40,6 +40,8 @@ class Subtask(Value, frozen=True):
     refusals: tuple[Grant, ...] = ()
     answered: str = ""
     switches: dict[ApprovalSwitch, bool | None] = {}
+    writes: bool = False
+    depth: int = 1
 
     @property
     def actor(self) -> str:
@@ -55,7 +57,11 @@ class AgentLine(Value, frozen=True):
 
 
 class SubagentStarted(Durable, frozen=True):
-    """A sub-agent started as task `child`, for `call`. `remarks` list parts of its definition that do not apply."""
+    """A sub-agent started as task `child`, for `call`. `remarks` list parts of its definition that do not apply.
+
+    One that writes works in the `worktree` of that name. `background`: its call ends at once, and its end is reported
+    later. `is_named`: the same name continues it.
+    """
 
     call: str
     child: str
@@ -64,6 +70,9 @@ class SubagentStarted(Durable, frozen=True):
     agent: str = ""
     model: str = ""
     remarks: tuple[str, ...] = ()
+    worktree: str = ""
+    background: bool = False
+    is_named: bool = False
 
 
 class SubagentProgressed(Transient, frozen=True):
@@ -83,7 +92,7 @@ class SubagentEnded(Durable, frozen=True):
 
     Its steps and usage count toward its parent's; `cost` is in US dollars, None if a price was unknown.
     `assumed_tokens` and `assumed_cost` are what its requests without a report may have taken; `known_cost` is the sum
-    of those with one, where `cost` is None.
+    of those with one, where `cost` is None. `review` describes what it changed and what it did not check.
     """
 
     call: str
@@ -99,6 +108,7 @@ class SubagentEnded(Durable, frozen=True):
     assumed_tokens: int = 0
     assumed_cost: float = 0.0
     known_cost: float = 0.0
+    review: str = ""
 
     @property
     def known_sum(self) -> float:
@@ -106,4 +116,17 @@ class SubagentEnded(Durable, frozen=True):
         return self.known_cost if self.cost is None else self.cost
 
 
-SubagentEvent = SubagentStarted | SubagentEnded
+class AgentMessaged(Durable, frozen=True):
+    """A message arrived from another agent of the same tree: its parent, a child, or one that its parent started."""
+
+    sender: str
+    text: str
+
+
+class AgentsReported(Durable, frozen=True):
+    """The model was told of messages that arrived, and of agents in the background that ended."""
+
+    content: tuple[UserPart, ...]
+
+
+SubagentEvent = SubagentStarted | SubagentEnded | AgentMessaged | AgentsReported

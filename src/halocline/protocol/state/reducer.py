@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from halocline.protocol import events as ev
 from halocline.protocol.events.hooks import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.events.instructions import in_force
-from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
+from halocline.protocol.events.subagents import AgentMessaged, AgentsReported, SubagentEnded, SubagentStarted
 from halocline.protocol.messages import Usage, UserMessage, UserPart
 from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.conversation import add_message, add_notes, hold_notes, release_held
@@ -132,7 +132,7 @@ def _on_sampling(state: State, e: ev.McpSampled) -> State:
 
 
 def _subagent_ended(state: State, e: SubagentEnded) -> State:
-    return replace(state, budget=state.budget.after_subagent(e), subagents=state.subagents.after_end(e.child))
+    return replace(state, budget=state.budget.after_subagent(e), subagents=state.subagents.after_end(e))
 
 
 def _compacted(state: State, e: ev.Compacted) -> State:
@@ -173,7 +173,10 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
 
 
 def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
-    return replace(state, pending=state.pending.after_approval(e), permissions=state.permissions.after_approval(e))
+    pending = state.pending.after_approval(e)
+    if e.agent:  # the decision is the agent's: its own log has it, too
+        return replace(state, pending=replace(state.pending, approvals=pending.approvals))
+    return replace(state, pending=pending, permissions=state.permissions.after_approval(e))
 
 
 def _limit_extended(state: State, e: ev.LimitExtended) -> State:
@@ -198,6 +201,11 @@ def _own_command_ended(state: State, e: ev.OwnCommandEnded) -> State:
 
 def _jobs_reported(state: State, e: ev.JobsReported) -> State:
     return replace(add_message(state, UserMessage(e.content)), jobs=replace(state.jobs, ended_apart=()))
+
+
+def _agents_reported(state: State, e: AgentsReported) -> State:
+    told = add_message(state, UserMessage(e.content))
+    return replace(told, turn=go_on(state.turn), subagents=replace(state.subagents, unreported=()))
 
 
 def _tools_offered(state: State, e: ev.ToolsOffered) -> State:
@@ -312,6 +320,8 @@ _REDUCERS: dict[type, Reducer] = {
     ev.SideQuestionAnswered: _change("budget", lambda budget, e: budget.after_usage(e)),
     SubagentStarted: _change("subagents", lambda subagents, e: subagents.after_start(e)),
     SubagentEnded: _subagent_ended,
+    AgentMessaged: _change("subagents", lambda subagents, e: subagents.after_message(e)),
+    AgentsReported: _agents_reported,
     ev.McpReported: _on_notes,
     ev.CheckpointRestored: _note("files", lambda files, e: replace(files, known=note_restored(files.known, e.changed))),
     ev.ConversationRestored: restore_state,

@@ -172,7 +172,11 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     for approval in state.pending.approvals:
         ends.append(
             ev.ApprovalResolved(
-                request=approval.request, call=approval.call, decision=Choice.REJECT_ONCE, by="interrupt"
+                request=approval.request,
+                call=approval.call,
+                decision=Choice.REJECT_ONCE,
+                by="interrupt",
+                agent=approval.agent,
             )
         )
     ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.pending.questions]

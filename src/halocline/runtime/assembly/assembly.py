@@ -150,17 +150,17 @@ class Assembly(FolderAccess):
         """
         own_host = program.host if program else None
         hooks = self._hooks(workspace, state.roots, log, program, plugins, trusted=trusted)
-        inbox = Inbox(attended=attended, keeps_time=program is not None and not program.answers)
+        inbox = _make_inbox(state, program, attended=attended)
         parts = self.parts(log, state, workspace, model, inbox, hooks, editor, own_host, spending)
-        if state.subagents.subtask:
-            from halocline.runtime.assembly.lean_parts import lean_parts
-
-            return Task(lean_parts(parts))
         without = self.settings.subagents == "off" or own_host is not None
         subagents = None if without else LazySubagents(plugins, trusted=trusted)
         own = _build_program(program, plugins)
         tools = structs.replace(parts.host.tools, subagents=subagents, program=own)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
+        if state.subagents.subtask:
+            from halocline.runtime.assembly.lean_parts import lean_parts
+
+            return Task(lean_parts(parts))
         servers = editor.servers if editor else ()
         folders = (workspace, *map(Path, state.roots))
         named = plugins.plugins if plugins else ()
@@ -349,6 +349,12 @@ class Assembly(FolderAccess):
     @property
     def _has_browser(self) -> bool:
         return self._browser is not None and bool(self._browser.found.program)
+
+
+def _make_inbox(state: State, program: "ProgramParts | None", *, attended: bool) -> Inbox:
+    """Make the inbox; a sub-agent's time is kept, as a program's that answers nothing."""
+    keeps_time = state.subagents.subtask is not None or (program is not None and not program.answers)
+    return Inbox(attended=attended, keeps_time=keeps_time)
 
 
 def _build_program(program: "ProgramParts | None", plugins: "PluginParts | None") -> Program | None:

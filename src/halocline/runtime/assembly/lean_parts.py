@@ -1,4 +1,4 @@
-"""The parts of a sub-agent's task: fewer than its parent's, as it changes nothing and no one talks to it."""
+"""The parts of a sub-agent's task: fewer than its parent's, as it changes nothing but its worktree."""
 
 from collections.abc import Callable
 
@@ -55,7 +55,7 @@ def lean_parts(parts: TaskParts) -> TaskParts:
     host = parts.host
     host = replace(
         host,
-        tools=replace(host.tools, browser=None),
+        tools=replace(host.tools, browser=None, program=None),
         sources=replace(host.sources, mentions=None, diagnostics=NoDiagnostics()),
         hooks=CallHooks(host.hooks) if host.hooks else None,
     )

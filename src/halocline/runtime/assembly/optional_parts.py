@@ -21,7 +21,8 @@ from halocline.task.log import read_past
 
 if TYPE_CHECKING:
     from halocline.ports.checkpoints import Checkpoints, Content, Emit
-    from halocline.ports.subagents import Report, Subagents, Wanted
+    from halocline.ports.subagents import Merged, Report, Subagents, Wanted
+    from halocline.protocol.events.subagents import SubagentStarted
     from halocline.runtime.mentions.resolver import Resolver
     from halocline.runtime.parts.editor_parts import EditorParts
     from halocline.runtime.parts.program_parts import PluginParts
@@ -92,6 +93,19 @@ class LazySubagents:
 
     async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
         return await self._subagents.run(wanted, call, rule)
+
+    async def start(self, wanted: "Wanted", call: str, rule: str) -> "SubagentStarted":
+        return await self._subagents.start(wanted, call, rule)
+
+    def send(self, to: str, text: str) -> None:
+        self._subagents.send(to, text)
+
+    async def merge(self, agent: str, files: dict[str, bytes | None]) -> "dict[str, Merged]":
+        return await self._subagents.merge(agent, files)
+
+    async def close(self) -> None:
+        if "_subagents" in self.__dict__:
+            await self._subagents.close()
 
     @cached_property
     def _subagents(self) -> "Subagents":

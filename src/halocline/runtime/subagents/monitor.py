@@ -6,6 +6,7 @@ What must stay true: a sub-agent run that started has exactly one end, even if t
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -25,19 +26,31 @@ from halocline.task.task import Task
 
 BEGINNING = 600
 """Characters of a report in the parent's log; the whole is in the call's result and in the child's log."""
+IN_NOTE = 8_000
+"""Characters of a report that comes in a note: that of an agent in the background."""
 FEW = 2
 """A sub-agent is told to finish this many steps before its limit, or after this share (`PART`) of its time."""
 PART = 0.8
+KEPT = (
+    "[What it changed so far is kept in the worktree {worktree}. To continue it there: spawn_agent with the name "
+    "{name}.]"
+)
 HURRY = "You are almost out of time. Stop investigating and report what you know now, with attempt_completion."
 
 
 class Took(Value, frozen=True):
-    """Steps, calls, tokens and US dollars that a sub-agent has used so far."""
+    """Steps, calls, tokens and US dollars that a run of a sub-agent has used so far, with what its own ones took.
+
+    The other fields are as in its end.
+    """
 
     steps: int = 0
     calls: int = 0
     usage: Usage = Usage()
     cost: float | None = 0.0
+    known: float = 0.0
+    assumed_tokens: int = 0
+    assumed_cost: float = 0.0
 
     def after(self, event: ev.Event) -> "Took":
         match event:
@@ -45,10 +58,28 @@ class Took(Value, frozen=True):
                 return replace(self, steps=self.steps + 1)
             case ev.ToolCallStarted(name=name) if name != FINISHING:
                 return replace(self, calls=self.calls + 1)
-            case ev.UsageReported(usage=usage, cost=cost):
-                known = None if cost is None or self.cost is None else self.cost + cost
-                return replace(self, usage=self.usage + usage, cost=known)
+            case ev.UsageReported(usage=usage, cost=cost) | ev.SideQuestionAnswered(usage=usage, cost=cost):
+                return self._with_usage(usage, cost, cost or 0.0)
+            case SubagentEnded(usage=usage, cost=cost):
+                return replace(
+                    self._with_usage(usage, cost, event.known_sum),
+                    steps=self.steps + event.steps,
+                    assumed_tokens=self.assumed_tokens + event.assumed_tokens,
+                    assumed_cost=self.assumed_cost + event.assumed_cost,
+                )
+            case ev.RequestSettled(tokens=tokens, cost=assumed):
+                tokens, assumed = self.assumed_tokens + tokens, self.assumed_cost + assumed
+                return replace(self, assumed_tokens=tokens, assumed_cost=assumed)
         return self
+
+    def _with_usage(self, usage: Usage, cost: float | None, known: float) -> "Took":
+        total = None if cost is None or self.cost is None else self.cost + cost
+        return replace(self, usage=self.usage + usage, cost=total, known=self.known + known)
+
+
+def sum_up(events: Iterable[ev.Event]) -> Took:
+    """Return what a sub-agent took by its events."""
+    return reduce(Took.after, events, Took())
 
 
 class Lane:
@@ -113,8 +144,10 @@ class Lane:
             self._task.inbox.queue.add_note((Note(HURRY, "hurry"),))
 
 
-def end_event(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:
-    """Build the end of a sub-agent from its last state."""
+def end_event(
+    started: SubagentStarted, state: State, took: Took, broke: Exception | None = None, review: str = ""
+) -> SubagentEnded:
+    """Build the end of a sub-agent from its last state, and what this run took."""
     end, problem = _describe_end(state.last_end)
     if broke:
         why = broke.text if isinstance(broke, HaloclineError) else f"{type(broke).__name__}: {broke}"
@@ -124,15 +157,16 @@ def end_event(started: SubagentStarted, state: State, took: Took, broke: Excepti
         child=started.child,
         name=started.name,
         end=end,
-        report=report_of(state)[:BEGINNING],
+        report=report_of(state)[: IN_NOTE if started.background else BEGINNING],
         problem=problem,
         steps=took.steps,
         calls=took.calls,
-        usage=state.budget.usage,
-        cost=state.budget.cost,
-        assumed_tokens=state.budget.assumed_tokens,
-        assumed_cost=state.budget.assumed_cost,
-        known_cost=state.budget.spent if state.budget.cost is None else 0.0,
+        usage=took.usage,
+        cost=took.cost,
+        assumed_tokens=took.assumed_tokens,
+        assumed_cost=took.assumed_cost,
+        known_cost=took.known if took.cost is None else 0.0,
+        review=review,
     )
 
 
@@ -165,10 +199,9 @@ def close_lost_lanes(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[Suba
 
 def _close_lost_lane(folder: Path, lane: SubagentStarted) -> SubagentEnded:
     past = _close_log(folder, lane)
-    took = Took()
-    for event in past:
-        took = took.after(event)
-    gone = end_event(lane, fold_events(past), took)
+    took = sum_up(event for event in past if event.at >= lane.at)  # an earlier run has an end of its own
+    kept = KEPT.format(name=lane.name, worktree=lane.worktree) if lane.worktree and past else ""
+    gone = end_event(lane, fold_events(past), took, review=kept)
     return gone if gone.end is not LaneEnd.FAILED or gone.problem else replace(gone, end=LaneEnd.STOPPED)
 
 
@@ -182,6 +215,8 @@ def _close_log(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
         return _read_log(folder)
     try:
         past = log.load()
+        lost = close_lost_lanes(folder.parent.parent, fold_events(past).subagents.running)
+        past += [log.append(end) for end in lost]
         if (state := fold_events(past)).turn is not None:
             ends = (*loose_ends(state), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             past += [log.append(end) for end in (*state.budget.settle_all(), *ends)]

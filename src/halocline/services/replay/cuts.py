@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from halocline.protocol import events as ev
-from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
+from halocline.protocol.events.subagents import AgentMessaged, AgentsReported, SubagentEnded, SubagentStarted
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP
 from halocline.protocol.values import Value
@@ -17,6 +17,8 @@ _ELSEWHERE = (
     *(
         SubagentStarted,
         SubagentEnded,
+        AgentMessaged,
+        AgentsReported,
         ev.TaskLabelled,
         ev.CheckpointFailed,
         ev.CheckpointTaken,
@@ -29,9 +31,24 @@ _ELSEWHERE = (
     *(ev.FilesChangedOutside, ev.TodosReminded, ev.MentionsResolved, ev.HookRan, ev.WorkspaceMoved, ev.Unrecognised),
 )
 FROM_ELSEWHERE = frozenset(_ELSEWHERE)
-"""Events that the loop does not produce; they are taken from the recording."""
+"""Events that the loop does not produce; they are taken from the recording (`comes_from_elsewhere`)."""
 FACTS = frozenset({ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver})
 """Events that a call reports besides its result."""
+
+
+def comes_from_elsewhere(event: object) -> bool:
+    """True if the loop does not produce the event: by its type, or because an agent asked through the task."""
+    match event:
+        case ev.ApprovalRequested(agent=agent):
+            return bool(agent)
+        case ev.ApprovalResolved(agent=agent, by=by):
+            return bool(agent) and by != "interrupt"
+    return type(event) in FROM_ELSEWHERE
+
+
+def is_beside_loop(event: object) -> bool:
+    """True for what a call reports besides its result, and for what comes from elsewhere."""
+    return type(event) in FACTS or comes_from_elsewhere(event)
 
 
 class Cut(Value, frozen=True):

@@ -14,7 +14,7 @@ from halocline.protocol.events.mcp import tool_named
 from halocline.protocol.kinds import CallStatus, Diff
 from halocline.protocol.messages import Note, Text, ToolCall, UserPart
 from halocline.protocol.state.state import State
-from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE
+from halocline.services.replay.cuts import FACTS, is_beside_loop
 from halocline.services.replay.timeline import Course, wait_forever
 
 OF_SERVERS = ("find_tools", "access_mcp_resource")
@@ -108,7 +108,7 @@ class Answers:
         """Return the diff that was shown. Raises ToolFailure if the call failed before it was shown or run."""
         for position in self._course.step_ahead():
             match self._course.events[position]:
-                case ev.ApprovalRequested(call=ctx.call.id) as asked:
+                case ev.ApprovalRequested(call=ctx.call.id, agent="") as asked:
                     self._shown[ctx.call.id] = asked.diffs
                     break
                 case ev.ToolCallStarted(call=ctx.call.id):
@@ -142,9 +142,9 @@ class Answers:
     def _facts_before(self, position: int) -> int:
         """Return the position where a call's facts before its end begin; external events may be among them."""
         first = position
-        while (kind := type(self._course.events[position - 1])) in FACTS or kind in FROM_ELSEWHERE:
+        while is_beside_loop(event := self._course.events[position - 1]):
             position -= 1
-            first = position if kind in FACTS else first
+            first = position if type(event) in FACTS else first
         return first
 
     async def _ask_again(self, ctx: ToolContext) -> None:

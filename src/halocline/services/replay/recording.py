@@ -25,7 +25,7 @@ from halocline.protocol.messages import AssistantMessage, Text, Thinking
 from halocline.protocol.permission_rules import Effect, RuleBook
 from halocline.protocol.state.state import COMPACTION_CUT, State
 from halocline.services.policy.audit import lost_in, scripts_in
-from halocline.services.replay.cuts import FROM_ELSEWHERE, is_of_model
+from halocline.services.replay.cuts import FROM_ELSEWHERE, comes_from_elsewhere, is_of_model
 from halocline.services.replay.timeline import Course, wait_forever
 from halocline.task.governor import Governor
 from halocline.task.spending import OF_SPENDING, OverBudget, Spending, Verdict
@@ -131,7 +131,7 @@ def _as_read(request: Request) -> Request:
 
 def find_limit(course: Course) -> Verdict | None:
     """Return the limit that was reached at this point of a recording, or None."""
-    ahead = (event for event in course.ahead() if type(event) not in FROM_ELSEWHERE)
+    ahead = (event for event in course.ahead() if not comes_from_elsewhere(event))
     asked = next(ahead, None)
     if isinstance(asked, ev.TurnEnded) and asked.limit:
         return Verdict(asked.limit, asked.text)
@@ -230,10 +230,8 @@ class RecordedFacts(LocalShellFacts):
     @property
     def _of_the_call(self) -> ev.DurableEvent | None:
         ahead = (self._course.events[position] for position in self._course.step_ahead())
-        event = next((event for event in self._course.behind() if isinstance(event, _OF_A_CALL)), None)
-        if not isinstance(event, ev.ToolCallStarted):
-            event = next((event for event in ahead if isinstance(event, _OF_A_CALL)), None)
-        return event
+        event = next(filter(_is_of_a_call, self._course.behind()), None)
+        return event if isinstance(event, ev.ToolCallStarted) else next(filter(_is_of_a_call, ahead), None)
 
     @property
     def has_checkpoints(self) -> bool:
@@ -266,3 +264,7 @@ def _recorded_error(raised: ev.ErrorRaised) -> ModelError:
     name = raised.code.removeprefix("model_")
     kind = ModelErrorKind(name) if name in set(ModelErrorKind) else ModelErrorKind.SERVER
     return ModelError(kind, raised.text, raised.hint, said=raised.code)
+
+
+def _is_of_a_call(event: ev.DurableEvent) -> bool:
+    return isinstance(event, _OF_A_CALL) and not comes_from_elsewhere(event)

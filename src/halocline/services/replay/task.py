@@ -5,7 +5,7 @@ import asyncio
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
-from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE, Cut
+from halocline.services.replay.cuts import FACTS, Cut, comes_from_elsewhere
 from halocline.services.replay.timeline import Course, must_wait, wait_forever
 from halocline.services.replay.words import with_recorded_words
 from halocline.task.calls.goal_checks import GoalChecks
@@ -32,7 +32,7 @@ class Replayed(Task):
 
     def emit(self, *events: ev.Event) -> None:
         for event in events:
-            if type(event) in FROM_ELSEWHERE and event is not self.course.next:
+            if comes_from_elsewhere(event) and event is not self.course.next:
                 continue  # live tools start jobs again; only the recorded events of these count
             if isinstance(event, ev.Durable) and (cut := self.course.cut) and cut.died:
                 self.cut_short(cut)  # the process had died by then
@@ -80,6 +80,8 @@ class Replayed(Task):
 
     def _arrives(self, event: ev.DurableEvent) -> None:
         match event:
+            case _ if comes_from_elsewhere(event):
+                self.emit(event)
             case ev.TurnStarted():
                 self.inbox.prompt(Prompt(event.content, event.output_schema, event.name, event.messages))
                 if cut := self.course.cut_at_once:
@@ -109,7 +111,7 @@ class Replayed(Task):
                 self.host.tools.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
-            case _ if type(event) in FROM_ELSEWHERE or self._is_of_a_lost_call(event):
+            case _ if self._is_of_a_lost_call(event):
                 self.emit(event)
             case _ if self.state.turn is None and not self.state.compaction.running:
                 self.stuck()
@@ -129,7 +131,7 @@ class Replayed(Task):
         """True if the event was reported by a call before it was cut short; nothing answers that call here."""
         if type(event) not in FACTS or not any(opened.started for opened in self.state.pending.calls):
             return False
-        return self.course.leads_to_cut(FACTS | FROM_ELSEWHERE)
+        return self.course.leads_to_cut()
 
 
 class RecordedChecks(GoalChecks):

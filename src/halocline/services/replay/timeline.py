@@ -6,7 +6,7 @@ decisions, interrupts, checkpoints, changed modes, crashes) is fed in when every
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Never
 
@@ -16,7 +16,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.services.replay.cuts import FROM_ELSEWHERE, Cut, find_cuts
+from halocline.services.replay.cuts import Cut, comes_from_elsewhere, find_cuts, is_beside_loop
 from halocline.services.replay.differences import Difference, first_difference
 from halocline.task.governor import SECONDS_REACHED
 
@@ -66,7 +66,7 @@ class Course:
     def cut_at_once(self) -> Cut | None:
         """The interrupt that ended the turn that begins now before the loop did anything."""
         at = self.at + 1
-        while at not in self._cuts and at < len(self.events) and type(self.events[at]) in FROM_ELSEWHERE:
+        while at not in self._cuts and at < len(self.events) and comes_from_elsewhere(self.events[at]):
             at += 1
         cut = self._cuts.get(at)
         return None if cut is None or cut.died else cut
@@ -77,7 +77,7 @@ class Course:
 
     def seconds(self, state: State) -> float:
         """Return the duration of the running turn: infinite where the recording hit the time limit, else 0."""
-        match next((event for event in self.ahead() if type(event) not in FROM_ELSEWHERE), None):
+        match next((event for event in self.ahead() if not comes_from_elsewhere(event)), None):
             case ev.TurnEnded(limit="time"):
                 return inf
             case ev.QuestionAsked(question=question) if SECONDS_REACHED in question:
@@ -162,10 +162,10 @@ class Course:
         end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
         return end is None or end.status is CallStatus.CANCELLED
 
-    def leads_to_cut(self, passing: Set[type]) -> bool:
-        """True if only `passing` events come before the next cut."""
+    def leads_to_cut(self) -> bool:
+        """True if only facts of calls, and what comes from elsewhere, are before the next cut."""
         at = self.at
-        while at not in self._cuts and at < len(self.events) and type(self.events[at]) in passing:
+        while at not in self._cuts and at < len(self.events) and is_beside_loop(self.events[at]):
             at += 1
         return at in self._cuts
 

@@ -39,6 +39,7 @@ RIGHTS: Mapping[str, ProjectRight] = {
     "worktree_setup": _T,
     **dict.fromkeys(("max_tokens", "context_window", "max_steps", "max_cost", "time_limit", "max_failures"), _L),
     **dict.fromkeys(("token_limit", "max_reply", "subagent_steps", "subagent_seconds", "sandbox_processes"), _L),
+    **dict.fromkeys(("subagent_depth", "subagents_at_once"), _L),
     **dict.fromkeys(("sandbox_file_size", "mcp.sampling_requests", "mcp.sampling_tokens"), _L),
     **dict.fromkeys(("auto_approve.read", "auto_approve.read_outside", "auto_approve.edit"), _OFF),
     **dict.fromkeys(("auto_approve.edit_outside", "auto_approve.safe_commands", "auto_approve.all_commands"), _OFF),

@@ -184,6 +184,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
     ] = "auto"
     subagent_steps: Annotated[Count, Says(description="Steps (model requests) per sub-agent.")] = 50
     subagent_seconds: Annotated[Amount, Says(description="Seconds per sub-agent.")] = 300.0
+    subagent_depth: Annotated[Count, Says(description="Levels of agents that agents may start below a task.")] = 2
+    subagents_at_once: Annotated[Count, Says(description="Agents of a task that may run at the same time.")] = 10
     extra_tools: Annotated[
         tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation"], ...],
         Says(description="Tools to offer in every task, not only on request: new_task, new_rule and the like."),

@@ -65,6 +65,8 @@ class CallUpdates:
                 yield self._show(call, name_unstarted(event.name, path), "edit", locations=at, content=content)
             case ev.ApprovalRequested(call=call, title=title, kind=kind):
                 yield self._show(call, title, to_kind(kind), content=self._list_request_content(event))
+            case ev.ApprovalResolved(call=call, decision=decision, agent=agent) if agent:
+                yield self._show(call, status="failed" if decision.refuses else "completed")
             case ev.ToolCallStarted(call=call, title=title, kind=kind):
                 locations = [self._make_location(one) for one in event.locations] or None
                 yield self._show(call, title, to_kind(kind), status="in_progress", locations=locations)
@@ -81,7 +83,7 @@ class CallUpdates:
         locations = [schema.ToolCallLocation(path=self._make_path(diff.path)) for diff in event.diffs]
         return schema.ToolCallUpdate(
             tool_call_id=event.call,
-            title=reveal(name_grade(event.grade, event.title) if event.grade.is_grave else event.title),
+            title=reveal(name_grade(event.grade if event.grade.is_grave else Grade.ORDINARY, event.title, event.agent)),
             kind=to_kind(event.kind),
             status="pending",
             locations=locations or None,
@@ -160,7 +162,7 @@ class CallUpdates:
         Characters that a reader would not see are spelled out. A reason that is not an ordinary one comes first.
         """
         sandbox = f" {event.sandbox}" if event.sandbox else ""
-        reason = _make_prose(reveal(f"{name_grade(event.grade, event.reason)}{sandbox}"))
+        reason = _make_prose(reveal(f"{name_grade(event.grade, event.reason, event.agent)}{sandbox}"))
         is_ordinary = event.grade is Grade.ORDINARY
         found: list[ToolContent] = [] if is_ordinary else [reason]
         if event.kind is ToolKind.EXECUTE:

@@ -65,7 +65,10 @@ def ask_approval(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
         sandbox=e.sandbox,
         wider=e.wider,
         grade=e.grade,
+        agent=e.agent,
     )
+    if e.agent:
+        t = add_rows(t, CallRow(e.call, e.name, e.title, e.kind))
     server, tool, subject = row_words.name_tool(e.name, e.title)
     return change_call(
         t,
@@ -86,6 +89,8 @@ def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
         decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
+        if e.agent:  # the rest of the call is in the agent's log
+            row = replace(row, status=CallStatus.REJECTED if e.decision.refuses else CallStatus.COMPLETED)
         if e.arguments is None:
             return replace(row, approval=decided)
         title = e.arguments.get("command") if row.kind is ToolKind.EXECUTE else row.title

@@ -70,7 +70,7 @@ class ReplyRow(Tagged, frozen=True):
 class Approval(Value, frozen=True):
     """The approval of a call; `decision` is None until it is made. If it is `edited`, so are title and arguments.
 
-    `refused` are files of an edit that the person left out of it.
+    `refused` are files of an edit that the person left out of it. `agent` is the sub-agent that asks: it made the call.
     """
 
     request: str
@@ -91,6 +91,7 @@ class Approval(Value, frozen=True):
     refused: tuple[str, ...] = ()
     wider: Grant | None = None
     grade: Grade = Grade.ORDINARY
+    agent: str = ""
 
 
 class Lane(Value, frozen=True):

@@ -98,14 +98,16 @@ def with_shell_folder(summary: Summary, state: State) -> Summary:
 def make_policy_context(state: State, home: Path, facts: ShellFacts | None = None) -> PolicyContext:
     """Return everything a decision depends on besides the call. `home` is Halocline's own folder.
 
-    A sub-agent is judged as in plan mode, whatever its parent's mode: it only reads.
+    A sub-agent that only reads is judged as in plan mode, whatever its parent's mode.
     """
     workspace, outputs = _folders_of(state.workspace, home, state.task)
+    subtask = state.subagents.subtask
+    only_reads = subtask is not None and not subtask.writes
     return PolicyContext(
         workspace=workspace,
         home=home,
-        mode=Mode.PLAN if state.subagents.subtask else state.plan.mode,
-        subagent=state.subagents.subtask is not None,
+        mode=Mode.PLAN if only_reads else state.plan.mode,
+        subagent=only_reads,
         approval_mode=state.permissions.approval_mode,
         grants=state.permissions.grants,
         refusals=state.permissions.refusals,

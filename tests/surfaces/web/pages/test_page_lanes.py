@@ -1,9 +1,11 @@
 """Sub-agents in the page: a lane each, to be looked at and stopped one by one."""
 
+import subprocess
+
 import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import Halo, call
-from tests.surfaces.web.pages.screen import Server
+from tests.surfaces.web.pages.screen import SILENCE, Server
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -55,3 +57,29 @@ async def test_each_sub_agent_has_a_lane_that_is_looked_at_steered_and_stopped_b
     await quick.locator(".lane-body strong", has_text="a.py:1").wait_for()
     await screen.sees("Where is quick?", ".lane-body")
     assert await screen.barriers() == []
+
+
+async def test_an_approval_says_which_agent_asks(server, opened):
+    edit = call("write_to_file", path="new.py", content="new = 1\n")
+    child = server.halo.script({"call": [edit]}, {"call": [call("attempt_completion", result="Done.")]}, name="alpha")
+    begins = call("spawn_agent", name="alpha", prompt="Write it.", writes=True, model=child)
+    model = server.halo.script({"text": "I start one.", "call": [begins]}, {"text": "All is known."})
+    server.settings(f'model = "{model}"\nsubagents = "on"\napproval_mode = "ask"\n')
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first", "--allow-empty")):
+        author = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+        subprocess.run(("git", *author, *words), cwd=server.halo.folder, check=True, capture_output=True)
+    await server.start()
+    screen = await opened(width=900)
+    await screen.say("Do it.")
+    await screen.sees("a git worktree of its own")
+    await screen.page.wait_for_timeout(SILENCE)
+    await screen.page.get_by_role("button", name="Approve").first.click()
+    await screen.sees("The agent alpha asks.")
+    await screen.sees("new = 1")
+    assert await screen.barriers() == []
+    assert not await screen.page.get_by_role("button", name="Edit…").count()
+    assert not await screen.page.get_by_text("Included").count()
+    await screen.page.wait_for_timeout(SILENCE)
+    await screen.page.get_by_role("button", name="Approve").first.click()
+    await screen.ended()
+    await screen.sees("All is known.")

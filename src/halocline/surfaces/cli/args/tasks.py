@@ -91,7 +91,7 @@ def send_parser() -> Parser:
 def stop_parser() -> Parser:
     about = "End the turn of a task that another process runs; a task in the background is closed, too."
     parser = Parser(prog="halo stop", description=about)
-    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}; without one, pick an open task")
+    parser.add_argument("id", nargs="?", default="", help=f"{TASK_ID}, or an agent that runs; without one, pick one")
     return parser
 
 

@@ -33,7 +33,7 @@ def form_of(asked: Asked) -> types.ElicitRequestFormParams:
     """Build the form of a question."""
     if isinstance(asked, ApprovalRequested):
         diffs = "".join(f"\n{diff.text}" for diff in asked.diffs)
-        reason = name_grade(asked.grade, asked.reason)
+        reason = name_grade(asked.grade, asked.reason, asked.agent)
         text = f"Halocline asks for approval ({reason}):\n{asked.detail or asked.title}{diffs}"
         always = asked.grant is not None
         order = sorted(_CHOICES, key=Choice.REJECT_ONCE.__ne__) if asked.grade.is_grave else _CHOICES

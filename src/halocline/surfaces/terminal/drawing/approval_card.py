@@ -20,7 +20,7 @@ _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effe
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     """An approval: exactly what would happen, and which rule asks. Nothing is hidden or cut within a line.
 
-    It begins with the reason if that is not an ordinary one.
+    It begins with the reason if that is not an ordinary one, or an agent asks.
     """
     approval = row.approval or r.Approval("", "")
     head = marked(
@@ -29,10 +29,10 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     where = f" · runs in {approval.place}" if approval.place else ""
     where += f" · {approval.sandbox}" if approval.sandbox else ""
     _, style = GRADES.get(approval.grade, ("", "quiet"))
-    shown = reveal(name_grade(approval.grade, approval.reason) + where)
+    shown = reveal(name_grade(approval.grade, approval.reason, approval.agent) + where)
     reason = marked(wrapped(shown, style), "│", style, "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
-    first = (head, reason) if approval.grade is Grade.ORDINARY else (reason, head)
+    first = (head, reason) if approval.grade is Grade.ORDINARY and not approval.agent else (reason, head)
     body = Group(*first, *_draw_parts(sort_parts(approval)), *indent_cards(diffs))
     return Wide(body) if diffs else body
 

@@ -157,6 +157,7 @@ export interface Approval {
   refused?: Array<string>
   wider?: Grant | null
   grade?: "ordinary" | "outside" | "secret" | "final"
+  agent?: string
 }
 
 export interface BackgroundJobsOfJob {

@@ -5,8 +5,9 @@ import argparse
 from halocline.client.options import Choices
 from halocline.client.tasks import Client, open_client
 from halocline.protocol.commands import AnyCommand, Steer, SubmitPrompt
-from halocline.protocol.errors import UsageError
+from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.messages import Text
+from halocline.protocol.queries.tasks import TaskQuery
 from halocline.surfaces import event_loop
 from halocline.surfaces.board.actions import stop_task
 from halocline.surfaces.cli import background, pickers
@@ -47,7 +48,32 @@ def _send(client: Client, arguments: argparse.Namespace) -> int:
 
 
 def _find_task(client: Client, arguments: argparse.Namespace) -> str:
-    return client.find(arguments.id) if arguments.id else pickers.task_picker.pick_running_task(client)
+    if not arguments.id:
+        return pickers.task_picker.pick_running_task(client)
+    try:
+        return client.find(arguments.id)
+    except TaskNotFound:
+        if found := _find_agents(client, arguments.id):
+            return _require_one(found, arguments.id)
+        raise
+
+
+def _find_agents(client: Client, name: str) -> list[str]:
+    """Return the tasks of the sub-agents with this name that run."""
+    found: list[str] = []
+    above = [info.task for info in client.tasks.search() if client.tasks.writer(info.task)]
+    while above:
+        below = [info for task in above for info in client.tasks.search(TaskQuery(parent=task))]
+        running = [info for info in below if client.tasks.writer(info.task)]
+        found += [info.task for info in running if info.title == name]
+        above = [info.task for info in running]
+    return found
+
+
+def _require_one(found: list[str], name: str) -> str:
+    if len(found) > 1:
+        raise UsageError(f"Several agents {name} run: {', '.join(found)}.", "Give the ID of one.")
+    return found[0]
 
 
 def _deliver(client: Client, command: AnyCommand) -> None:

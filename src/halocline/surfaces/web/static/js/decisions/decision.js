@@ -4,7 +4,7 @@ import { html, classes, useEffect, useLayoutEffect, useRef, useState } from '../
 import { isDeliberate, useArmed } from '../lib/deliberate-input.js'
 import { query } from '../lib/connection.js'
 import { shown } from '../lib/format.js'
-import { choicesOf, DIVISIBLE } from './edit-choices.js'
+import { choicesOf, isDivisible } from './edit-choices.js'
 import { Lazy } from '../lib/lazy.js'
 import {
   approveCall,
@@ -61,7 +61,7 @@ export function Decision({ task, row, docked = false }) {
   if (row.cut) task.version.value // redraw once the rest is loaded
   const complete = task.whole(row)
   const field = findEditable(complete)
-  const canEdit = field || (DIVISIBLE.has(row.name) && row.approval.diffs?.length > 0)
+  const canEdit = field || (isDivisible(row) && row.approval.diffs?.length > 0)
   const effect = judgeApproval(task, row)
   const { request, grant } = row.approval
   const { form: requested, note } = draftOf(request)

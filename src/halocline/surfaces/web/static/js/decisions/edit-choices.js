@@ -67,8 +67,9 @@ export function removeComment(choices, one) {
   choices.value = { ...choices.value, comments: choices.value.comments.filter((other) => other !== one) }
 }
 
-/** Tools whose edits can be accepted in part. */
-export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
+const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
+/** True for an edit that can be accepted in part. The arguments of an agent's call are not in this task. */
+export const isDivisible = (row) => DIVISIBLE.has(row.name) && !row.approval?.agent
 
 /** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, refused?, accepted, total,
     note}. Whole files that are left out are `refused`, which is always exact. Pure. */

@@ -25,11 +25,12 @@ export const gradeOf = (approval) => GRADES[approval?.grade] ?? ['', 'soft']
 export const isGrave = (approval) => approval?.grade === 'secret' || approval?.grade === 'final'
 
 export function Explanation({ row }) {
-  const { request, reason, place, sandbox, parts = [] } = row.approval
+  const { request, reason, place, sandbox, agent, parts = [] } = row.approval
   const [word, tone] = gradeOf(row.approval)
   const isNamed = (part) => Boolean(word && part.reason && reason.includes(part.reason))
   const sorted = [...parts].sort((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
   return html`
+    ${agent && html`<p class="small">The agent <strong>${shown(agent)}</strong> asks.</p>`}
     ${reason && html`<p class=${classes('small', tone)}>${word && html`<strong>${word}.</strong>${' '}`}${shown(asSentence(reason))}</p>`}
     ${place && html`<p class="soft small">in <code>${shown(place)}</code></p>`}
     ${sandbox && html`<p class="soft small">${shown(sandbox)}</p>`}

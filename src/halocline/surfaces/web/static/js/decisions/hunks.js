@@ -4,7 +4,7 @@ import { html, classes, useLayoutEffect, useRef, useState } from '../lib/ui.js'
 import { shown } from '../lib/format.js'
 import {
   choicesOf,
-  DIVISIBLE,
+  isDivisible,
   draftComment,
   isLeftOut,
   keepDraft,
@@ -187,7 +187,7 @@ export function Approvable({ row, around }) {
   const [form, open] = useState(null) // {key, kind: edit | comment, line, was}
   const setForm = (next) => (keepDraft(choices), open(next)) // typed text counts even if its form was not submitted
   const box = useRef()
-  const divisible = DIVISIBLE.has(row.name)
+  const divisible = isDivisible(row)
   const { rejected, texts } = choices.value
   const back = () => {
     const key = form?.key

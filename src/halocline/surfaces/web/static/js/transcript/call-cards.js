@@ -203,6 +203,7 @@ export function CallCard({ row, task }) {
       </span>
       <${Title} row=${row} />
       ${row.own && html`<span class="badge">you</span>`}
+      ${row.approval?.agent && html`<span class="badge">${shown(row.approval.agent)}</span>`}
       ${row.approval?.edited && html`<span class="badge">${nameLeftOut(row.approval) || 'edited by you'}</span>`}
       ${became && html`<span class="badge">${became}</span>`}
       ${(added || removed) > 0 && html`<${Stat} added=${added} removed=${removed} />`}
