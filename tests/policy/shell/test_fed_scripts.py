@@ -418,6 +418,7 @@ dd if=su${x}b/c.txt
 { cat; } < su${x}b/c.txt
 x=s${x:-u}b/c.txt; cat $x
 x=suZb/c.txt; cat ${x/Z/}
+! x=suZb/c.txt; cat ${x/Z/}
 x=SUB/C.TXT; rm ${x,,}
 x=xsub/c.txt; cp ${x:1} z
 cat ${x/abc/sub}/c.txt

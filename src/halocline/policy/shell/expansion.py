@@ -227,9 +227,11 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
     if operator == "!":
         return tuple(dict.fromkeys((*(one for name in values for one in ground.value(name)), UNKNOWN)))
-    edits = _EDITS.fullmatch(part.source) if not ground.variables.lost else None
-    if edits and all(UNKNOWN not in value and value.isascii() for value in values):
-        return tuple(_edit_value(value, *edits.groups("")) for value in values)
+    edits = _EDITS.fullmatch(part.source)
+    known = [value for value in values if UNKNOWN not in value and value.isascii()] if edits else []
+    edited = tuple(_edit_value(value, *edits.groups("")) for value in known) if edits else ()
+    if edits and len(edited) == len(values) and not ground.variables.lost:
+        return edited
     if operator[0] in "![#" and operator not in ("#", "##", "["):
         return (UNKNOWN,)
     if part.argument:
@@ -241,7 +243,7 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
             return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
         if operator[0] == "/":
             values = (*values, *(text.partition("/")[2] for text in argument))
-    return tuple(dict.fromkeys((*values, UNKNOWN)))  # an operator may leave a value as it is
+    return tuple(dict.fromkeys((*edited, *values, UNKNOWN)))  # an operator may leave a value as it is
 
 
 _EDITS = compile_later(r"\$\{\w+(?:(//?)([\w.,:@+-]+)/?([\w./,:@+-]*)|:(\d{1,4})(?::(\d{1,4}))?|,,|(\^\^))\}", re.ASCII)

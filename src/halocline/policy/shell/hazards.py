@@ -51,8 +51,8 @@ def find_hazard(simple: Simple) -> str:
         return why
     name = str(simple.words[0].value) if simple.words else ""
     texts = [word.text for word in simple.words[1:]]
-    pattern, why = _BY_WORDS.get(name, ("(?!)", ""))
-    if any(re.search(pattern, text) for text in texts):
+    pattern, why = _BY_WORDS.get(name, ("", ""))
+    if pattern and any(re.search(pattern, text) for text in texts):
         return why
     runs = name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts)
     return "an array subscript in it may run commands" if runs else ""

@@ -109,9 +109,8 @@ class Judge(Blocks):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
             elif isinstance(node, Simple) and node.redirects and node.words and node.words[0].text == "exec":
-                ground = replace(
-                    ground, fed=(*ground.fed, *self.names_behind(expand_simple(node, ground).redirects, ground))
-                )
+                held = self.names_behind(expand_simple(node, ground).redirects, ground)
+                ground = replace(ground, fed=(*ground.fed, *held))
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         steering = find_steering(tree)

@@ -308,7 +308,7 @@ def find_echoed(node: Node, ground: Ground) -> str:
 
 def _part_as_read(simple: Simple, texts: Values) -> Values:
     """Return texts with their parts between the separators of `read`; of `printf -v`, what it prints."""
-    words = [word.text for word in simple.words]
+    words = [word.text for word in simple.words] if texts or simple.program == "printf" else []
     if words[:1] == ["printf"] and words[1:2] == ["-v"]:
         return (print_text(["printf", *words[3:]]),) if not any(word.dynamic for word in simple.words) else texts
     marks = [one.value.text for one in simple.assignments if one.name == "IFS"]

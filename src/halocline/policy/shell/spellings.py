@@ -22,7 +22,7 @@ SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew
 HARMLESS = read_pairs(read_lines(__file__)["harmless"])
 """Programs whose first operand is a verb, with the options before it that change nothing."""
 _SAME_AS = {
-    name: [one.split() for one in others.split(", ")]
+    name: [[tuple(word.split("|")) for word in one.split()] for one in others.split(", ")]
     for name, others in read_pairs(read_lines(__file__)["same as"]).items()
 }
 
@@ -38,8 +38,9 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
         return any(
             _is_one_of(os.path.basename(words[at]), wanted[0]) and is_begun_by(words[at:], wanted) for at in further
         )
-    same = [[*one, *wanted[2:]] for one in _SAME_AS.get(" ".join(map(str, wanted[:2])), ())]
-    return len(wanted) == 1 or any(_is_reached(words[1:], one, HARMLESS.get(name)) for one in (wanted[1:], *same))
+    same = _SAME_AS.get(" ".join(map(str, wanted[:2])), (wanted[1:2],))
+    known = HARMLESS.get(name)
+    return len(wanted) == 1 or any(_is_reached(words[1:], [*one, *wanted[2:]], known) for one in same)
 
 
 def is_unknown(word: str) -> bool:

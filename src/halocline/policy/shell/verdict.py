@@ -61,8 +61,8 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
 def _runs_made_file(analysis: Analysis) -> bool:
     """Return True if a command may run a file that the line itself makes: what is in it was not read."""
     making = [one for one in analysis.findings if one.argv is None or one.argv[0] not in KEEPS_CONTENT]
-    pairs = [(one.words.split(" "), touch) for one in making for touch in one.touches if touch.use is Use.CHANGE]
-    names = [(os.path.basename(run[0]), os.path.basename(touch.path.path)) for run, touch in pairs]
+    pairs = ((one.words.split(" ")[0], touch) for one in making for touch in one.touches if touch.use is Use.CHANGE)
+    names = ((os.path.basename(run), os.path.basename(touch.path.path)) for run, touch in pairs)
     made = {name for run, name in names if run != name}  # an unknown program counts as changing itself
     searched = any("PATH=" in raw for raw, _ in analysis.segments)
     for name, *rest in filter(None, analysis.words) if made else ():

@@ -10,8 +10,7 @@ from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
 _HARMLESS = read_pairs(read_lines(__file__)["harmless"])
-_OF_FILES = r"[rRwW]\s*[^\n]+|", r"(?:w[^\n]+)?"
-_SED_PRINTS = compile_later(_HARMLESS["sed"].replace(_OF_FILES[0], "").replace(_OF_FILES[1], ""))
+_SED_PRINTS = compile_later(_HARMLESS["sed"].replace(r"[rRwW]\s*[^\n]+|", "").replace(r"(?:w[^\n]+)?", ""))
 _AWK_FAULTS = (
     (compile_later(r"print.*>(?!=)|>>|\\\n.*>(?!=)", re.DOTALL), "it may write to files"),
     (compile_later(r"\b(ENVIRON|PROCINFO|SYMTAB|ARG[VC]|ARGIND)\b"), "it may read its environment or arguments"),

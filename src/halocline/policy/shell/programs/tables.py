@@ -52,16 +52,13 @@ _READ: dict[str, Callable[[str], Any]] = {
 
 
 def _build_spec(entries: Mapping[str, str], checks: Checks, start: Spec) -> Spec:
-    given, fault = dict(entries), entries.get("fault", "")
-    fields: dict[str, Any] = {one.lstrip("-"): one[0] != "-" for one in given.pop("is", "").split()}
-    makes: dict[str, Callable[[str], Any]] = {
-        "check": checks.__getitem__,
-        "begins": _begins_with,
-    }
+    given = {"fault": "", "is": "", **entries}
+    fault = given.pop("fault")
+    fields: dict[str, Any] = {one.lstrip("-"): one[0] != "-" for one in given.pop("is").split()}
+    makes: dict[str, Callable[[str], Any]] = {"check": checks.__getitem__, "begins": _begins_with}
     makes |= {"fits": lambda value: needs_words(value, fault), "needs": lambda value: needs_flag(value, fault)}
     for key, value in given.items():
-        if key != "fault":
-            fields["extra" if key in makes else key] = (makes.get(key) or _READ.get(key, str))(value)
+        fields["extra" if key in makes else key] = (makes.get(key) or _READ.get(key, str))(value)
     return replace(start, **fields)
 
 
