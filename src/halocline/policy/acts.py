@@ -23,6 +23,9 @@ KINDS_OF = {
 }
 """Kinds of tools that do to a place what a command does."""
 
+_TAKEN = {Rule.NETWORK: (Place.OUTSIDE,), Rule.HISTORY: (Place.OUTSIDE, Place.RUNS_LATER)}
+"""Places that a rule for a program does not cover if their names are among its words: it may write there."""
+
 
 class Act(Value, frozen=True):
     """One thing that a call does, judged on its own.
@@ -144,7 +147,7 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
 def _part_act(whole: Act, part: Finding, where: Circumstances) -> Act:
     reads = part.reads or part.rule is Rule.SHELL
     read = {touch.path.place for touch in part.touches if touch.use is Use.READ and not is_of_system(touch.path.path)}
-    taken = (Place.SECRET, *((Place.OUTSIDE,) if part.rule is Rule.NETWORK else ()))
+    taken = (Place.SECRET, *_TAKEN.get(part.rule, ()))
     careful = part.place or next((place for place in taken if place in read), None)
     act = replace(whole, argv=part.argv, effect=part.effect, reads=reads, careful=careful, scripts=part.scripts)
     edits = tuple(Act(ToolKind.EDIT, whole.tool, touch.path, agent=whole.agent) for touch in part.redirects)

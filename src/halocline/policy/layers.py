@@ -132,10 +132,6 @@ def _by_unread(act: Act, context: PolicyContext, sources: Sequence[Source]) -> D
     return None
 
 
-def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
-    return _by_preset(act, context) if context.approval_mode is ApprovalMode.YOLO else None
-
-
 def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
     """Allow commands in auto mode if the sandbox holds every reason against them."""
     held = act.in_sandbox and context.sandbox.standing is SandboxStanding.FULL
@@ -159,9 +155,8 @@ def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
 
 
 def _by_command(act: Act, context: PolicyContext) -> Decision | None:
-    if act.judged is None:
-        return None
-    return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
+    found = act.judged
+    return Decision(found.decision, found.rule, found.reason, canonical=found.canonical) if found else None
 
 
 def _by_preset(act: Act, context: PolicyContext) -> Decision | None:
@@ -221,7 +216,7 @@ LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
     _link_local,
     partial(_by_asking_rule, sources=(Source.USER, Source.PROJECT)),
     partial(_by_allowing_rule, sources=(Source.MANAGED, Source.USER, Source.PROJECT)),
-    _by_yolo,
+    lambda act, context: _by_preset(act, context) if context.approval_mode is ApprovalMode.YOLO else None,
     _by_sandbox,
     _careful_place,
     _by_command,

@@ -92,19 +92,14 @@ def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
 
 def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
     """Return the tools that a rule denies unconditionally, as it names them; they need not be offered to a model."""
-    whole = (rule for rule in rules if _is_whole(rule) and _is_of_workspace(rule, Path(workspace)))
-    return frozenset(name for rule in whole for name in rule.tools)
+    plain = {"name": "", "reason": "", "tools": (), "workspace": "", "source": Source.USER}
+    whole = (rule for rule in rules if replace(rule, **plain) == Rule(decision=Verdict.DENY))
+    return frozenset(name for rule in whole if _is_of_workspace(rule, Path(workspace)) for name in rule.tools)
 
 
 def is_among(tool: str, names: Iterable[str]) -> bool:
     """Return True if a tool matches any of these names, written as in rules."""
     return any(tool.startswith(name[:-1]) if name.endswith("*") else tool == name for name in names)
-
-
-def _is_whole(rule: Rule) -> bool:
-    """Return True if a rule denies by tool names alone."""
-    plain = replace(rule, name="", reason="", tools=(), workspace="", source=Source.USER)
-    return plain == Rule(decision=Verdict.DENY)
 
 
 def is_granted(act: Act, grants: frozenset[Grant]) -> bool:

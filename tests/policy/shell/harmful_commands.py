@@ -78,6 +78,13 @@ READERS = (
         "cat $y{}",
         "cat {}$(true)",
         'cat "$@"{}',
+        "x=Z{}; cat ${{x/Z/}}",
+        "y=z; z={}; cat ${{!y}}",
+        "declare -n r=z; z={}; cat $r",
+        "printf -v z %s {}; cat $z",
+        "exec 3<<< {}; read x <&3; cat $x",
+        "git cat-file --batch <<< HEAD:{}",
+        "mkdir n; ln -s ../{} n/k; mv n m; cat m/k",
     ),
 )
 OUTSIDE_PLACES = (
@@ -501,6 +508,15 @@ RUNS = (
         'c"$@"anary',
         "git -c alias.p=push p",
         "git pu${x}sh",
+        "exec 3<<< canary; bash <&3",
+        "exec < evil.sh; sh",
+        "cp $(type -P canary) g; ./g",
+        "ln -s $(type -P canary) g; ./g",
+        'awk \'{ print "a;b" | "canary" }\' a.txt',
+        "sed '/x/Iecanary' a.txt",
+        "git config core.fsmonitor canary; git status",
+        "git clone -u canary . y",
+        "git send-pack .",
     ),
 )
 CARRIERS = (
@@ -584,6 +600,8 @@ CARRIERS = (
         "bash -lc '{q}'",
         "eval '{q}'",
         "bash <<< '{q}'",
+        "exec 3<<< '{q}'; bash <&3",
+        "echo '{q}' > n.sh; . ./n.sh",
         "echo '{q}' | sh",
         "env -S '{q}'",
     ),

@@ -4,7 +4,10 @@ import pytest
 from tests.policy.shell.promise import PromiseWorld
 from tests.tables import for_each
 
-from halocline.protocol.permission_rules import Verdict
+from halocline.policy.gate import PolicyContext, decide_call
+from halocline.ports.tool import Summary
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 
 ASK, OFF, YOLO = "ask", "auto without a sandbox", "yolo with deny rules"
 
@@ -119,3 +122,48 @@ def test_a_link_to_a_folder_asks_where_others_run_files_of_its_name(world, comma
 )
 def test_other_files_of_git_are_read_without_a_question(world, command):
     assert world.decide(command, ASK).verdict is Verdict.ALLOW
+
+
+OUTPUTS = """
+git archive -o ~/.bashrc HEAD
+git archive --output=.git/hooks/pre-commit HEAD
+git bundle create ../x HEAD
+git format-patch -o ~ -1
+git worktree add ~/x
+git clone x ~/y
+git fast-export --export-marks=../x HEAD
+"""
+
+
+@for_each("command", OUTPUTS.strip().splitlines())
+def test_an_allow_of_a_program_covers_no_output_that_its_options_put_elsewhere(world, command):
+    rule = Rule(Verdict.ALLOW, name="git", argv=("git",))
+    context = PolicyContext(
+        world.workspace, world.state, Mode.ACT, ApprovalMode.AUTO, book=RuleBook(rules=(rule,)), facts=world.facts
+    )
+    for text, verdict in ((command, Verdict.ASK), ("git archive -o x.tar HEAD", Verdict.ALLOW)):
+        call = Summary(text, ToolKind.EXECUTE, command=text, tool="execute_command")
+        assert decide_call(call, context).verdict is verdict
+
+
+TURNS = """
+declare -n r=z; r=sub/c.txt; cat $z
+f() { local -n r=$1; cat $r; }; z=sub/c.txt; f z
+declare -l x=SUB; cat $x/c.txt
+mkdir -p n/m; ln -s ../sub n/m/k; mv n/m x; cat x/k/c.txt
+mkdir -p n/m; ln -s ../sub n/m/k; cp -a n/m x; cat x/k/c.txt
+for d in ../*; do cat $d/private/n.txt; done
+"""
+
+
+@for_each("command", TURNS.strip().splitlines())
+def test_names_that_stand_for_others_and_links_that_move_are_not_taken_for_what_they_were(world, command):
+    assert world.decide(command, YOLO).verdict is not Verdict.ALLOW
+
+
+def test_a_folder_with_links_in_it_asks_before_it_is_moved_or_copied_with_them(world):
+    (world.workspace / "linked").mkdir()
+    (world.workspace / "linked" / "k").symlink_to("../a.txt")
+    for command in ("mv linked src/linked", "cp -a linked src/linked"):
+        assert world.decide(command, OFF).verdict is Verdict.ASK
+    assert world.decide("cp -a src lib", OFF).verdict is Verdict.ALLOW

@@ -203,6 +203,19 @@ script -c "$X" /dev/null
 flock x --command="$X"
 base64 -d < x | while read l; do sh -c "wc -l $l"; done
 read -r a < x; bash -c "ls $a"
+exec 3< x; bash <&3
+exec < x; sh
+exec {fd}< x; bash <&$fd
+coproc cat; bash <&${COPROC[0]}
+bash 3<<< ls <&4
+sh /dev/fd/3
+x=$(base64 -d < x); sed "s/a/$x/" a.txt
+cp /usr/bin/wc g; ./g push
+ln -s $(which git) g; env ./g push
+cat /usr/bin/git > g; chmod +x g; bash -c './g push'
+echo ls > x.sh; . ./x.sh
+tee x.sh <<< ls; bash x.sh
+PATH=.:$PATH; cp /usr/bin/wc g; g push
 """.strip().splitlines()
 
 
@@ -278,6 +291,32 @@ sed --file=- a.txt
 sed -nf /dev/stdin a.txt
 awk -f - a.txt
 awk -f <(echo x) a.txt
+awk '{print "a;b" | "sh"}' a.txt
+awk '/"/ {print "x" | "git push"; print "\""}' a.txt
+awk 'BEGIN{c="git push"; print "a;b" | c}'
+awk '{s="system"; @s("git push")}' a.txt
+sed '/P/Ie git push' a.txt
+sed '1egit push' a.txt
+sed '0~3egit push' a.txt
+sed -e p -e '1{e git push' -e '}' a.txt
+sed 'sxaxgit pushxe' a.txt
+sed 's/[/]e;e git push/x/' a.txt
+git config core.fsmonitor 'git push'
+git config set core.pager 'git push'
+git config --global diff.x.textconv 'git push'
+git config --add credential.helper '!git push'
+git config alias.x push
+git config include.path x
+git -c diff.external='git push' diff
+git -c remote.origin.uploadpack='git push' fetch
+git clone -u 'git push' x y
+git clone --upload-p='git push' x y
+git clone --config core.fsmonitor='git push' x y
+git ls-remote --exec='git push' .
+zip -T --unzip-command 'git push' x a.txt
+export GIT_EXTERNAL_DIFF='git push'; git diff
+env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p
+GIT_CONFIG_COUNT=1; export GIT_CONFIG_COUNT; git p
 """
 
 
@@ -316,6 +355,22 @@ git pu${x:-${y}}sh
 git pu${x:+'}'}sh
 git pus?
 git pu*
+git send-pack origin main
+git-send-pack origin
+git http-push x
+git for-each-repo --config=x push
+git subtree push -P src o b
+git lfs push o b
+git svn dcommit
+git p4 submit
+y=z; z=push; git ${!y}
+x=pZush; git ${x/Z/}
+x=PUSH; git ${x,,}
+printf -v z %s%s pu sh; git $z
+exec 3<<< push; read x <&3; git $x
+exec 3<<< 'git push'; bash <&3
+exec <<< 'git push'; sh
+ls | xargs -I% sh -c 'git pu$1sh'
 """
 
 
@@ -362,6 +417,23 @@ cat s*${x}b/c.txt
 dd if=su${x}b/c.txt
 { cat; } < su${x}b/c.txt
 x=s${x:-u}b/c.txt; cat $x
+x=suZb/c.txt; cat ${x/Z/}
+! x=suZb/c.txt; cat ${x/Z/}
+x=SUB/C.TXT; rm ${x,,}
+x=xsub/c.txt; cp ${x:1} z
+cat ${x/abc/sub}/c.txt
+y=z; z=sub/c.txt; cat ${!y}
+declare -A m=([a]=sub/c.txt); cat ${m[a]}
+printf -v z %s%s su b/c.txt; cat $z
+read -d p x <<< subp; cat $x/c.txt
+IFS=x read x y <<< subxc; cat $x/c.txt
+readarray a < <(echo sub); cat ${a}/c.txt
+exec 3<<< sub/c.txt; read x <&3; cat $x
+touch x; echo sub/c.txt | xargs cat
+ls | xargs -I% sh -c 'cat "$@"su${x}b/c.txt'
+git cat-file --batch <<< HEAD:sub/c.txt
+echo sub/c.txt | cpio -o
+tar cf x.tar -T - <<< sub/c.txt
 """
 
 
@@ -467,6 +539,22 @@ cat x > >(grep a)
 cat x | tee >(wc -l)
 timeout 5 bash -c 'ls "$X"'
 bash -c "cd $PWD && ls src"
+sed 's/a;e b/c/; s/[^:]*:/=e y/g' a.txt
+sed -n '/{ e }/,/;e /p' a.txt
+sed -i '1i import e' a.txt
+sed -e ':a' -e '$!{N;ba' -e '}' a.txt
+awk '{ if ($1 || $2) print "x|y" }' a.txt
+awk '/a|b/ && !/c|d/ {print $1 / 2}' a.txt
+git config user.name x
+git config core.pager cat
+git -c color.ui=never diff
+bash < a.txt
+bash --version
+chmod +x build.sh && ./build.sh
+touch x.sh; ./x.sh
+cp a.txt b.txt; ./run.sh
+bash run.sh > out.txt
+exec 3>&1; ls >&3
 """.strip().splitlines()
 
 

@@ -1,5 +1,6 @@
 """However a line makes patterns match names with a leading dot, the floors hold for what they match then."""
 
+import subprocess
 from itertools import product
 
 import pytest
@@ -9,7 +10,7 @@ from tests.tables import for_each
 
 from halocline.hosts.shell.policy_facts import MOST_NAMES
 from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.permission_rules import RuleBook, Verdict
+from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 
 SETS = [
     "GLOBIGNORE=x",
@@ -138,12 +139,35 @@ def test_no_way_to_write_a_pattern_leads_by_the_floors(workspace, command):  # n
     assert judged(workspace, command, ApprovalMode.YOLO).verdict in ("ask", "deny")
 
 
-@pytest.mark.parametrize(
-    "command", ["cat hid*", "wc -l *.py", "cat *.py > all", "rm *.py", "python3 *.py", "cat < *.py"]
-)
+@pytest.mark.parametrize("command", ["cat hid*", "cat *.py > all", "rm *.py", "python3 *.py", "cat < *.py"])
 def test_a_pattern_that_matches_a_hidden_name_is_denied_and_the_name_is_said(tmp_path, command):
     for name in ("a.py", "hidden.py"):
         (tmp_path / name).write_text("x\n")
     decision = decided(tmp_path, command, ApprovalMode.YOLO, book=RuleBook(ignored=("hidden.py",)))
     assert decision.verdict is Verdict.DENY
     assert "hidden.py" in decision.reason
+
+
+@pytest.mark.parametrize("mode", [*ApprovalMode])
+@pytest.mark.parametrize("command", ["wc -l *.py", "head -1 *.py | cat", "cat *.py 2> /dev/null", "grep x [a-z]*.py"])
+def test_a_pattern_leaves_out_the_hidden_names_that_it_matches_when_it_runs(tmp_path, command, mode):
+    for name in ("b c.py", "it's.py", "hidden.py", "a.py"):
+        (tmp_path / name).write_text(f"x {name}\n")
+    book = RuleBook(ignored=("hidden.py",), rules=(Rule(Verdict.DENY, name="guarded", paths=("a.py",)),))
+    decision = decided(tmp_path, command, mode, book=book)
+    assert decision.verdict is Verdict.ALLOW
+    assert "*.py" in decision.canonical
+    assert "it's" not in decision.canonical
+    words = ["bash", "--noprofile", "--norc", "-c", decision.canonical]
+    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "c.py" in said
+    assert "hidden" not in said
+    assert "a.py" not in said
+
+
+def test_a_line_that_does_more_than_read_runs_no_pattern_that_matches_hidden_names(tmp_path):
+    for name in ("a.py", "hidden.py"):
+        (tmp_path / name).write_text("x\n")
+    decision = decided(tmp_path, "wc -l *.py; touch x", ApprovalMode.YOLO, book=RuleBook(ignored=("hidden.py",)))
+    assert decision.verdict is Verdict.DENY
+    assert "run it on its own" in decision.reason

@@ -46,7 +46,8 @@ class Blocks(SimpleCommands):
     def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         match block.kind:
             case "function":
-                if _calls_itself(block):
+                simple = [node for node in every_node(block) if isinstance(node, Simple) and node.words]
+                if sum(node.words[0].text == block.words[0].text for node in simple) > 1:
                     shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts copies of itself without end")
                     self.analysis.findings.append(Finding(shown, Rule.FLOOR))
                 return None, ground
@@ -249,9 +250,3 @@ def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
 
 def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
     return finding.part.text, finding.rule, finding.part.targets
-
-
-def _calls_itself(function: Block) -> bool:
-    name = function.words[0].text if function.words else ""
-    simple = (node for node in every_node(function) if isinstance(node, Simple) and node.words)
-    return sum(node.words[0].text == name for node in simple) > 1

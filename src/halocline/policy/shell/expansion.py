@@ -225,6 +225,13 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
         return values
     if operator == "#" and part.argument is None:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
+    if operator == "!":
+        return tuple(dict.fromkeys((*(one for name in values for one in ground.value(name)), UNKNOWN)))
+    edits = _EDITS.fullmatch(part.source)
+    known = [value for value in values if UNKNOWN not in value and value.isascii()] if edits else []
+    edited = tuple(_edit_value(value, *edits.groups("")) for value in known) if edits else ()
+    if edits and len(edited) == len(values) and not ground.variables.lost:
+        return edited
     if operator[0] in "![#" and operator not in ("#", "##", "["):
         return (UNKNOWN,)
     if part.argument:
@@ -234,7 +241,21 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
         if operator in ("#", "##", "%", "%%") and len(argument) == 1:
             found = tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
             return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
-    return tuple(dict.fromkeys((*values, UNKNOWN)))  # an operator may leave a value as it is
+        if operator[0] == "/":
+            values = (*values, *(text.partition("/")[2] for text in argument))
+    return tuple(dict.fromkeys((*edited, *values, UNKNOWN)))  # an operator may leave a value as it is
+
+
+_EDITS = compile_later(r"\$\{\w+(?:(//?)([\w.,:@+-]+)/?([\w./,:@+-]*)|:(\d{1,4})(?::(\d{1,4}))?|,,|(\^\^))\}", re.ASCII)
+"""Plain text replaced by other plain text, a part of a text, or its letters in another case."""
+
+
+def _edit_value(value: str, every: str, old: str, new: str, begin: str, length: str, upper: str) -> str:
+    if old:
+        return value.replace(old, new, 1 if every == "/" else -1)
+    if begin:
+        return value[int(begin) :][: int(length) if length else None]
+    return value.upper() if upper else value.lower()
 
 
 def _join_alternatives(word: Word, ground: Ground, *, assigned_tilde: bool = False) -> Values:

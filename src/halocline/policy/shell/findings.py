@@ -4,6 +4,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from halocline.policy.commands import STRICTNESS as STRICTNESS, Finding as Finding, Rule as Rule
+from halocline.policy.shell.spellings import AS_WRITTEN, UNREAD
 from halocline.policy.shell.syntax.tree import Block
 from halocline.protocol.permission_rules import CommandPart, Effect
 
@@ -42,6 +43,7 @@ class Analysis(Struct):
     def run_as_written(self) -> None:
         """Raise the rules of findings that only their form makes harmless."""
         self.canonical, self.findings = None, as_written_findings(self.findings)
+        self.words = [UNREAD if one == AS_WRITTEN else one for one in self.words]
 
     def first(self, *rules: Rule) -> Finding | None:
         return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)

@@ -28,9 +28,9 @@ from halocline.policy.word_tables import read_words
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
-_NARROWS, _EXECUTES, _DELETES, _PACKS, _KEEPS_CONTENT, _others = map(frozenset, read_words(__file__).values())
+_NARROWS, _EXECUTES, _DELETES, _PACKS, KEEPS_CONTENT, _others = map(frozenset, read_words(__file__).values())
 _CHANGES_TOO = _PACKS | _others
-_GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
+_GOES_DOWN = KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
 _IN_PLACE = compile_later(r"-[a-zA-Z]*i|--in-place")
 _MOVES_IN = compile_later(r"-[a-zA-Z]*m|--move")
 LEAVE_OUT = "exclude .git from the search, or spell out the path"
@@ -41,7 +41,7 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     if finding.rule in NEVER:
         return None
     name = _program_name(simple)
-    emptied = _EMPTIES[name](simple, ground) if name in _EMPTIES else []
+    emptied = _list_emptied(name, simple, ground)
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
     replaced = [word for word in _replaced_files(simple, ground) if not word.dynamic]
     found += [one for word in replaced for one in ground.targets(word) if is_history(one.path)]
@@ -89,7 +89,7 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
         why = f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
         return _unsure_finding(simple, finding, why)
-    if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
+    if fed in words and ground.mentioned and _is_unknown(fed) and name not in KEEPS_CONTENT:
         return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
     return passes_floor(simple, ground, finding)
 
@@ -113,7 +113,7 @@ def _may_harm(name: str, simple: Simple, ground: Ground) -> str:
     if anywhere := next((word for word in changed if word.dynamic == BRACES_ANYWHERE), None):
         return f"{anywhere.source}: {BRACES_ANYWHERE}"
     unknown = next((word for word in changed if _is_unknown(word)), None)
-    if unknown and ground.mentioned and name not in _KEEPS_CONTENT:
+    if unknown and ground.mentioned and name not in KEEPS_CONTENT:
         return _may_be_mentioned(unknown, simple, ground)
     return _reached_below(simple, ground) if _goes_down(name, simple, ground) else ""
 
@@ -139,7 +139,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
     if any(map(ground.may_be_precious, list_operands(simple))):
         return f"the folder that {_program_name(simple)} goes through is known only when it runs"
     places = [one for word in list_operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
-    if _program_name(simple) in _KEEPS_CONTENT:
+    if _program_name(simple) in KEEPS_CONTENT:
         upward = not ground.folders and any(_may_lead_up(word) for word in list_operands(simple))
         reached = upward or any(ground.holds_own_state(one.path) for one in places)
     else:
@@ -156,7 +156,7 @@ def _may_lead_up(word: Word) -> bool:
 
 def _does_harm(name: str, text: str, changes: bool, ground: Ground) -> bool:
     """Return True if a program given this text harms protected files; changing files in it harms a Git history."""
-    if changes and name not in _KEEPS_CONTENT:
+    if changes and name not in KEEPS_CONTENT:
         return leads_to_kept(text, ground)
     return leads_to_untouched(text, ground, below=changes)
 
@@ -226,18 +226,10 @@ def _find_deletes(find: Simple, ground: Ground) -> bool:
     )
 
 
-def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
-    """Return the folders that `find` empties if no test narrows what it finds."""
-    texts = [word.text for word in simple.words]
-    if not _find_deletes(simple, ground) or _NARROWS & set(texts):
+def _list_emptied(name: str, simple: Simple, ground: Ground) -> list[Word]:
+    """Return the folders that `find` empties, as no test narrows what it finds, or in which `rsync` deletes."""
+    if name == "rsync" and any(flag.startswith("--del") for flag in _possible_flags(simple, ground)):
+        return [word for word in simple.words[1:] if not word.text.startswith("-")][-1:]
+    if name != "find" or not _find_deletes(simple, ground) or _NARROWS & {word.text for word in simple.words}:
         return []
     return starts_of_find(simple) or [Word(".", (Piece("."),))]
-
-
-def _emptied_by_rsync(simple: Simple, ground: Ground) -> list[Word]:
-    """Return the folder in which `rsync` deletes what its source does not have."""
-    deletes = any(flag.startswith("--del") for flag in _possible_flags(simple, ground))
-    return [word for word in simple.words[1:] if not word.text.startswith("-")][-1:] if deletes else []
-
-
-_EMPTIES = {"find": _emptied_by_find, "rsync": _emptied_by_rsync}

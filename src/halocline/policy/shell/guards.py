@@ -51,7 +51,11 @@ def with_guards(form: str, ground: Ground) -> str:
 @cache
 def _guard_functions(root: str, hidden: tuple[str, ...]) -> str:
     text = f"\n{read_plain(__file__, '.sh')}\n".replace("ROOT", quote(root.rstrip("/")))
-    names = "|".join((_secret_names(), *(f"^/{_ACTIVE.sub(_ESCAPED, name)}[/\1]" for name in hidden)))
+    ends, folders = map(
+        "|".join, (map(_as_expression, names) for names in ((*SECRET_FILES, *SECRET_PATHS), SECRET_FOLDERS))
+    )
+    secret = f"/({ends})\1|/({folders}|{GIT_STORE})[/\1]"  # below the root, each before a byte 1
+    names = "|".join((secret, *(f"^/{_ACTIVE.sub(_ESCAPED, name)}[/\1]" for name in hidden)))
     return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(names)}{text}"
 
 
@@ -60,13 +64,6 @@ def _hidden_names(ground: Ground) -> tuple[str, ...] | None:
     root = os.path.realpath(ground.workspace)
     found = ground.hidden_below(root)
     return tuple(os.path.relpath(path, root) for path in found[0]) if found and len(found[0]) <= MOST_HIDDEN else None
-
-
-def _secret_names() -> str:
-    """Return a regular expression for paths below the root, each before a byte 1, that may hold secrets."""
-    ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
-    folders = "|".join((*map(_as_expression, SECRET_FOLDERS), GIT_STORE))
-    return f"/({ends})\1|/({folders})[/\1]"
 
 
 def _as_expression(pattern: str) -> str:

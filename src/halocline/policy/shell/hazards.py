@@ -3,6 +3,7 @@
 Nothing is judged harmless because it is missing here.
 """
 
+import re
 from collections.abc import Iterator
 
 from halocline.policy.shell.findings import Finding, Rule, unknown_finding
@@ -21,14 +22,15 @@ from halocline.policy.shell.syntax.tree import (
     words_of,
 )
 from halocline.policy.shell.syntax.words import DECLARES
-from halocline.policy.shell.values.name_patterns import has_extended_pattern, names_hidden_switch
+from halocline.policy.shell.values.name_patterns import EXTENDED, names_hidden_switch
 from halocline.policy.shell.values.variables import names_in_expansions
+from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.values import set_of
 
 _RUNS_TEXT = compile_later(
     r"PS[0124]|PROMPT_COMMAND|BASH_ENV|ENV|\w*_?PAGER|\w*EDITOR|VISUAL|BROWSER|LESS(OPEN|CLOSE)"
-    r"|GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)|SSH_ASKPASS|SUDO_ASKPASS"
+    r"|GIT_(SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|CONFIG_(COUNT|KEY_\d+|VALUE_\d+|PARAMETERS))|SSH_ASKPASS|SUDO_ASKPASS"
 )
 _REBINDS = frozenset({"BASH_ALIASES", "BASH_CMDS", "BASHOPTS", "SHELLOPTS"})
 _SUBSCRIPT_RUNS = compile_later(r"\[[^\]]*(\$\(|`|\$\{)")
@@ -36,8 +38,9 @@ _SUBSCRIPTED = DECLARES | set_of("let unset read printf test [ mapfile readarray
 _SETS_VARIABLES = frozenset({"read", "mapfile", "readarray", "getopts", "wait", "let"})
 _NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_OPERATORS = frozenset("QUuLEAaKk")
-_WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen": "-C", "bind": "-x", "fc": ""}
-_BY_FLAG = {"hash": "-p", "enable": ""}
+_BY_WORDS = {
+    name: row.partition("; ")[::2] for name, row in read_pairs(read_lines(__file__)["hazards by words"]).items()
+}
 
 
 def find_hazard(simple: Simple) -> str:
@@ -46,24 +49,19 @@ def find_hazard(simple: Simple) -> str:
         return why
     if why := hazard_of_words(tuple(words_of(simple))):
         return why
-    name = simple.words[0].value if simple.words else None
+    name = str(simple.words[0].value) if simple.words else ""
     texts = [word.text for word in simple.words[1:]]
-    match name:
-        case "alias" | "shopt" if any("=" in text or text == "expand_aliases" for text in texts):
-            return "it changes what command names mean"
-        case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
-            return "it changes which programs command names run"
-        case str() if name in _WITH_COMMANDS and any(text.startswith(_WITH_COMMANDS[name]) for text in texts):
-            return f"{name} runs text as a command"
-        case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
-            return "an array subscript in it may run commands"
-    return ""
+    pattern, why = _BY_WORDS.get(name, ("", ""))
+    if pattern and any(re.search(pattern, text) for text in texts):
+        return why
+    runs = name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts)
+    return "an array subscript in it may run commands" if runs else ""
 
 
 def find_extended(text: str) -> list[Finding]:
     """Return the finding for a text with a pattern such as `@(a|b)`, where such patterns may be on."""
     reason = "what its extended patterns match is known only when it runs"
-    return [unknown_finding(text, reason, Rule.LEADS_ANYWHERE)] if has_extended_pattern(text) else []
+    return [unknown_finding(text, reason, Rule.LEADS_ANYWHERE)] if EXTENDED.search(text) else []
 
 
 def find_steering(tree: Node) -> Finding | None:

@@ -28,13 +28,13 @@ from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.programs.scripts import files_named, reads_script
 from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.programs.tables import READERS
-from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets
+from halocline.policy.shell.simple import find_echoed
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import kept_names_in
-from halocline.policy.shell.values.printed_texts import print_text, split_text
+from halocline.policy.shell.values.printed_texts import split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect
@@ -108,6 +108,9 @@ class Judge(Blocks):
         for node in every_node(tree):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
+            elif isinstance(node, Simple) and node.redirects and node.words and node.words[0].text == "exec":
+                held = self.names_behind(expand_simple(node, ground).redirects, ground)
+                ground = replace(ground, fed=(*ground.fed, *held))
         if why := runs_subscripts(tree):
             self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         steering = find_steering(tree)
@@ -228,7 +231,7 @@ class Judge(Blocks):
 
     def _chain(self, chain: Chain, ground: Ground) -> tuple[str | None, Ground]:
         forms: list[str | None] = []
-        anywhere, after, start, sure = ground, ground, ground, True
+        anywhere, after, start, sure, begin = ground, ground, ground, True, 0
         places = zip(chain.items, ("", *chain.joints), chain.joints, strict=False)
         for number, (item, before, joint) in enumerate(places):
             if before in _PIPES:
@@ -240,7 +243,8 @@ class Judge(Blocks):
             certain = before in ("", ";", "\n", "&")
             sure = before == "&&" if not sure else before in ("", "&&", ";", "\n", *_PIPES)
             sure = sure and before != "||"
-            feeders = chain.items[_begin_of_pipeline(chain, number) : number]
+            begin = begin if before in _PIPES else number
+            feeders = chain.items[begin:number]
             if feeders and isinstance(item, Simple):
                 self._note_piped_script(feeders, item, here)
                 self._note_fed_secret(feeders[0], item, here)
@@ -270,7 +274,7 @@ class Judge(Blocks):
         """Return the names that come through a pipe to a program that may change them."""
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
-        if text := _find_echoed(feeders[-1], ground):
+        if text := find_echoed(feeders[-1], ground):
             return tuple(split_text(text))
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
@@ -290,21 +294,3 @@ class Judge(Blocks):
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
         return tuple(word.source if word.dynamic else word.text for word in expand_simple(simple, ground).words)
-
-
-def _begin_of_pipeline(chain: Chain, number: int) -> int:
-    while number and chain.joints[number - 1] in _PIPES:
-        number -= 1
-    return number
-
-
-def _find_echoed(node: Node, ground: Ground) -> str:
-    """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
-    simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
-    while simple.words and (wrapped := unwrap_command(simple)) and wrapped.script is None and not wrapped.feeds:
-        simple = Simple(wrapped.source, wrapped.words)
-    words = simple.words
-    if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
-        return ""
-    values = [word.value for word in words if word.value is not None]
-    return print_text(values) if len(values) == len(words) else ""

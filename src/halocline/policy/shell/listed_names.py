@@ -41,7 +41,7 @@ def names_printed(
     found: list[str] = []
     for number, node in enumerate(nodes):
         within = () if isinstance(node, Simple) else _simple_commands(node, {})
-        moves = any(_program_name(simple) in ("cd", "pushd", "popd") for simple in within)
+        moves = any(simple.program in ("cd", "pushd", "popd") for simple in within)
         here = ground.with_folders((*ground.starts, UNKNOWN)) if moves else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
         for simple in _simple_commands(node, functions or {}):
@@ -52,7 +52,7 @@ def names_printed(
 
 def names_found(simple: Simple, ground: Ground) -> Values:
     """Return the names that an expanded `find` or `fd` passes to the program that it runs."""
-    found = _found_by_find(simple, ground) if _program_name(simple) == "find" else _found_by_search(simple, ground)
+    found = _found_by_find(simple, ground) if simple.program == "find" else _found_by_search(simple, ground)
     return _keep_relevant(found, ground)
 
 
@@ -101,7 +101,7 @@ def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
         match waiting.pop():
             case Simple() as simple:
                 yield simple
-                name = _program_name(simple)
+                name = simple.program
                 if name in functions and name not in called:
                     called.add(name)
                     waiting += (item for block in functions[name] for item in block.items)
@@ -114,16 +114,12 @@ def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
 
 def _is_filter(node: Node) -> bool:
     """Return True if a command after a pipe prints only what it reads."""
-    return isinstance(node, Simple) and _program_name(node) in FILTERS and not _is_recursive_search(node)
+    return isinstance(node, Simple) and node.program in FILTERS and not _is_recursive_search(node)
 
 
 def _is_recursive_search(simple: Simple) -> bool:
     texts = [word.text for word in simple.words[1:]]
-    return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
-
-
-def _program_name(simple: Simple) -> str:
-    return simple.words[0].text.rpartition("/")[2] if simple.words else ""
+    return "grep" in simple.program and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
 
 def _names_printed(
@@ -132,7 +128,7 @@ def _names_printed(
     """Return what one expanded command prints."""
     if not simple.words:
         return [UNKNOWN] if simple.redirects else ()
-    if _program_name(simple) == "find":
+    if simple.program == "find":
         runs = any(word.text in _RUNS for word in simple.words[1:])
         return [*_found_by_find(simple, ground), *([UNKNOWN] if runs else [])]
     if depth < _DEEPEST and (wrapped := unwrap_command(simple)) is not None:
@@ -147,7 +143,7 @@ def _names_printed(
 
 def _names_by_program(simple: Simple, ground: Ground, functions: Functions) -> Iterable[str]:
     """Return what one expanded command prints that runs no other one."""
-    name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
+    name, texts = simple.program, [word.text for word in simple.words[1:]]
     match name:
         case "echo" | "printf":
             values = [word.value for word in simple.words if word.value is not None]

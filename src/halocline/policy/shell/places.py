@@ -22,7 +22,7 @@ from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
 _GIT_STORE = compile_later(rf"/{GIT_STORE}(/|$)")
-_LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
+LANGUAGES = frozenset({"sed", "gsed", "awk", "gawk", "mawk", "nawk"})
 _NAMED = compile_later(r"(?<=[rRwW])\s*([^\s;}]+)|\"([^\"\s]+)\"")
 """A file in a program: behind `r` or `w` of `sed`, or between the quotes of `awk`."""
 OWN = "tools may not touch Halocline's own files"
@@ -72,7 +72,7 @@ def judge_further_names(source: str, words: Sequence[Word], finding: Finding, gr
     """
     unsure = (one for word in words if word.dynamic for one in word.could if UNKNOWN in one.text != UNKNOWN)
     named = [tuple(replace(each, text=each.text.replace(UNKNOWN, "")) for each in one.pieces) for one in unsure]
-    if any(word.text.rpartition("/")[2] in _LANGUAGES for word in words):
+    if any(word.text.rpartition("/")[2] in LANGUAGES for word in words):
         files = (one for word in words[1:] for one in _NAMED.finditer(word.text))
         named += [(Piece(text),) for one in files for text in one.groups("") if text]
     found = [place for pieces in named for place in _find_named(Word("", pieces), ground)]
@@ -138,7 +138,7 @@ _OF_ENTRIES = frozenset({"rm", "rmdir", "unlink", "mv"})
 
 def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
     """Judge a deletion. Some deletions are never allowed."""
-    is_of_entries = simple.words[0].text.rpartition("/")[2] in _OF_ENTRIES
+    is_of_entries = simple.program in _OF_ENTRIES
     found = [one for word in words for one in (ground.entries(word) if is_of_entries else ground.targets(word))]
     whole = [one for word in words for one in ground.base(word)]
     workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""

@@ -4,6 +4,7 @@ import re
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -23,15 +24,15 @@ from halocline.policy.shell.programs.moving import MOVES, ground_after_moving
 from halocline.policy.shell.programs.mutating import SHELLS
 from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
-from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
+from halocline.policy.shell.programs.xargs_and_find import LISTS, executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.spellings import FED, UNREAD
+from halocline.policy.shell.spellings import AS_WRITTEN, FED, UNREAD
 from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, inner, known_words, words_of
 from halocline.policy.shell.texts import with_target, with_texts
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE
 from halocline.policy.shell.values.name_patterns import OTHER_SHELLS
-from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, split_text
+from halocline.policy.shell.values.printed_texts import NAME, fill_names, fill_slot, print_text, split_text
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, is_fully_known, values_of
 from halocline.protocol.permission_rules import Effect
 
@@ -76,15 +77,15 @@ class SimpleCommands(ABC):
         finding, after = self._judge_expanded(rendered, replace(ground, fed=fed), forms)
         after = replace(after, fed=ground.fed)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
+        shows = _leaves_out(finding, expanded, ground, noted)
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         before = len(ground.touches)
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
         written = tuple(one for one in ground.touches[before:] if one.use is Use.CHANGE)
         made = (each for one in simple.assignments for word in one.values or () for each in expand_word(word, ground))
-        listing = judge_listing(simple.source, (*expanded.words, *made), ground)
+        listing = None if shows else judge_listing(simple.source, (*expanded.words, *made), ground)
         found += [one for one in (listing, judge_further_names(simple.source, expanded.words, finding, ground)) if one]
-        if finding.rule is Rule.NETWORK:
-            found += [as_sent(one) for one in found if one.rule is Rule.SECRET]
+        found += [as_sent(one) for one in found if one.rule is Rule.SECRET and finding.rule is Rule.NETWORK]
         strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         forms_found = [one.canonical for one in found]
@@ -92,11 +93,12 @@ class SimpleCommands(ABC):
         part = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         rules = (rule_as_written(one, (*rendered.words, *words_of(expanded))) for one in (form, *forms_found))
-        as_written = _find_strictest((finding.as_written, floor.rule if floor else None, *rules))
+        as_written = Rule.IGNORED if shows else floor.rule if floor else None
+        as_written = _find_strictest((finding.as_written, as_written, *rules))
         rule = _find_strictest((strictest.rule, as_written if form is None else None)) or strictest.rule
-        reason = floor.part.reason if floor else ""
         touches = tuple(dict.fromkeys(ground.touches[noted:]))
-        judged = Finding(part, rule, form, known_words(expanded), entries(own), as_written, reason, touches)
+        why = floor.part.reason if floor else ""
+        judged = Finding(part, rule, form, known_words(expanded), entries(own), as_written, why, touches)
         self.analysis.findings.append(self._with_program(judged, finding, simple, written))
         return form, self._ground_after(expanded, after)
 
@@ -109,7 +111,7 @@ class SimpleCommands(ABC):
 
     def _ground_after(self, simple: Simple, after: Ground) -> Ground:
         """Return the ground after the command, with the variables that it set."""
-        read = self.names_behind(simple.redirects, after) or after.fed
+        read = _part_as_read(simple, self.names_behind(simple.redirects, after) or after.fed)
         if simple.words and simple.words[0].text == "set":
             simple = replace(simple, words=with_names(simple.words, after))
         after = after.with_variables(changed_by(simple, after.variables, read))
@@ -127,6 +129,7 @@ class SimpleCommands(ABC):
         targets = [(one.operator, one.target) for one in redirects if one.target]
         texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
         scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
+        texts += [text for script in scripts if (text := find_echoed(script, ground))]
         lines = [line for text in texts for line in split_text(text)]
         return (*lines, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
 
@@ -167,7 +170,7 @@ class SimpleCommands(ABC):
         if name == "read" and (read := judge_read(simple)):
             return read, ground
         if wrappers.runs_unread(simple, ground.fed):
-            self.analysis.words.append(UNREAD)
+            self.analysis.words.append(AS_WRITTEN if any(word.checked for word in simple.words) else UNREAD)
         wrapped = wrappers.unwrap_command(simple) or wrappers.unwrap_input(simple, ground.fed)
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
@@ -178,6 +181,8 @@ class SimpleCommands(ABC):
         if wrapped:
             touching = judge_touching(wrapped.list_own(simple), ground, Use.READ) if name not in _FINDS else None
             return (touching, ground) if touching else self._judge_wrapped(wrapped, simple, ground)
+        if ground.fed and (named := judge_touching(wrappers.list_names_read(simple, ground.fed), ground)):
+            return named, ground
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
@@ -208,7 +213,7 @@ class SimpleCommands(ABC):
             return unknown_finding(simple.source, "it is nested too deeply", Rule.LEADS_ANYWHERE), ground
         names = self._names_fed_to(wrapped, simple, ground)
         if names is not None:
-            ground = ground.with_variables(ground.variables.with_value("@", names).with_value(NAME, names))
+            ground = ground.with_variables(ground.variables.with_value("@", (*names, "")).with_value(NAME, names))
             wrapped = replace(wrapped, words=_with_slots_filled(wrapped))
         if wrapped.script is None:
             fed = None if names is None else _word_for(wrapped, names)
@@ -241,7 +246,7 @@ class SimpleCommands(ABC):
         found: list[Finding] = []
         if NAME in text and NAME not in ground.variables.known:
             self.analysis.words.append(UNREAD)
-        if simple.words[0].text.rpartition("/")[2] in OTHER_SHELLS:
+        if simple.program in OTHER_SHELLS:
             found += find_extended(text)
             ground = replace(ground, matches_oddly=True)
         form, after = self.script(text, ground, found)
@@ -261,7 +266,7 @@ class SimpleCommands(ABC):
         self.note_segment(noted, noted, ground)
         if fed is not None and wrapped.words:
             floor = fed_floor(_innermost(Simple(wrapped.source, noted.words)), fed, ground, found[0])
-            found += [floor] if floor else []
+            found += [one for one in (floor, judge_touching(noted, ground)) if one]
         # A program cannot run our functions; `time` is a keyword.
         hands_on = (finding.canonical or "").startswith(HANDS_ON) and simple.words[0].text != "time"
         return found, None if hands_on else finding.canonical, after
@@ -279,11 +284,47 @@ class SimpleCommands(ABC):
         return (*names, *(part for name in names for part in name.split(wrapped.parts_by) if part))
 
 
+def _leaves_out(finding: Finding, simple: Simple, ground: Ground, noted: int) -> bool:
+    """Return True for a form that leaves out hidden names; of its words, the pattern that matches them is not noted."""
+    if not str(finding.canonical).startswith(LISTS):
+        return False
+    del ground.touches[noted:]
+    return not judge_touching(replace(simple, words=simple.words[:-1]), ground)
+
+
+def find_echoed(node: Node, ground: Ground) -> str:
+    """Return the text that a command only prints, behind wrappers too; empty if it does anything else."""
+    simple = expand_simple(node, ground) if isinstance(node, Simple) else Simple("", ())
+    while (
+        simple.words and (wrapped := wrappers.unwrap_command(simple)) and wrapped.script is None and not wrapped.feeds
+    ):
+        simple = Simple(wrapped.source, wrapped.words)
+    words = simple.words
+    if not words or words[0].text.rpartition("/")[2] not in ("echo", "printf"):
+        return ""
+    values = [word.value for word in words if word.value is not None]
+    return print_text(values) if len(values) == len(words) else ""
+
+
+def _part_as_read(simple: Simple, texts: Values) -> Values:
+    """Return texts with their parts between the separators of `read`; of `printf -v`, what it prints."""
+    words = [word.text for word in simple.words] if texts or simple.program == "printf" else []
+    if words[:1] == ["printf"] and words[1:2] == ["-v"]:
+        return (print_text(["printf", *words[3:]]),) if not any(word.dynamic for word in simple.words) else texts
+    marks = [one.value.text for one in simple.assignments if one.name == "IFS"]
+    marks += [behind if flag == "-d" else flag[2:] for flag, behind in pairwise(words) if flag.startswith("-d")]
+    between = f"[{re.escape(''.join(marks))}]"
+    return (*texts, *(part for text in texts for part in re.split(between, text))) if any(marks) else texts
+
+
 def _word_for(wrapped: wrappers.Wrapped, names: Values) -> Word:
     """Return one word for all that a wrapped command may get: the names, or the words in which they are filled in."""
     slot = wrapped.slot
     texts = [word.text for word in wrapped.words if slot and slot in word.text]
-    filled = [_fill_in(text, slot, name) for text in texts for name in names] or names
+    # Behind letters, a harmless name may become any other.
+    below = [(text, text.startswith(slot) or f"/{slot}" in text) for text in texts]
+    named = [(text, UNKNOWN if name == INSIDE and not is_below else name) for text, is_below in below for name in names]
+    filled = [text.replace(slot, name) for text, name in named] or names
     could = tuple(wrappers.word_of(name) for name in filled)
     return Word(FED, dynamic=wrappers.FED, parts=(Piece(FED),), could=could)
 
@@ -313,12 +354,6 @@ def _list_elsewhere(wrapped: wrappers.Wrapped, ground: Ground) -> Iterator[Groun
         yield ground.with_folders(found)
     if wrapped.folder and (wrapped.folder.dynamic or not found):
         yield ground.with_folders((UNKNOWN,))
-
-
-def _fill_in(text: str, slot: str, name: str) -> str:
-    """Return a word with a name in the slot. Behind letters, a harmless name may become any other."""
-    is_below = text.startswith(slot) or f"/{slot}" in text
-    return text.replace(slot, UNKNOWN if name == INSIDE and not is_below else name)
 
 
 def _find_strictest(rules: Iterable[Rule | None]) -> Rule | None:

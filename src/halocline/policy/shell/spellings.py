@@ -21,6 +21,10 @@ SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew
 """Folders whose programs are what their names say."""
 HARMLESS = read_pairs(read_lines(__file__)["harmless"])
 """Programs whose first operand is a verb, with the options before it that change nothing."""
+_SAME_AS = {
+    name: [[tuple(word.split("|")) for word in one.split()] for one in others.split(", ")]
+    for name, others in read_pairs(read_lines(__file__)["same as"]).items()
+}
 
 
 def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
@@ -34,7 +38,9 @@ def is_begun_by(words: Sequence[str], wanted: Wanted) -> bool:
         return any(
             _is_one_of(os.path.basename(words[at]), wanted[0]) and is_begun_by(words[at:], wanted) for at in further
         )
-    return len(wanted) == 1 or _is_reached(words[1:], wanted[1:], HARMLESS.get(name))
+    same = _SAME_AS.get(" ".join(map(str, wanted[:2])), (wanted[1:2],))
+    known = HARMLESS.get(name)
+    return len(wanted) == 1 or any(_is_reached(words[1:], [*one, *wanted[2:]], known) for one in same)
 
 
 def is_unknown(word: str) -> bool:
@@ -106,6 +112,8 @@ def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
 
 UNREAD = ("$(script)",)
 """Stands for the words of a text that a program runs as commands, where not all of it can be read."""
+AS_WRITTEN = ("script",)
+"""Stands for those of one that its form keeps harmless."""
 
 
 def names_no_program(words: Sequence[str]) -> bool:

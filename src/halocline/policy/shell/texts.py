@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.policy.shell.guards import OWN_VARIABLE, Forms, as_name, checked_word, guard_arithmetic
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Piece, Redirect, Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later
@@ -22,6 +22,7 @@ _CHECKS_ITSELF = frozenset({"cd", "test", "["})
 _PUBLIC = set_of("HOME PWD USER LOGNAME SHELL LANG TERM PATH HOSTNAME OSTYPE LINENO RANDOM SECONDS")
 _PUBLIC |= set_of("BASH_VERSION EPOCHSECONDS UID EUID SHLVL COLUMNS LINES VIRTUAL_ENV CI ? # $ !")
 _SHORT_OUTPUT = compile_later("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
+"""Programs that print a few words, none of which is a pattern."""
 _BEHIND_REVISION = compile_later(r"([~^]\d{0,4})*(\.\.\.?[A-Za-z0-9_./~^-]*)?")
 _CUT = compile_later(
     r"\$\{(#[a-z_]\w*(\[[@*]\])?|[a-z_]\w*(\^\^?|,,?|:\d{1,4}(:\d{1,4})?|(%%?|##?)[\w.*?/,:@+-]+|\[\d{1,4}\]|\[[@*]\]))\}"
@@ -61,7 +62,10 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
             return f"$(({rendered}))" if rendered else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
-            return f"$({form})" if form and (not splits or _is_short(part.scripts[0])) else None
+            script = part.scripts[0] if part.scripts else None
+            last = script.items[-1] if isinstance(script, Chain | Block) and script.items else script
+            is_short = isinstance(last, Simple) and last.words and _SHORT_OUTPUT.fullmatch(last.words[0].text)
+            return f"$({form})" if form and (not splits or is_short) else None
     return None
 
 
@@ -73,12 +77,6 @@ def _render_variable(part: Expansion, ground: Ground) -> str | None:
     if values and len(values) == 1 and UNKNOWN not in values[0]:
         return _IN_QUOTES.sub(r"\\\1", values[0])
     return f"${{{part.name}}}" if own or part.name in _PUBLIC else None
-
-
-def _is_short(script: Node) -> bool:
-    """Return True if a command prints a few words, none of which is a pattern."""
-    last = script.items[-1] if not isinstance(script, Simple) and script.items else script
-    return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
 def _with_revision(word: Word, forms: Forms, ground: Ground) -> Word:

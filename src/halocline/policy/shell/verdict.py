@@ -14,17 +14,18 @@ from msgspec.structs import astuple, replace
 
 from halocline.policy.commands import STRICTNESS, Circumstances, CommandJudgement, Finding, Rule, Touch, Use
 from halocline.policy.shell.findings import MOST_SHOWN, MOST_TARGETS, TOO_LONG, Analysis, make_part
+from halocline.policy.shell.floors import KEEPS_CONTENT
 from halocline.policy.shell.guards import HANDS_ON, calls_guards
 from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 from halocline.policy.shell.permissions import Wrong, in_force, why_forbidden
 from halocline.policy.shell.programs.installed import note_impostors
 from halocline.policy.shell.programs.leaving_out import say_left_out
-from halocline.policy.shell.programs.mutating import GIT_SHOWS_NOTHING
+from halocline.policy.shell.programs.mutating import GIT_SHOWS_NOTHING, SHELLS
 from halocline.policy.shell.programs.reading import may_read_folders
-from halocline.policy.shell.spellings import is_unknown
+from halocline.policy.shell.spellings import UNREAD, is_unknown
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.values.ground import Ground
-from halocline.policy.shell.values.name_patterns import names_hidden_switch, names_unsure_switch
+from halocline.policy.shell.values.name_patterns import UNSURE, names_hidden_switch
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Verdict
@@ -36,10 +37,12 @@ _QUOTES = compile_later(r"""[\\'"]""")
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     plain = _QUOTES.sub("", command)
-    hidden, oddly = names_hidden_switch(plain), names_unsure_switch(plain)
+    hidden, oddly = names_hidden_switch(plain), bool(UNSURE.search(plain))
     ground = replace(Ground(*astuple(where)), starts=(where.folder,), matches_hidden=hidden, matches_oddly=oddly)
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
+    if not analysis.reads and _runs_made_file(analysis):
+        analysis.words.append(UNREAD)
     if analysis.problem != TOO_LONG and len(analysis.findings) > MOST_COMMANDS:
         analysis.problem = "it has too many parts"
     elif analysis.problem != TOO_LONG and (odd := _odd_characters(command)):
@@ -53,6 +56,21 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     judged = judged or _by_mode(analysis, where)
     judged = replace(judged, only_form=_only_form(analysis, where), mixed=mixed, left_out=say_left_out(ground))
     return _with_parts(replace(judged, touches=tuple(dict.fromkeys(ground.touches))), analysis)
+
+
+def _runs_made_file(analysis: Analysis) -> bool:
+    """Return True if a command may run a file that the line itself makes: what is in it was not read."""
+    making = [one for one in analysis.findings if one.argv is None or one.argv[0] not in KEEPS_CONTENT]
+    pairs = ((one.words.split(" ")[0], touch) for one in making for touch in one.touches if touch.use is Use.CHANGE)
+    names = ((os.path.basename(run), os.path.basename(touch.path.path)) for run, touch in pairs)
+    made = {name for run, name in names if run != name}  # an unknown program counts as changing itself
+    searched = any("PATH=" in raw for raw, _ in analysis.segments)
+    for name, *rest in filter(None, analysis.words) if made else ():
+        script = next((word for word in rest if not word.startswith("-")), "")
+        run = script if name in SHELLS | {"source", "."} else name if searched or "/" in name else ""
+        if not made.isdisjoint(filter(None, run.split("/"))):
+            return True
+    return False
 
 
 def _only_form(analysis: Analysis, where: Circumstances) -> str | None:

@@ -12,6 +12,7 @@ from itertools import pairwise, product
 from msgspec.structs import replace
 
 from halocline.policy.commands import Use
+from halocline.policy.paths import is_within
 from halocline.policy.sensitive_names import is_secret, runs_later_below
 from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.places import judge_deleting, judge_overwriting, judge_reading, judge_writing
@@ -36,7 +37,7 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
             skip = word.text in actor.valued.split()
         else:
             words.append(word)
-    if simple.words[0].text.rpartition("/")[2] == "split":
+    if simple.program == "split":
         # The first file that it creates: each word may be the prefix.
         words += [replace(one, source=f"{one.source}aa", pieces=(*one.pieces, Piece("aa"))) for one in words[1:]]
     if actor.into:
@@ -107,12 +108,15 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
     taken = all_targets(sources, ground)
     made = [made for word in sources for made in _made_in(word, last, ground)]
-    if base in ("mv", "ln") or any(re.match(r"-\w*[aRr]|--(arch|rec)", word.text) for word in simple.words[1:]):
+    whole = any(re.match(r"-\w*[aRrdP]|--(arch|rec)", word.text) for word in simple.words[1:])
+    if base in ("mv", "ln") or whole:
         places = made or (ground.targets(last) if last else [])
         made += [one for place in places if (below := runs_later_below(place.path)) for one in ground.find(below)]
     if base == "ln":
         for word in sources:
-            taken += (leads := _link_targets(word, last or _HERE, ground))
+            link = last or _HERE  # where it leads is relative to the folder that it is in
+            beside = os.path.join(link.text if _is_folder(link, ground) else os.path.dirname(link.text), word.text)
+            taken += (leads := ground.find(beside) if word.value and "\0" not in beside else [])
             places = _made_in(word, last, ground) or (ground.targets(last) if last else [])
             ground.links.update(dict.fromkeys((one.path, lead.path) for one, lead in product(places, leads)))
         if len(ground.links) > MOST_LINKS:
@@ -129,13 +133,17 @@ def judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) 
     judged = judge_writing(simple.source, made, ACTORS[base].does, ground) if made else None
     if judged and judged.rule is not Rule.WRITES:
         return judged
-    return judge_replacing(base, simple, made, ground)
+    found = judge_replacing(base, simple, made, ground)
+    return found or (_judge_moved_links(simple, taken, ground) if base == "mv" or whole else None)
 
 
-def _link_targets(word: Word, link: Word, ground: Ground) -> list[Found]:
-    """Return where a symbolic link leads, relative to the folder that it is in."""
-    folder = link.text if _is_folder(link, ground) else os.path.dirname(link.text)
-    return ground.find(os.path.join(folder, word.text)) if word.value and "\0" not in word.text else []
+def _judge_moved_links(simple: Simple, taken: list[Found], ground: Ground) -> Finding | None:
+    """Judge links that are moved or copied: a relative one leads elsewhere from its new place."""
+    made = any(is_within(link, one.path) for link, _ in ground.links for one in taken)
+    if made or any(os.path.isabs(name) for one in taken for name in ground.facts.files_below(one.path) or ()):
+        part = make_part(simple.source, Effect.WRITES_INSIDE, "links in it may lead elsewhere from their new place")
+        return Finding(part, Rule.LEADS_ANYWHERE if made else Rule.DYNAMIC)
+    return None
 
 
 def _made_in(word: Word, folder: Word | None, ground: Ground) -> list[Found]:
@@ -160,7 +168,10 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
         return None
     flags = [(text.partition("="), behind) for text, behind in pairwise((*texts, ""))]
     excluded = [value or behind for (flag, _, value), behind in flags if flag == "--exclude"]
-    follows = _follows_links(name, texts)
+    links = r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks" if name == "zip" else r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference"
+    follows = any(re.fullmatch(links, text) for text in texts) != (
+        name == "zip"
+    )  # links, so their targets are included
     for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
@@ -168,13 +179,6 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
                 rule = Rule.OUTSIDE if found.place is Place.OUTSIDE else Rule.SECRET
                 return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
     return None
-
-
-def _follows_links(name: str, texts: list[str]) -> bool:
-    """Return True if links are followed, so that their targets are included."""
-    if name == "zip":
-        return not any(re.fullmatch(r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks", text) for text in texts)
-    return any(re.fullmatch(r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference", text) for text in texts)
 
 
 def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: bool) -> Found | None:

@@ -1,5 +1,7 @@
 """Judge git commands: those that only read, by the table of their words, and those that change the repository."""
 
+import re
+
 from msgspec.structs import replace
 
 from halocline.policy.commands import Use
@@ -14,15 +16,17 @@ from halocline.policy.shell.programs.specs import literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Ground
+from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place
 
+_SETS = compile_later(r"-c ((color\.\w+|core\.quotepath)=\w+|core\.pager=(cat)?)\Z", re.ASCII | re.I)
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env", "--namespace"})
 
 
 def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
     """Judge a git command by the table of those that only read."""
     words = list(simple.words[1:])
-    folder, front = _take_git_options(words), "git "
+    folder, front = _take_git_options(words)
     if folder is not None:
         if any(word.is_pattern for word in words):
             return unknown_finding(simple.source, "git -C goes elsewhere than the shell expands the pattern; quote it")
@@ -32,7 +36,7 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
             return moved
         if any(one.place is not Place.PROJECT for one in places):
             return unknown_finding(simple.source, "git -C leads to a folder of files that run later or configure tools")
-        ground, front = ground.with_folders(one.path for one in places), f"git -C {render(folder)} "
+        ground, front = ground.with_folders(one.path for one in places), f"{front}-C {render(folder)} "
     if not words or words[0].value is None:
         rule = Rule.DYNAMIC if words else Rule.UNKNOWN
         return unknown_finding(simple.source, "nothing is known about this form of git", rule)
@@ -49,16 +53,18 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
     return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form)
 
 
-def _take_git_options(words: list[Word]) -> Word | None:
-    """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
-    folder = None
-    while words and words[0].value in ("--no-pager", "-P", "-C"):
-        if words.pop(0).text == "-C":
+def _take_git_options(words: list[Word]) -> tuple[Word | None, str]:
+    """Remove `--no-pager`, harmless settings and `-C FOLDER` from the words; return the folder and the form so far."""
+    folder, front = None, "git "
+    while words and (words[0].value in ("--no-pager", "-P", "-C") or _SETS.match(" ".join(map(render, words[:2])))):
+        if (flag := words.pop(0).text) == "-C":
             if folder or not words or not words[0].value or words[0].checked:
                 words.insert(0, literal("-C"))
-                return None
+                return None, front
             folder = words.pop(0)
-    return folder
+        elif flag == "-c":
+            front += f"-c {render(words.pop(0))} "
+    return folder, front
 
 
 def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:

@@ -74,10 +74,6 @@ def _follow(texts: Iterable[str], ground: Ground, *, quoted: bool = False) -> It
             continue
         yield from (one.path for one in places)
         plain = text if quoted else os.path.expanduser(text)
-        yield from (os.path.normpath(os.path.join(_without_links(one, ground), plain)) for one in ground.folders)
-
-
-def _without_links(folder: str, ground: Ground) -> str:
-    """Return a folder without links on the way to where the command starts."""
-    inside = os.path.relpath(folder, ground.folder) if is_within(folder, ground.folder) else ""
-    return os.path.join(find_real_path(ground.folder), inside) if inside else folder
+        for one in ground.folders:  # without links on the way to where the command starts
+            inside = os.path.relpath(one, ground.folder) if is_within(one, ground.folder) else ""
+            yield os.path.normpath(os.path.join(find_real_path(ground.folder) if inside else one, inside, plain))

@@ -32,7 +32,9 @@ def judge_by_spec(
     if spec.looks_up and "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
     if name in ("echo", "printf"):
-        words = tuple(_mark_status(word) for word in words)
+        # `$?` is always a number.
+        known = [Word(word.source, (Piece(word.source),), quoted=True, verbatim=True) for word in words]
+        words = tuple(one if _STATUS.fullmatch(one.source) else word for one, word in zip(known, words, strict=True))
     try:
         given = sort_words(spec, tuple(map(without_parents, words)))
         named = spec.operands == (Role.NAMED,)
@@ -81,12 +83,6 @@ def _judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], gr
             shown = make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder")
             return Finding(shown, Rule.OUTSIDE)
     return judge_reading(simple.source, found, "", ground, names_only=spec.names_only)
-
-
-def _mark_status(word: Word) -> Word:
-    """Return `$?` as a known word: it is always a number."""
-    known = Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
-    return known if _STATUS.fullmatch(word.source) else word
 
 
 def _require_operands(spec: Spec, given: Given) -> list[Word]:

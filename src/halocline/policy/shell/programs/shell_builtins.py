@@ -29,19 +29,17 @@ _SECRET_NAME = compile_later(r"\$\{?\w*(KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH)",
 def judge_shell(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Judge a builtin with words that the tables of readers do not know; None for a program, or a word too unsure."""
     if name in _PRINTERS:
-        return _judge_printing(simple, ground)
+        if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
+            return Finding(
+                make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.ENVIRONMENT
+            )
+        listed = judge_listing(simple.source, simple.words[1:], ground)
+        return listed or unknown_finding(simple.source, "it prints text that is known only when it runs", Rule.SHELL)
     if name in _DECLARATIONS:
         return _judge_declaring(simple)
     if name not in BUILTINS or any(word.dynamic for word in simple.words[1:]):
         return None
     return unknown_finding(simple.source, "it changes only the shell", Rule.SHELL)
-
-
-def _judge_printing(simple: Simple, ground: Ground) -> Finding:
-    if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
-        return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.ENVIRONMENT)
-    listed = judge_listing(simple.source, simple.words[1:], ground)
-    return listed or unknown_finding(simple.source, "it prints text that is known only when it runs", Rule.SHELL)
 
 
 def _judge_declaring(simple: Simple) -> Finding | None:

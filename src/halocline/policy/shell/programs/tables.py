@@ -19,7 +19,6 @@ from halocline.policy.shell.programs.specs import Given, Role, Spec, needs_flag,
 from halocline.policy.word_tables import read_lines, read_pairs
 from halocline.protocol.patterns import compile_later
 
-_PROGRAMS = {"awk": check_awk, "jq": check_jq, "sed": check_sed}
 _ADDED = {"@diff": FOR_DIFF, "@grep": FOR_GREP, "@ripgrep": FOR_RIPGREP}
 Checks = Mapping[str, Callable[[Given], str]]
 
@@ -42,37 +41,30 @@ def read_table(path: Path, checks: Checks, start: Spec) -> dict[str, Spec]:
     return found
 
 
+_READ: dict[str, Callable[[str], Any]] = {
+    "operands": lambda value: tuple(map(Role, value.split())),
+    "most": int,
+    "least": int,
+    "renamed": lambda value: tuple(tuple(pair.split("=")) for pair in value.split()),
+    "added": lambda value: _ADDED.get(value) or tuple(value.split()),
+    "program": {"awk": check_awk, "jq": check_jq, "sed": check_sed}.__getitem__,
+}
+
+
 def _build_spec(entries: Mapping[str, str], checks: Checks, start: Spec) -> Spec:
-    fields: dict[str, Any] = {}
-    for key, value in entries.items():
-        match key:
-            case "is":
-                fields |= {name.lstrip("-"): name[0] != "-" for name in value.split()}
-            case "operands":
-                fields[key] = tuple(map(Role, value.split()))
-            case "most" | "least":
-                fields[key] = int(value)
-            case "renamed":
-                fields[key] = tuple(tuple(pair.split("=")) for pair in value.split())
-            case "added":
-                fields[key] = _ADDED.get(value) or tuple(value.split())
-            case "program":
-                fields[key] = _PROGRAMS[value]
-            case "check":
-                fields["extra"] = checks[value]
-            case "fits":
-                fields["extra"] = needs_words(value, entries["fault"])
-            case "needs":
-                fields["extra"] = needs_flag(value, entries["fault"])
-            case "begins":
-                fields["extra"] = _begins_with(value.split())
-            case _ if key != "fault":
-                fields[key] = value
+    given = {"fault": "", "is": "", **entries}
+    fault = given.pop("fault")
+    fields: dict[str, Any] = {one.lstrip("-"): one[0] != "-" for one in given.pop("is").split()}
+    makes: dict[str, Callable[[str], Any]] = {"check": checks.__getitem__, "begins": _begins_with}
+    makes |= {"fits": lambda value: needs_words(value, fault), "needs": lambda value: needs_flag(value, fault)}
+    for key, value in given.items():
+        fields["extra" if key in makes else key] = (makes.get(key) or _READ.get(key, str))(value)
     return replace(start, **fields)
 
 
-def _begins_with(allowed: list[str]) -> Callable[[Given], str]:
+def _begins_with(words: str) -> Callable[[Given], str]:
     """Return a check that the first operand is one of these words, if there is one or none of them is `?`."""
+    allowed = words.split()
     return lambda given: (
         "" if next((word.text for word in given.operands), "?") in allowed else "it would do more than read"
     )

@@ -2,11 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from msgspec.structs import replace
 
 from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.places import LANGUAGES
+from halocline.policy.shell.programs.embedded_scripts import runs_commands
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.shell_builtins import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
@@ -32,7 +35,9 @@ _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _PLACEHOLDER = compile_later(r"\{\d*(/|//|\.|/\.)?\}")
 _VALUED = frozenset({"--rcfile", "--init-file", "--emulate"})
 _RUN_TEXT = frozenset({*SHELLS, "source", ".", "parallel", *_WORDS["shell without a command"]})
-_RUNS_TEXT = read_pairs(_LINES["runs text"])
+_RUNS_TEXT, _READS_NAMES = read_pairs(_LINES["runs text"]), read_pairs(_LINES["reads names"])
+_DESCRIPTOR = compile_later(r"/+dev/+(stdin|fd/)|/+proc/.*/fd/")
+_OF_PROGRAM = compile_later(r"(?s)-(?:[nErsuz]*f|-file|([nErsuz]*e|-expression=?))(.*)")
 FED = "its arguments are known only when it runs"
 
 
@@ -80,11 +85,8 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
     if name in SHELLS:
         return _unwrap_shell(simple)
     if name == "eval":
-        return _unwrap_eval(simple)
-    behind = 2 if _value_at(simple, 1) == "--" else 1
-    if name == "trap" and len(simple.words) > behind + 1 and (text := _value_at(simple, behind)) not in ("", "-"):
-        reason = "it runs text as a command when the shell exits"
-        return Wrapped(simple.source, script=text, rule=Rule.SHELL, reason=reason)
+        script = possible_text([word for word in simple.words[1:] if word.text != "--" or word.dynamic])
+        return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command", stays=True)
     if name in ("find", "fd", "fdfind"):
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _WORDS["shell text"] and (text := _text_behind(simple)):
@@ -163,38 +165,50 @@ def unwrap_input(simple: Simple, fed: Values) -> Wrapped | None:
 
 def runs_unread(simple: Simple, fed: Values) -> bool:
     """Return True if a program runs a text that is not read: it is piped, a command prints it, or an option has it."""
-    name = simple.words[0].text.rpartition("/")[2]
-    if name in _RUNS_TEXT and re.search(_RUNS_TEXT[name], _list_words(simple), re.MULTILINE):
+    name = simple.program
+    words = [*(f"{one.name}=" for one in simple.assignments), *(word.text or word.source for word in simple.words[1:])]
+    if name in _RUNS_TEXT and re.search(_RUNS_TEXT[name], "\n".join(words), re.MULTILINE):
         return True
+    if name in LANGUAGES:
+        return any(runs_commands(name, text) for text in _list_programs(name, simple))
     if name not in _RUN_TEXT:
         return False
-    given = (*simple.words[1:], *(one.target for one in simple.redirects if one.target))
-    reads = _reads_input(simple)
-    if not fed and simple.words[0].text.endswith("parallel") and not unwrap_command(simple):
-        return True  # whatever its input is
-    return any(word.scripts for word in given) or (bool(fed) and reads and not all(map(is_fully_known, fed)))
+    targets = [(one.operator, one.target) for one in simple.redirects if one.target]
+    if any(word.scripts for word in (*simple.words[1:], *(word for _, word in targets))):
+        return True
+    if not (_reads_input(simple) or (name == "parallel" and not unwrap_command(simple))):
+        return False
+    is_file = name != "parallel" and any(sign == "<" and not _DESCRIPTOR.match(word.text) for sign, word in targets)
+    is_read = is_file if not fed else all(map(is_fully_known, fed))
+    return not is_read or any(sign == "<&" and word.text != "-" for sign, word in targets)
 
 
-def _list_words(simple: Simple) -> str:
-    """Return the names of the variables that are set and the words behind the program, a line each."""
-    return "\n".join(
-        (*(f"{one.name}=" for one in simple.assignments), *(word.text or word.source for word in simple.words[1:]))
-    )
+def list_names_read(simple: Simple, fed: Values) -> Simple:
+    """Return a program with the names that it reads from its input, as its words."""
+    words = "\n".join(word.text for word in simple.words[1:])
+    reads = re.search(_READS_NAMES.get(simple.program, "(?!)"), words, re.MULTILINE)
+    return Simple(simple.source, (simple.words[0], *map(word_of, filter(is_fully_known, fed if reads else ()))))
+
+
+def _list_programs(name: str, simple: Simple) -> Iterator[str]:
+    """Yield the programs of `sed`, or all words of another one, that they may turn out to be."""
+    words = [*simple.words[1:]]
+    if name.endswith("sed"):
+        found = [(_OF_PROGRAM.match(word.text or word.source), behind) for word, behind in pairwise((*words, HERE))]
+        given = [word_of(flag[2]) if flag[2] else behind for flag, behind in found if flag and flag[1]]
+        first = [word for word in words if word.dynamic or not word.text.startswith("-")][:1]
+        words = given if any(flag for flag, _ in found) else first
+    yield from (one.text for word in words for one in word.possible or (word_of(UNKNOWN),))
 
 
 def _reads_input(simple: Simple) -> bool:
     """Return True if a shell reads its script from its standard input."""
-    if simple.words[0].text.rpartition("/")[2] in _WORDS["shell without a command"]:
+    if simple.program in _WORDS["shell without a command"]:
         return unwrap_command(simple) is None
     flags, rest = _split_flags(simple)
     is_asked = not rest or any(re.fullmatch(r"-[a-z]*s[a-z]*|-", flag) for flag in flags)
-    reads = is_asked or re.match(r"/+dev/+(stdin|fd/)|/+proc/.*/fd/", rest[0].text)
-    return bool(reads) and simple.words[0].text.rpartition("/")[2] in _RUN_TEXT
-
-
-def _unwrap_eval(simple: Simple) -> Wrapped:
-    script = possible_text([word for word in simple.words[1:] if word.text != "--" or word.dynamic])
-    return Wrapped(simple.source, script=script, rule=Rule.DYNAMIC, reason="it runs text as a command", stays=True)
+    reads = is_asked or _DESCRIPTOR.match(rest[0].text)
+    return bool(reads) and not {"--version", "--help"} & {*flags} and simple.program in _RUN_TEXT
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
@@ -254,7 +268,9 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
         return replace(wrapped, folder=_find_value(own, _ELSEWHERE) if name in _MAY_MOVE else None)
     parts = _find_value(own, "-d|--delimiter")
     parts_by = print_text(["printf", parts.text]) if parts else ""
-    return replace(wrapped, feeds=True, slot=_find_slot(own), parts_by=parts_by)
+    slot = _find_value(own, "-I|-i|--replace") or word_of("")
+    bare = any(word.text in ("-i", "--replace") for word in own)
+    return replace(wrapped, feeds=True, slot="{}" if bare else slot.text, parts_by=parts_by)
 
 
 def _move_flags(rest: list[Word], own: list[Word], values: Sequence[str]) -> None:
@@ -284,12 +300,6 @@ def _find_value(own: list[Word], options: str) -> Word | None:
         if found := re.fullmatch(rf"(?:{options})(=?)(.*)", word.text, re.DOTALL):
             return word_of(found[2]) if found[1] or found[2] else behind
     return None
-
-
-def _find_slot(own: list[Word]) -> str:
-    """Return the placeholder that `xargs -I` replaces with a name; empty if there is none."""
-    found = _find_value(own, "-I|-i|--replace")
-    return "{}" if any(word.text in ("-i", "--replace") for word in own) else found.text if found else ""
 
 
 def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:

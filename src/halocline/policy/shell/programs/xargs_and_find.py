@@ -16,10 +16,13 @@ from halocline.policy.shell.programs.reading import MOST_NAMES
 from halocline.policy.shell.programs.specs import Role
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.wrappers import word_of
+from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 
+LISTS = "printf '%s\\0'"
+"""Begins a form that leaves out the hidden names which a pattern matches when it runs."""
 _PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
 _SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
 _TEXTS_ONLY = frozenset({"echo", "printf", "basename", "dirname"})
@@ -92,14 +95,24 @@ def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Gro
 
 
 def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
-    """Return the form of `PROGRAM … $(…)`, if a command that only reads prints the last names."""
+    """Return the form of `PROGRAM … $(…)`, if a command that only reads prints the last names, or of a pattern."""
     *words, last = simple.words
     begins = any(one.operator.startswith("<") or one.fd == "0" for one in simple.redirects)
     match last.parts:
         case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if not begins and words:
             form, program = forms.get(id(script)), _handed_on(words, ground)
             return f"{HANDS_ON} words {program} < <({form})" if form and program else None
+        case _ if words and _matches_some_hidden(last, ground):
+            program = _handed_on(words, ground) if all(one.fd == "2" for one in simple.redirects) else None
+            return f"{LISTS} {render(last)} | {HANDS_ON} ends {program}" if program else None
     return None
+
+
+def _matches_some_hidden(pattern: Word, ground: Ground) -> bool:
+    """Return True if a pattern matches hidden names and others."""
+    hides, names = ground.hides, (ground.names(pattern) or []) if pattern.is_pattern else []
+    hidden = [hides is not None and any(hides(one.path, None) for one in ground.places(name)) for name in names]
+    return any(hidden) and not all(hidden)
 
 
 def _handed_on(words: list[Word], ground: Ground) -> str | None:

@@ -109,6 +109,11 @@ class Simple(Value, frozen=True):
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
 
+    @property
+    def program(self) -> str:
+        """The name of the program without its folder, as far as it is known; empty if there is none."""
+        return self.words[0].text.rpartition("/")[2] if self.words else ""
+
 
 class Chain(Value, frozen=True):
     """Commands in sequence. `joints[i]` follows `items[i]`: `|`, `&&`, `;` and the like, or nothing."""

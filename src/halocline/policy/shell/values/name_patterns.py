@@ -12,8 +12,9 @@ GLOB = compile_later(r"[*?\[]")
 _SET = compile_later(r"\[[!^]?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\]")
 _CLASS = compile_later(r"\[[:.=]")
 _FIRST = compile_later(rf"\*|\?|{_SET.pattern}")
-_EXTENDED = compile_later(r"[@+?*!\]\w^~#]\([^)]")
-_UNSURE = ("nocaseglob", "extglob", "globstar")
+EXTENDED = compile_later(r"[@+?*!\]\w^~#]\([^)]")
+UNSURE = compile_later("nocaseglob|extglob|globstar")
+"""What makes patterns match more than they seem to."""
 OTHER_SHELLS = frozenset({"zsh", "ksh", "mksh", "fish", "tcsh", "csh"})
 """Shells whose patterns match more than bash's."""
 
@@ -47,13 +48,3 @@ def _match_dot(part: str) -> list[str]:
 def names_hidden_switch(text: str) -> bool:
     """Return True if a text names what makes patterns match names with a leading dot. Functions may hold it, too."""
     return "GLOBIGNORE" in text or "dotglob" in text
-
-
-def names_unsure_switch(text: str) -> bool:
-    """Return True if a text names what makes patterns match more than they seem to."""
-    return any(name in text for name in _UNSURE)
-
-
-def has_extended_pattern(text: str) -> bool:
-    """Return True if a text may have a pattern such as `@(a|b)`."""
-    return _EXTENDED.search(text) is not None

@@ -29,7 +29,7 @@ def print_text(words: Sequence[str]) -> str:
     text = " ".join(rest[len(flags) :])[:_MOST]
     if "\\" not in text:
         return text
-    return _decode(text, _ECHO) if "e" in "".join(flags) else f"{text}\n{_decode(text, _ECHO)}"
+    return _ECHO.sub(_decode_one, text) if "e" in "".join(flags) else f"{text}\n{_ECHO.sub(_decode_one, text)}"
 
 
 def split_text(text: str) -> list[str]:
@@ -50,21 +50,17 @@ def _fill(form: str, given: Sequence[str]) -> str:
         if found[0] == "%%":
             return "%"
         text = left.pop(0) if left else ""
-        text = _decode(text, _ARGUMENT) if found[2] == "b" else text
+        text = _ARGUMENT.sub(_decode_one, text) if found[2] == "b" else text
         if found[2] in "sb" and (found[1] or "").isdecimal():  # bash counts bytes
             return text.encode("utf-8", "surrogateescape")[: int(found[1])].decode("utf-8", "replace")
         return text
 
     while len(printed) < _MOST:
         had = len(left)
-        printed += _DIRECTIVE.sub(fill_one, _decode(form, _FORMAT))
+        printed += _DIRECTIVE.sub(fill_one, _FORMAT.sub(_decode_one, form))
         if not left or len(left) == had:
             break
     return printed
-
-
-def _decode(text: str, escapes: re.Pattern[str]) -> str:
-    return escapes.sub(_decode_one, text)
 
 
 def _decode_one(found: re.Match[str]) -> str:

@@ -34,8 +34,9 @@ _SETTERS = DECLARES | set_of("read mapfile readarray printf unset let getopts wa
 _READERS = frozenset({"read", "mapfile", "readarray"})
 _FORGETS = set_of("eval source . trap alias unalias enable hash builtin command exec shopt")
 """Builtins after which no value is certain, except in forms known to be harmless."""
-_PLAIN_FLAGS = compile_later(r"-[xrg]+")
+_PLAIN = compile_later(r"-[xrg]+\Z|[A-Za-z_][A-Za-z0-9_]*(\Z|\+?=)")
 _NAME = compile_later(r"[A-Za-z_][A-Za-z0-9_]*")
+_LIST, _BETWEEN = compile_later(r"([A-Za-z_]\w*)\+?=\((.*)\)$", re.DOTALL), compile_later(r"[\s=\[\]'\"]+")
 _SET = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
 
@@ -138,25 +139,21 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
         return changed_by(replace(simple, words=simple.words[timed:]), variables, fed)
     if _forgets(simple):
         return variables.forgotten()
-    if name in DECLARES and all(_is_plain(word) for word in simple.words[1:]):
+    for found in map(_LIST.match, (word.source for word in simple.words[1:])) if name in DECLARES else ():
+        variables = variables.perhaps([found[1]], tuple(_BETWEEN.split(found[2]))) if found else variables
+    if name in DECLARES and all(_PLAIN.match(word.text) for word in simple.words[1:]):
         for word in simple.words[1:]:
             variables = _declare(word, variables)
         return variables
-    if name == "shift" or (name == "set" and len(simple.words) > 1):
-        return _rearrange_arguments(simple, variables)
+    if name == "shift" or (name == "set" and len(simple.words) > 1):  # any of the earlier ones and the new ones
+        new = [text for word in simple.words[1:] for text in values_of(word)]
+        return replace(variables, arguments=None).perhaps(["@"], (*(variables.arguments or ()), *new))
     if name in ("printf", "getopts"):
         given = tuple(text for one in simple.words[1:] for text in values_of(one))
-        return variables.perhaps(_names_mentioned(simple), given)
+        return variables.perhaps(_names_mentioned(simple), (*given, *fed))
     if name in _READERS and fed:
         return variables.perhaps(_names_mentioned(simple), fed)
     return variables.unsure_of(_names_mentioned(simple)) if name in _SETTERS else variables
-
-
-def _rearrange_arguments(simple: Simple, variables: Variables) -> Variables:
-    """Return the variables after `set` and `shift`: arguments may be any of the earlier ones and the new ones."""
-    given = [text for word in simple.words[1:] for text in values_of(word)]
-    before = variables.arguments or ()
-    return replace(variables, arguments=None).perhaps(["@"], (*before, *given))
 
 
 def assign_value(one: Assignment, variables: Variables) -> Variables:
@@ -181,11 +178,6 @@ def _forgets(simple: Simple) -> bool:
     name = simple.words[0].value if simple.words else ""
     harmless = len(simple.words) < 2 and name in ("command", "builtin", "exec", "trap", "hash")
     return name is None or (name in _FORGETS and not harmless)
-
-
-def _is_plain(word: Word) -> bool:
-    text = word.text
-    return bool(_PLAIN_FLAGS.fullmatch(text) or _NAME.fullmatch(text) or (_SET.match(text) and text[:1] != "-"))
 
 
 def _declare(word: Word, variables: Variables) -> Variables:

@@ -98,7 +98,7 @@ def add_prompt_options(parser: Parser) -> Parser:
 
 
 def _add_run_options(parser: Parser) -> None:
-    """Add the options that say where and when a run goes on, when it is done, and in how many attempts."""
+    """Add the options that say where and when a run starts, when it is done, and in how many attempts."""
     add = parser.add_argument
     add("--bg", dest="background", action="store_true", help=BACKGROUND)
     add("--after", action="append", metavar="ID", default=[], help=AFTER)
