@@ -53,7 +53,7 @@ class ReadScope:
             return ""
         if place in self._judged:
             return self._refusal_of_judged(place, found) if found else ""
-        if not self._covers(place):
+        if not any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged):
             # The names of a folder above a judged place help to find what was meant.
             return "" if any(is_within(judged, place) for judged in self._judged) else ELSEWHERE
         if found is None:
@@ -85,6 +85,3 @@ class ReadScope:
         if (self._exact or is_linked(found)) and known != identity_of(found):
             return ELSEWHERE
         return _FLOORS.get(self._kinds.guarded_kind(place, found), "")
-
-    def _covers(self, place: str) -> bool:
-        return any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)

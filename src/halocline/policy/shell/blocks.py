@@ -13,8 +13,7 @@ from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.simple import SimpleCommands
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Block, Expansion, Kind, Simple, Word, every_node
+from halocline.policy.shell.syntax.tree import Block, Expansion, Kind, Simple, Word, every_node, render
 from halocline.policy.shell.texts import render_text, with_target
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN, names_set, values_of

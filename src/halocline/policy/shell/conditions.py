@@ -5,8 +5,7 @@ import shlex
 from halocline.policy.shell.findings import Finding
 from halocline.policy.shell.guards import Forms, as_name, checked_word
 from halocline.policy.shell.places import judge_reading
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.syntax.tree import Simple, Word, render
 from halocline.policy.shell.texts import render_text
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.errors import ToolFailure

@@ -13,8 +13,18 @@ from math import prod
 from msgspec.structs import replace
 
 from halocline.policy.shell.listed_names import names_printed
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.tree import (
+    Assignment,
+    Expansion,
+    Kind,
+    Node,
+    Part,
+    Piece,
+    Redirect,
+    Simple,
+    Word,
+    render,
+)
 from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.kept_places import INSIDE

@@ -51,9 +51,8 @@ def with_guards(form: str, ground: Ground) -> str:
 @cache
 def _guard_functions(root: str, hidden: tuple[str, ...]) -> str:
     text = f"\n{read_plain(__file__, '.sh')}\n".replace("ROOT", quote(root.rstrip("/")))
-    ends, folders = map(
-        "|".join, (map(_as_expression, names) for names in ((*SECRET_FILES, *SECRET_PATHS), SECRET_FOLDERS))
-    )
+    ends = "|".join(map(_as_expression, (*SECRET_FILES, *SECRET_PATHS)))
+    folders = "|".join(map(_as_expression, SECRET_FOLDERS))
     secret = f"/({ends})\1|/({folders}|{GIT_STORE})[/\1]"  # below the root, each before a byte 1
     names = "|".join((secret, *(f"^/{_ACTIVE.sub(_ESCAPED, name)}[/\1]" for name in hidden)))
     return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(names)}{text}"

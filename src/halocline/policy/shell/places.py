@@ -11,8 +11,7 @@ from halocline.policy.holding import is_of_system, is_of_tools
 from halocline.policy.paths import LONGEST_PATH
 from halocline.policy.sensitive_names import GIT_STORE
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.syntax.render import home_of
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word, home_of
 from halocline.policy.shell.values.ground import DEVICE, Found, Ground
 from halocline.policy.shell.values.kept_places import has_unknown
 from halocline.policy.shell.values.variables import UNKNOWN

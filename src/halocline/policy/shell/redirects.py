@@ -10,8 +10,7 @@ from halocline.policy.shell.places import (
     judge_reading,
     judge_writing,
 )
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Redirect
+from halocline.policy.shell.syntax.tree import Redirect, render
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.kept_places import leads_to_kept, leads_to_untouched
 from halocline.protocol.errors import ToolFailure

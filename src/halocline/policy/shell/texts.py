@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from halocline.policy.shell.guards import OWN_VARIABLE, Forms, as_name, checked_word, guard_arithmetic
 from halocline.policy.shell.programs.tables import READERS
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Piece, Redirect, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later

@@ -13,8 +13,7 @@ from halocline.policy.shell.programs.git.operands import rewrite_words
 from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.programs.specs import literal
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.syntax.tree import Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 from halocline.protocol.permission_rules import Effect, Place

@@ -9,8 +9,7 @@ from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.own_program import judge_steering
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.programs.tables import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.patterns import compile_later

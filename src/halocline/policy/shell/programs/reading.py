@@ -14,8 +14,7 @@ from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT, build_exclusion_flags, render_find
 from halocline.policy.shell.programs.specs import Given, NamesHidden, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.programs.tables import READERS
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word, render
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.patterns import compile_later

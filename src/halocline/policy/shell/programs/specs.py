@@ -115,10 +115,8 @@ def read_letters(text: str) -> dict[str, Value]:
 @cache
 def read_long_flags(text: str) -> dict[str, Value | None]:
     """Return the long flags of a table; the value is None for one that takes none."""
-    found = [_ENTRY.fullmatch(entry) for entry in text.split()]
-    return {
-        one[1]: Value(one[3], one[2] in "?:", one[2] == ":", one[2] == "+") if one[2] else None for one in found if one
-    }
+    rows = [one.groups() for entry in text.split() if (one := _ENTRY.fullmatch(entry))]
+    return {name: Value(kind, sign in "?:", sign == ":", sign == "+") if sign else None for name, sign, kind in rows}
 
 
 @cache

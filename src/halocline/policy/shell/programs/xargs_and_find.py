@@ -16,8 +16,7 @@ from halocline.policy.shell.programs.reading import MOST_NAMES
 from halocline.policy.shell.programs.specs import Role
 from halocline.policy.shell.programs.tables import READERS
 from halocline.policy.shell.programs.wrappers import word_of
-from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
+from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
 

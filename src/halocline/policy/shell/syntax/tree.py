@@ -4,6 +4,8 @@ The parser produces words with `parts`: literal text and expansions. `expansion`
 what a program gets, or which say why that is known only when the command runs.
 """
 
+import os
+import shlex
 from collections.abc import Iterator
 from enum import StrEnum
 
@@ -187,3 +189,24 @@ def chain_of(items: list[Node], joints: list[str]) -> Node:
     if len(items) == 1 and joints == [""]:
         return items[0]
     return Chain(tuple(items), tuple(joints))
+
+
+def render(word: Word) -> str:
+    """Return a word for the shell: quoted, but for patterns. Its value must be known, or it must be a pattern."""
+    text = word.text
+    if word.verbatim:
+        return word.source
+    if not word.is_pattern:
+        return shlex.quote(home_of(word))
+    shown = "".join(
+        piece.text if piece.active else (shlex.quote(piece.text) if piece.text else "") for piece in word.pieces
+    )
+    if text.startswith("~") and not word.quoted:
+        head, _, rest = shown.strip("'").partition("/")
+        return shlex.quote(os.path.expanduser(head)) + "/" + rest
+    return shown
+
+
+def home_of(word: Word) -> str:
+    """Return the text of a word with a leading unquoted tilde expanded."""
+    return os.path.expanduser(word.text) if word.text.startswith("~") and not word.quoted else word.text

@@ -40,9 +40,7 @@ def add_hidden_patterns(pattern: str) -> list[str] | None:
 def _match_dot(part: str) -> list[str]:
     """Return the pattern for hidden names only, if there may be any: what begins it matches the dot."""
     first = _FIRST.match(part)
-    if first is None:
-        return []
-    return [f".{part}" if first.group() == "*" else f".{part[first.end() :]}"]
+    return [f".{part}" if first.group() == "*" else f".{part[first.end() :]}"] if first else []
 
 
 def names_hidden_switch(text: str) -> bool:
