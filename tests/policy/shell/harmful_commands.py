@@ -84,7 +84,7 @@ READERS = (
         "printf -v z %s {}; cat $z",
         "exec 3<<< {}; read x <&3; cat $x",
         "git cat-file --batch <<< HEAD:{}",
-        "mkdir n; ln -s ../{} n/k; mv n m; cat m/k",
+        "mkdir n; ln -s ../sub n/k; mv n m; cat m/k/c.txt",
     ),
 )
 OUTSIDE_PLACES = (

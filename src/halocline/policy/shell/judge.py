@@ -108,7 +108,7 @@ class Judge(Blocks):
         for node in every_node(tree):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
-            elif isinstance(node, Simple) and node.redirects and node.words and node.words[0].text == "exec":
+            elif isinstance(node, Simple) and node.redirects and "exec" in {one.text for one in node.words[:2]}:
                 held = self.names_behind(expand_simple(node, ground).redirects, ground)
                 ground = replace(ground, fed=(*ground.fed, *held))
         if why := runs_subscripts(tree):

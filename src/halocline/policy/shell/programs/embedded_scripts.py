@@ -30,10 +30,9 @@ def check_sed(text: str) -> str:
 
 def check_awk(text: str) -> str:
     """Accept programs without commands, files, loaded code or the environment."""
-    if text.startswith("-"):
-        return "this awk program starts like a flag"
-    found = next((why for fault, why in _AWK_FAULTS if fault.search(text)), "")
-    found = found or ("it may run commands or read other files" if runs_commands("awk", text) else "")
+    faults = ((fault.search(text), why) for fault, why in _AWK_FAULTS)
+    runs = (text.startswith("-") or runs_commands("awk", text), "it may run commands or read other files")
+    found = next((why for is_so, why in (*faults, runs) if is_so), "")
     return found and f"this awk program cannot be judged: {found}"
 
 

@@ -185,8 +185,7 @@ def runs_unread(simple: Simple, fed: Values) -> bool:
 
 def list_names_read(simple: Simple, fed: Values) -> Simple:
     """Return a program with the names that it reads from its input, as its words."""
-    words = "\n".join(word.text for word in simple.words[1:])
-    reads = re.search(_READS_NAMES.get(simple.program, "(?!)"), words, re.MULTILINE)
+    reads = re.search(_READS_NAMES.get(simple.program, "(?!)"), "\n".join(one.text for one in simple.words[1:]), re.M)
     return Simple(simple.source, (simple.words[0], *map(word_of, filter(is_fully_known, fed if reads else ()))))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from halocline.policy.shell.guards import HANDS_ON, Forms, can_check_names
+from halocline.policy.shell.places import folder_of
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.leaving_out import LEAVES_OUT
 from halocline.policy.shell.programs.program import judge_program
@@ -19,6 +20,7 @@ from halocline.policy.shell.programs.wrappers import word_of
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word, render
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.patterns import compile_later
+from halocline.protocol.permission_rules import Place
 
 LISTS = "printf '%s\\0'"
 """Begins a form that leaves out the hidden names which a pattern matches when it runs."""
@@ -108,8 +110,10 @@ def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
 
 
 def _matches_some_hidden(pattern: Word, ground: Ground) -> bool:
-    """Return True if a pattern matches hidden names and others."""
-    hides, names = ground.hides, (ground.names(pattern) or []) if pattern.is_pattern else []
+    """Return True if a pattern matches hidden names and others, all in one folder of the project."""
+    folder, text = folder_of(pattern), pattern.text
+    far = "/" in text.removeprefix(folder.text) or any(at.place is not Place.PROJECT for at in ground.targets(folder))
+    hides, names = ground.hides, (ground.names(pattern) or []) if pattern.is_pattern and not far else []
     hidden = [hides is not None and any(hides(one.path, None) for one in ground.places(name)) for name in names]
     return any(hidden) and not all(hidden)
 
