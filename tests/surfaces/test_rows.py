@@ -436,5 +436,5 @@ def test_what_an_agent_asks_has_a_row_of_its_own_that_ends_with_the_decision():
     rows = rows_of([asked])
     assert [(row.title, row.approval.agent, row.status) for row in rows] == [("Write a.py", "alpha", None)]
     for choice, status in ((Choice.ALLOW_ONCE, CallStatus.COMPLETED), (Choice.REJECT_ONCE, CallStatus.REJECTED)):
-        decided = ev.ApprovalResolved("c.r1", "c.1", choice, "user", agent="alpha")
+        decided = ev.ApprovalResolved("c.r1", "c.call_1", choice, "user", agent="alpha")
         assert [row.status for row in rows_of([asked, decided])] == [status]

@@ -36,13 +36,17 @@ class Worktree(Value, frozen=True):
 
 
 def find_main(folder: Path) -> Repository:
-    """Return the repository with the main folder: the work tree around a folder, or where that was made, if it is ours.
+    """Return the repository with the main folder of the work tree around a folder. Raises as `find_main_of` does."""
+    return find_main_of(find_repository(folder, os.environ))
+
+
+def find_main_of(repository: Repository) -> Repository:
+    """Return the repository with the main folder: a work tree itself, or where it was made, if it is ours.
 
     Raises:
         GitUnusable, NoRepository
         UsageError: it is ours, but the work tree where it was made is gone.
     """
-    repository = find_repository(folder, os.environ)
     check_ownership(repository)
     top, common = repository.top, repository.common
     if repository.folder == common or not _is_ours(GitFolder(repository.folder).branch, top):

@@ -10,7 +10,7 @@ from halocline.git.process import run_git
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 from halocline.git.view import open_view
 from halocline.git.worktree_include import copy_included
-from halocline.git.worktree_list import BRANCH, Worktree, find_main, place_worktree
+from halocline.git.worktree_list import BRANCH, Worktree, find_main_of, place_worktree
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
@@ -66,8 +66,8 @@ async def open_worktree(workspace: Path, name: str, *, from_here: bool = False) 
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise UsageError(f"{name!r} is not a name for a worktree.", 'For one without a name: halo -w -- "what to do"')
     try:
-        repository = await asyncio.to_thread(find_main, workspace)
-        prefix = (await asyncio.to_thread(find_repository, workspace, os.environ)).prefix
+        around = await asyncio.to_thread(find_repository, workspace, os.environ)
+        repository, prefix = await asyncio.to_thread(find_main_of, around), around.prefix
         branch = f"{BRANCH}{name}"
         folder = place_worktree(repository.top, name)
         if (folder / ".git").exists():
@@ -114,11 +114,15 @@ async def _check_out(repository: Repository, folder: Path, branch: str, start: s
     programs = [one.key for one in repository.settings if one.is_of_the_repository and one.key.startswith("filter.")]
     if programs:
         raise GitUnusable(f"the repository sets {programs[0]}, a program that would run.", "")
-    if not await _ask_git(repository.top, "rev-parse", "--verify", "--quiet", "HEAD"):
-        raise GitUnusable("the repository has no commit yet.", "")
-    have = await _ask_git(repository.top, "branch", "--list", branch)
-    what = (str(folder), branch) if have else ("-b", branch, str(folder), start)
-    await _run_git(repository.top, repository.top, "worktree", "add", "--quiet", *what, instead=WITHOUT)
+    add, top = ("worktree", "add", "--quiet"), repository.top
+    try:
+        await _run_git(top, top, *add, "-b", branch, str(folder), start, instead=WITHOUT)
+    except UsageError:  # asked only now, as both are rare
+        if not await _ask_git(top, "rev-parse", "--verify", "--quiet", "HEAD"):
+            raise GitUnusable("the repository has no commit yet.", "") from None
+        if not await _ask_git(top, "branch", "--list", branch):
+            raise
+        await _run_git(top, top, *add, str(folder), branch, instead=WITHOUT)
 
 
 async def _ask_git(folder: Path, *words: str) -> str:

@@ -123,7 +123,9 @@ def _find_begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> i
     while begin and isinstance(events[begin - 1], ev.HookRan):  # hooks that ran at the end
         begin -= 1
     # The process that closed them may have died doing so, and the next one continued.
-    while begin and (_is_closing(events[begin - 1]) or (died and isinstance(events[begin - 1], ev.LogRepaired))):
+    # Agents in the background of a reply that was cut short have their ends behind it.
+    beside = (ev.LogRepaired, SubagentEnded) if died else ()
+    while begin and (_is_closing(events[begin - 1]) or isinstance(events[begin - 1], beside)):
         begin -= 1
     return begin
 

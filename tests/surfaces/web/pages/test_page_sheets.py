@@ -70,7 +70,8 @@ async def test_no_sheet_over_a_task_has_a_barrier(server, opened):
         problems += await found(screen, name)
         await screen.page.keyboard.press("Escape")
         await screen.page.locator("dialog").wait_for(state="detached")
-    for command, answer in (("/agents", "No agents here."), ("/hooks", "No hooks.")):
+    texts = {"/agents": "No agents here.", "/hooks": "No hooks.", "/worktrees": "is not a git repository"}
+    for command, answer in texts.items():
         await screen.say(command)
         await screen.page.locator("dialog").get_by_text(answer).wait_for()
         problems += await found(screen, command)

@@ -127,6 +127,7 @@ const TASK = {
   btw: showAnswer,
   agents: showAnswer,
   hooks: showAnswer,
+  worktrees: showAnswer,
   diff: () => (reviewOpen.value = true),
   'add-dir': folders,
 }
