@@ -14,6 +14,7 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.runtime.subagents.changes import merge_side
 
 pytestmark = pytest.mark.process
 LINES = "".join(f"line {number}\n" for number in range(1, 10))
@@ -96,6 +97,14 @@ async def test_several_agents_on_the_same_lines_lose_neither_each_others_nor_the
     assert "by three" in conflict
     assert git(journey, "fsck", "--strict") == ""
     assert git(journey, "stash", "list") == ""
+
+
+async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(tmp_path):
+    base, agent, now = (f"a\r\n{line}\r\nz\r\n".encode() for line in ("b", "by the agent", "mine"))
+    merged = await merge_side(tmp_path, (base, agent), now)
+    assert merged.data is None
+    assert "by the agent" in merged.conflicts
+    assert "mine" in merged.conflicts
 
 
 async def test_an_agent_of_the_same_name_goes_on_in_the_same_log_and_worktree(repository: Journey):
