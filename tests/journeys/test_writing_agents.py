@@ -107,6 +107,19 @@ async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(tmp_p
     assert "mine" in merged.conflicts
 
 
+async def test_a_worktree_stays_in_which_only_hidden_files_were_changed(repository: Journey):
+    journey = repository
+    journey.write(".haloclineignore", "*.hidden\n")
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    makes = Turn(calls=(Call("execute_command", {"command": "echo work > x.hidden", "requires_approval": False}),))
+    await journey.run(client=client_of(journey, (begins, DONE), (makes, reports("I did it"))))
+    (ended,) = journey.of(SubagentEnded)
+    assert "only files that are hidden here" in ended.review
+    assert "x.hidden" not in ended.review
+    (left,) = journey.workspace.with_name(f"{journey.workspace.name}-worktrees").glob("alpha-*/x.hidden")
+    assert left.read_text() == "work\n"
+
+
 async def test_an_agent_of_the_same_name_goes_on_in_the_same_log_and_worktree(repository: Journey):
     journey = repository
     begins, again = (Turn(calls=(spawns("alpha", text, writes=True),)) for text in ("first", "second"))
