@@ -1,5 +1,6 @@
 """Agents that write: real git, a worktree each, a review and a merge; the background, messages, approvals."""
 
+import asyncio
 import shutil
 import subprocess
 
@@ -9,6 +10,7 @@ from tests.journeys.deaths import dead_after
 from tests.journeys.test_subagents import client_of, log_of, reports
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.subagents import AgentMessaged, AgentsReported, LaneEnd, SubagentEnded, SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
@@ -97,6 +99,26 @@ async def test_several_agents_on_the_same_lines_lose_neither_each_others_nor_the
     assert "by three" in conflict
     assert git(journey, "fsck", "--strict") == ""
     assert git(journey, "stash", "list") == ""
+
+
+async def test_a_worktree_is_not_discarded_under_the_agent_that_works_in_it(repository: Journey):
+    journey = repository
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    waits = Turn(calls=(Call("execute_command", {"command": "touch began; sleep 60", "requires_approval": False}),))
+    client = client_of(journey, (begins, DONE), (waits,))
+    await journey.open(client)
+    worktrees = client.worktrees_in(journey.workspace)
+    try:
+        client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("go"),)))
+        async with asyncio.timeout(journey.longest):
+            while not [*journey.workspace.parent.glob("*-worktrees/alpha-*/began")]:
+                await asyncio.sleep(0.05)
+        (work,) = await worktrees.list()
+        with pytest.raises(HaloclineError, match="is open in the worktree"):
+            await worktrees.discard(work.worktree.name, force=True)
+        assert work.worktree.folder.exists()
+    finally:
+        await client.close()
 
 
 async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(tmp_path):
