@@ -55,6 +55,15 @@ async def test_if_none_meets_the_goal_none_is_merged(repository: Halo) -> None:
     assert (done.code, (repository.folder / "a.txt").read_text()) == (3, "wrong\n")
 
 
+async def test_an_attempt_that_cannot_be_compared_is_the_last_and_costs_no_other(repository: Halo) -> None:
+    orphan = {"call": [call("execute_command", command="git checkout -q --orphan new", requires_approval=False)]}
+    odd = repository.script(orphan, *[{"text": "Done."}] * 3, name="odd")
+    done = await repository.run("-y", "--models", f"{odd},{attempt(repository, 'good', SMALL)}", "mend it")
+    first, second = (line.split()[1] for line in done.out.splitlines()[1:3])
+    assert (done.code, first, second) == (0, "scripted/good.toml", "scripted/odd.toml")
+    assert "are not known" in done.err
+
+
 async def test_a_model_that_cannot_be_used_leaves_no_worktree(repository: Halo) -> None:
     done = await repository.run("-y", "--models", f"{attempt(repository, 'one', SMALL)},nosuch/model", "mend it")
     assert (done.code, repository.tasks) == (2, [])

@@ -53,6 +53,8 @@ class Attempt(Value, frozen=True):
     files: int = 0
     added: int = 0
     removed: int = 0
+    problem: str = ""
+    """Why its changes are not known."""
 
     @property
     def code(self) -> ExitCode:
@@ -61,12 +63,16 @@ class Attempt(Value, frozen=True):
     @property
     def is_good(self) -> bool:
         """True if it came to its end and, where there is a goal, met it."""
-        return self.code is ExitCode.FINISHED and not self.state.goal.is_open
+        return self.code is ExitCode.FINISHED and not (self.state.goal.is_open or self.problem)
 
     @property
-    def rank(self) -> tuple[bool, bool, int, int]:
-        """Order of the attempts: those that are good, then those that changed anything, then the smallest change."""
-        return (not self.is_good, not self.files and not self.state.goal.is_set, self.added + self.removed, self.files)
+    def rank(self) -> tuple[bool, bool, bool, int, int]:
+        """Order of the attempts: those that are good, then those that changed anything, then the smallest change.
+
+        One whose changes are not known is the last.
+        """
+        is_idle = not self.files and not self.state.goal.is_set
+        return (bool(self.problem), not self.is_good, is_idle, self.added + self.removed, self.files)
 
 
 def run_attempts(arguments: argparse.Namespace) -> int:
@@ -193,8 +199,12 @@ async def _measure(service: WorktreeService, attempts: Sequence[Attempt]) -> lis
     """Return the attempts with the size of their changes."""
     measured = []
     for one in attempts:
-        found = await service.diff(one.name)
-        measured.append(replace(one, files=len(found.files), added=found.added, removed=found.removed))
+        try:
+            found = await service.diff(one.name)
+        except HaloclineError as error:  # the attempt did something odd to its worktree; the others count all the same
+            measured.append(replace(one, problem=error.text))
+        else:
+            measured.append(replace(one, files=len(found.files), added=found.added, removed=found.removed))
     return measured
 
 
@@ -207,6 +217,7 @@ def _as_json(attempt: Attempt) -> Mapping[str, Any]:
         "files": attempt.files,
         "added": attempt.added,
         "removed": attempt.removed,
+        "problem": attempt.problem,
         "result": result,
     }
 
@@ -217,14 +228,17 @@ def _print_table(order: Sequence[Attempt]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print_raw("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for one in order:
+        if one.problem:
+            print_message(f"The changes of {one.name} are not known: {clean(one.problem)}")
 
 
 def _list_cells(at: int, one: Attempt) -> tuple[str, ...]:
     goal, end = one.state.goal, one.state.last_end
     how = (end.limit or end.reason.value) if end else "not started"
     met = ("met" if goal.is_met else "not met") if goal.is_set else "-"
-    lines = f"+{one.added} -{one.removed}"
-    figures = (str(one.files), lines, format_known_cost(one.state.budget), format_duration(one.seconds))
+    changes = ("?", "?") if one.problem else (str(one.files), f"+{one.added} -{one.removed}")
+    figures = (*changes, format_known_cost(one.state.budget), format_duration(one.seconds))
     return (str(at), clean(model_name(one.state.model.name)), how, met, *figures, one.state.task, one.name)
 
 
