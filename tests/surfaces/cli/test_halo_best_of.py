@@ -84,6 +84,23 @@ async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Ha
     assert out.count(b"cancelled") == 2
 
 
-@pytest.mark.parametrize("words", [("--best-of", "1"), ("--best-of", "2", "-c"), ("--models", "a/b")], ids=" ".join)
-async def test_what_makes_no_sense_is_refused(repository: Halo, words: tuple[str, ...]) -> None:
-    assert (await repository.run(*words, "mend it")).code == 2
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--best-of 1",
+        "--models a/b",
+        "--merge best",
+        "--best-of 2 -c",
+        "--best-of 2 --after x",
+        "--best-of 2 --bg --after x",
+        "--best-of 2 --name x",
+        "--best-of 2 --record x",
+        "--best-of 2 --input-format stream-json",
+        "--best-of 2 --output-format stream-json",
+    ],
+)
+async def test_what_makes_no_sense_is_refused_before_anything_is_made(repository: Halo, words: str) -> None:
+    done = await repository.run(*words.split(), "mend it")
+    assert (done.code, repository.tasks) == (2, [])
+    assert any(said in done.err for said in ("goes with", "does not go with", "makes 2 to 8 attempts"))
+    assert not (repository.root / "project-worktrees").exists()

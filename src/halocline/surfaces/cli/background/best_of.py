@@ -37,7 +37,22 @@ from halocline.surfaces.rows.words import describe_check
 from halocline.surfaces.sanitize import clean
 
 MOST = 8
-_NOT_WITH = ("continue_", "resume", "worktree", "background", "session_id", "ephemeral", "output_schema", "images")
+_NOT_WITH = {
+    "continue_": "--continue",
+    "resume": "--resume",
+    "worktree": "--worktree",
+    "background": "--bg",
+    "after": "--after",
+    "session_id": "--session-id",
+    "name": "--name",
+    "ephemeral": "--ephemeral",
+    "output_schema": "--output-schema",
+    "images": "--image",
+    "debug": "--debug",
+    "record": "--record",
+}
+"""Options of one task, each with its flag."""
+_STREAMS = {"input_format": "--input-format", "output_format": "--output-format"}
 _HEAD = ("", "model", "end", "goal", "files", "lines", "cost", "time", "task", "worktree")
 NONE = "none"
 
@@ -77,9 +92,7 @@ class Attempt(Value, frozen=True):
 
 def run_attempts(arguments: argparse.Namespace) -> int:
     """Run the attempts, show them side by side, and merge one. Raises UsageError."""
-    for option in _NOT_WITH:
-        if getattr(arguments, option) not in (None, False, [], ""):
-            raise UsageError(f"--{option.strip('_').replace('_', '-')} does not go with --best-of.", "")
+    _refuse_options(arguments)
     workspace, models = workspace_of(arguments.cwd), _assign_models(arguments)
     prompt, piped = prompt_text(arguments.prompt, needed=True)
     if not prompt:
@@ -106,6 +119,14 @@ def run_attempts(arguments: argparse.Namespace) -> int:
         print_message("Stopped, and nothing is merged.", _explain_rest(order))
         return ExitCode.INTERRUPTED
     return _settle(arguments, service, order)
+
+
+def _refuse_options(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for options that several attempts cannot heed."""
+    given = [flag for option, flag in _NOT_WITH.items() if getattr(arguments, option) not in (None, False, [])]
+    given += [f"{flag} stream-json" for option, flag in _STREAMS.items() if getattr(arguments, option) == "stream-json"]
+    if given:
+        raise UsageError(f"{given[0]} does not go with --best-of.", "Leave it out.")
 
 
 def _assign_models(arguments: argparse.Namespace) -> list[str | None]:
