@@ -70,6 +70,17 @@ async def test_a_model_that_cannot_be_used_leaves_no_worktree(repository: Halo) 
     assert (await repository.run("worktrees")).out == ""
 
 
+async def test_if_one_worktree_cannot_be_made_no_other_stays(repository: Halo) -> None:
+    repository.home.mkdir()
+    (repository.home / "settings.toml").write_text("""worktree_setup = 'touch made "${PWD%-1}-2"'\n""")
+    done = await repository.run("-y", *models(repository, one=SMALL, two=SMALL), "mend it")
+    assert done.code != 0
+    assert "Setting up" in done.err
+    assert (await repository.run("worktrees")).out == ""
+    branches = subprocess.run(["git", "branch", "--list"], cwd=repository.folder, check=True, capture_output=True)
+    assert b"-1" not in branches.stdout
+
+
 async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Halo) -> None:
     given = models(repository, one=SMALL, two=SMALL)
     until = ("--until", "touch started; sleep 60")

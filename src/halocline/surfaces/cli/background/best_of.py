@@ -99,15 +99,12 @@ def run_attempts(arguments: argparse.Namespace) -> int:
         raise UsageError("No prompt.", 'Add one: halo run --best-of 3 "what to do"')
     arguments.unattended = True
     client = open_client(_share(choices_of(arguments), len(models)), "cli", folder=workspace)
+    content, service = (Text(prompt), *arguments.along, *piped), client.worktrees_in(workspace)
     attempts = _open_worktrees(client, arguments, workspace, models)
-    content = (Text(prompt), *arguments.along, *piped)
-    service = client.worktrees_in(workspace)
     try:
         ended, is_stopped = event_loop.run_loop(Race(client, arguments, attempts, content).run())
     except HaloclineError:  # nothing was asked of any model
-        for one in attempts:
-            with suppress(HaloclineError):
-                event_loop.run_loop(service.discard(one.name))
+        _discard(service, [one.name for one in attempts])
         raise
     ended = event_loop.run_loop(_measure(service, ended))
     order = sorted(ended, key=lambda one: one.rank)
@@ -149,15 +146,27 @@ def _share(choices: Choices, count: int) -> Choices:
 def _open_worktrees(
     client: Client, arguments: argparse.Namespace, workspace: Path, models: Sequence[str | None]
 ) -> list[Attempt]:
-    """Make a worktree for each attempt, set up as one of `--worktree` is."""
-    stamp, attempts = time.strftime("%y%m%d-%H%M%S"), list[Attempt]()
-    for number, model in enumerate(models, 1):
-        arguments.worktree = f"{stamp}-{number}"
-        folder = session.worktree.work_in_worktree(arguments, workspace)
-        if not arguments.trust:
-            task_opening.settle_folders(client, arguments, folder, attended=on_terminal())
-        attempts.append(Attempt(arguments.worktree, folder, model))
+    """Make a worktree for each attempt, set up as one of `--worktree` is. All of them, or none."""
+    stamp, attempts = session.worktree.make_name(), list[Attempt]()
+    names = [f"{stamp}-{number}" for number, _ in enumerate(models, 1)]
+    try:
+        for name, model in zip(names, models, strict=True):
+            arguments.worktree = name
+            folder = session.worktree.work_in_worktree(arguments, workspace)
+            if not arguments.trust:
+                task_opening.settle_folders(client, arguments, folder, attended=on_terminal())
+            attempts.append(Attempt(name, folder, model))
+    except BaseException:  # Ctrl-C at a question, too
+        _discard(client.worktrees_in(workspace), names, force=True)
+        raise
     return attempts
+
+
+def _discard(service: WorktreeService, names: Sequence[str], *, force: bool = False) -> None:
+    """Discard those of these worktrees that are there; `force` is for what only the setup command wrote."""
+    for name in names:
+        with suppress(HaloclineError):
+            event_loop.run_loop(service.discard(name, force=force))
 
 
 class Race:
@@ -195,8 +204,11 @@ class Race:
 
     async def _follow(self, attempt: Attempt, task: str) -> Attempt:
         began, number = time.monotonic(), attempt.name.rpartition("-")[2]
+        command = cmd.SubmitPrompt(task=task, content=self._content)
         if not self._is_stopped:
-            self._client.send(await self._client.prepared(cmd.SubmitPrompt(task=task, content=self._content)))
+            command = await self._client.prepared(command)
+        if not self._is_stopped:  # a signal while it was prepared found no turn to interrupt
+            self._client.send(command)
             async for event in self._client.events(task, 0):
                 match event:
                     case ev.GoalChecked():
