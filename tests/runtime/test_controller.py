@@ -203,3 +203,30 @@ def children_of_this_process():
         except OSError:
             continue
     return {child for child, parent in parents.items() if parent == os.getpid()}
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "nosuch", "own"])
+async def test_a_prompt_waits_for_no_task_that_cannot_end(journey, name):
+    client = journey.client([DONE])
+    await journey.open(client)
+    task = journey.task
+    command = cmd.SubmitPrompt(task=task, content=(Text("go"),), after=(task if name == "own" else name,))
+    with pytest.raises((TaskNotFound, UsageError)):
+        client.send(command)
+    assert client.state(task).queue.messages == ()
+    await client.close()
+
+
+async def test_a_log_that_names_what_can_be_no_task_holds_its_prompt(journey):
+    client = journey.client([DONE])
+    await journey.open(client)
+    task = journey.task
+    client._controller.task(task).emit(ev.MessageQueued(content=(Text("go"),), after=("a/b", "")))
+    await client.close()
+    client = journey.client([DONE])
+    await client.resume(task, TaskOptions())
+    async with asyncio.timeout(20):
+        while not client.state(task).queue.refused:
+            await asyncio.sleep(0.02)
+    assert "a/b cannot be read" in client.state(task).queue.refused.reason
+    await client.close()

@@ -6,4 +6,4 @@ from halocline.services.background import (
     bound_output as bound_output,
     pack_environment as pack_environment,
 )
-from halocline.services.tasks import OpenStandings as OpenStandings
+from halocline.services.tasks import OpenStandings as OpenStandings, describe_standing as describe_standing

@@ -220,11 +220,12 @@ class OpenStandings:
                     state = reduce_event(state, event)
                 self._read[task] = tail, state
                 if state.workspace and state.subagents.subtask is None:
-                    found[task] = _describe_standing(state)
+                    found[task] = describe_standing(state)
         return found
 
 
-def _describe_standing(state: State) -> str:
+def describe_standing(state: State) -> str:
+    """Return what an open task does: `asks`, `runs` or `rests`."""
     if needs_person(state, is_open=True):
         return "asks"
     return "runs" if state.queue.waits or not state.turn_is_over else "rests"

@@ -55,10 +55,30 @@ async def test_if_none_meets_the_goal_none_is_merged(repository: Halo) -> None:
     assert (done.code, (repository.folder / "a.txt").read_text()) == (3, "wrong\n")
 
 
+async def test_an_attempt_that_cannot_be_compared_is_the_last_and_costs_no_other(repository: Halo) -> None:
+    orphan = {"call": [call("execute_command", command="git checkout -q --orphan new", requires_approval=False)]}
+    odd = repository.script(orphan, *[{"text": "Done."}] * 3, name="odd")
+    done = await repository.run("-y", "--models", f"{odd},{attempt(repository, 'good', SMALL)}", "mend it")
+    first, second = (line.split()[1] for line in done.out.splitlines()[1:3])
+    assert (done.code, first, second) == (0, "scripted/good.toml", "scripted/odd.toml")
+    assert "are not known" in done.err
+
+
 async def test_a_model_that_cannot_be_used_leaves_no_worktree(repository: Halo) -> None:
     done = await repository.run("-y", "--models", f"{attempt(repository, 'one', SMALL)},nosuch/model", "mend it")
     assert (done.code, repository.tasks) == (2, [])
     assert (await repository.run("worktrees")).out == ""
+
+
+async def test_if_one_worktree_cannot_be_made_no_other_stays(repository: Halo) -> None:
+    repository.home.mkdir()
+    (repository.home / "settings.toml").write_text("""worktree_setup = 'touch made "${PWD%-1}-2"'\n""")
+    done = await repository.run("-y", *models(repository, one=SMALL, two=SMALL), "mend it")
+    assert done.code != 0
+    assert "Setting up" in done.err
+    assert (await repository.run("worktrees")).out == ""
+    branches = subprocess.run(["git", "branch", "--list"], cwd=repository.folder, check=True, capture_output=True)
+    assert b"-1" not in branches.stdout
 
 
 async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Halo) -> None:
@@ -75,6 +95,23 @@ async def test_an_interrupt_stops_all_attempts_and_merges_nothing(repository: Ha
     assert out.count(b"cancelled") == 2
 
 
-@pytest.mark.parametrize("words", [("--best-of", "1"), ("--best-of", "2", "-c"), ("--models", "a/b")], ids=" ".join)
-async def test_what_makes_no_sense_is_refused(repository: Halo, words: tuple[str, ...]) -> None:
-    assert (await repository.run(*words, "mend it")).code == 2
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--best-of 1",
+        "--models a/b",
+        "--merge best",
+        "--best-of 2 -c",
+        "--best-of 2 --after x",
+        "--best-of 2 --bg --after x",
+        "--best-of 2 --name x",
+        "--best-of 2 --record x",
+        "--best-of 2 --input-format stream-json",
+        "--best-of 2 --output-format stream-json",
+    ],
+)
+async def test_what_makes_no_sense_is_refused_before_anything_is_made(repository: Halo, words: str) -> None:
+    done = await repository.run(*words.split(), "mend it")
+    assert (done.code, repository.tasks) == (2, [])
+    assert any(said in done.err for said in ("goes with", "does not go with", "makes 2 to 8 attempts"))
+    assert not (repository.root / "project-worktrees").exists()

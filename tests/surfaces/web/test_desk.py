@@ -12,10 +12,12 @@ from tests.surfaces.cli.halo_process import Halo, ended, shell
 from halocline.client.tasks import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Text
+from halocline.protocol.waiting import end_tasks
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller
-from halocline.surfaces.web import wire
+from halocline.surfaces.web import board_feed, wire
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 pytestmark = pytest.mark.process
@@ -25,6 +27,13 @@ ASKS = """[[turn]]
 [[turn.call]]
 tool = "execute_command"
 arguments = {command = "touch made", requires_approval = true}
+"""
+
+PLANS = """
+[[turn]]
+[[turn.call]]
+tool = "plan_mode_respond"
+arguments = {response = "First this, then that."}
 """
 
 
@@ -80,6 +89,41 @@ async def test_a_task_that_asks_stays_open_and_is_not_thrown_away(
         assert desk.standing() == {task: "asks"}
         with pytest.raises(HaloclineError, match="is running"):
             await desk.let_go(task)
+
+
+async def test_a_plan_that_waits_asks_and_an_idle_one_is_given_back_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk_of(tmp_path, monkeypatch, 0.2, PLANS) as (desk, task):
+        with desk.watched(task):
+            desk.client.send(cmd.SetMode(task=task, mode=Mode.PLAN))
+            desk.client.send(cmd.SubmitPrompt(task=task, content=(Text("go"),)))
+            await until(lambda: desk.standing().get(task) == "asks")
+        await until(lambda: not desk.client.is_open(task))
+
+
+@pytest.mark.slow
+async def test_no_page_misses_a_change_that_another_page_saw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk_of(tmp_path, monkeypatch, 60.0) as (desk, task), asyncio.timeout(board_feed.LONGEST / 2):
+        feed = desk.board_feed
+        await feed.next_answer(-1)
+        await asyncio.sleep(3)  # what its beginning changed is seen
+        known = (await feed.next_answer(-1)).revision
+
+        async def look_on() -> None:
+            at = known
+            while True:
+                at = (await feed.next_answer(at)).revision
+
+        looking = asyncio.create_task(look_on())
+        await asyncio.sleep(2 * board_feed.PAUSE)
+        monkeypatch.setattr(board_feed, "PAUSE", 3.0)
+        other = asyncio.create_task(feed.next_answer(known))
+        await asyncio.sleep(0)
+        monkeypatch.setattr(board_feed, "PAUSE", 0.05)
+        desk.client.send(cmd.Label(task=task, name="new name"))  # all is seen while the other page pauses
+        assert (await other).revision > known
+        await end_tasks(looking)
 
 
 async def test_many_who_open_a_task_at_once_open_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

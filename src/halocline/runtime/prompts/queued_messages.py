@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.protocol import commands as cmd
+from halocline.protocol.errors import UsageError
 from halocline.protocol.events import MessageQueued, MessageWithdrawn, QueuedMessageEdited, QueueReleased
 from halocline.protocol.messages import Text
 from halocline.protocol.state.message_queue import QueuedMessage
@@ -14,6 +15,7 @@ from halocline.runtime import prompts
 from halocline.runtime.open_task import OpenTask
 from halocline.runtime.prompts.additions import add_notes, build_prompt
 from halocline.runtime.prompts.expand import expand_prompt_in_thread, require_words
+from halocline.store.tasks.history import find_task
 from halocline.task.inbox import Content
 from halocline.task.task import Task
 
@@ -26,12 +28,12 @@ QueueCommand = cmd.SendQueued | cmd.EditQueued | cmd.WithdrawQueued
 def take_prompt(opened: OpenTask, command: cmd.SubmitPrompt) -> None:
     """Start a turn with a prompt, its slash commands expanded, or let it wait. Raises UsageError if it is empty.
 
-    One that comes after other tasks waits for these.
+    One that comes after other tasks waits for these. Raises TaskNotFound if there is none of such a name.
 
     A prompt that waits already is sent: another process sends it again when its writer has ended.
     """
     if command.after:
-        queue_message(opened.task, command)
+        queue_message(opened.task, replace(command, after=_find_others(opened.task, command.after)))
         watch_waits(opened)
     elif waiting := _find_turn(opened.task, command.turn):
         change_queue(opened.task, cmd.SendQueued(task=command.task, messages=(waiting.id,), client=command.client))
@@ -39,6 +41,14 @@ def take_prompt(opened: OpenTask, command: cmd.SubmitPrompt) -> None:
         opened.task.inbox.prompt(build_prompt(opened, command.content, command))
     else:
         queue_message(opened.task, command)
+
+
+def _find_others(task: Task, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tasks that a prompt waits for. Raises UsageError and TaskNotFound."""
+    found = tuple(dict.fromkeys(find_task(task.log.path.parent.parent, name) for name in names))
+    if task.state.task in found:
+        raise UsageError("A prompt cannot wait for the end of its own task.", "Queue it instead.")
+    return found
 
 
 def queue_message(task: Task, command: cmd.SubmitPrompt | cmd.Steer) -> None:
@@ -62,6 +72,7 @@ def watch_waits(opened: OpenTask) -> None:
         opened.waiting = asyncio.create_task(
             prompts.waits.follow_waits(task, lambda command: change_queue(task, command))
         )
+        opened.waiting.add_done_callback(lambda ended: prompts.waits.hold_all(task, ended))
 
 
 def _find_turn(task: Task, turn: str) -> QueuedMessage | None:

@@ -4,6 +4,7 @@ What must stay true: a task that did not end well starts nothing; what waits is 
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from halocline.protocol.commands import SendQueued
@@ -19,6 +20,7 @@ from halocline.task.task import Task
 LOOK_EVERY = 0.5
 """Seconds between two looks at the other tasks."""
 WELL = "well"
+_LOGGER = logging.getLogger(__name__)
 _ENDS = {
     StopReason.MAX_TOKENS: "was cut off",
     StopReason.MAX_TURN_REQUESTS: "ended at a limit",
@@ -55,13 +57,23 @@ async def follow_waits(task: Task, send: Callable[[SendQueued], bool]) -> None:
         await asyncio.sleep(LOOK_EVERY)
 
 
+def hold_all(task: Task, ended: "asyncio.Task[None]") -> None:
+    """Hold what still waits if looking at the other tasks failed, so that a person learns of it."""
+    if ended.cancelled() or (error := ended.exception()) is None:
+        return
+    _LOGGER.error("a bug: %s", error, exc_info=error)
+    if waits := task.state.queue.waits:
+        reason = f"Halocline failed: {type(error).__name__}; see logs/halocline.log."
+        task.emit(QueueHeld(tuple(one.id for one in waits), reason))
+
+
 def _read_end(task: Task, other: str, seen: dict[str, tuple[Tail, State]]) -> str:
     """Read what is new in the log of another task, and say how that ended. Slow: reads a file."""
-    tail, state = seen.get(other) or (Tail(task.log.path.parent.with_name(other) / task.log.path.name), State())
     try:
+        tail, state = seen.get(other) or (Tail(task.log.path.parent.with_name(other) / task.log.path.name), State())
         for event in tail.read():
             state = reduce_event(state, event)
-    except (HaloclineError, OSError):
+    except (HaloclineError, OSError, ValueError):  # a log may name what can be no task
         return "cannot be read"
     seen[other] = tail, state
     return describe_end(state)

@@ -44,20 +44,25 @@ class BoardFeed:
         until = time.monotonic() + LONGEST
         while True:
             self._asked_at = time.monotonic()
-            self._changed.clear()
+            changed = self._changed
             rows = list_rows(tasks.list_entries())
             if rows != self._answer.rows:
                 self._answer = BoardAnswer(self._answer.revision + 1, tuple(Group), rows)
             if self._answer.revision != known or time.monotonic() > until:
                 return self._answer
             await asyncio.sleep(PAUSE)
-            await wait_at_most(until - time.monotonic(), self._changed.wait())
+            await wait_at_most(until - time.monotonic(), changed.wait())
+
+    def _note_change(self) -> None:
+        """Wake all who looked before this change; who looks from now on waits for the next one."""
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()
 
     async def _open(self) -> BoardTasks:
         """Return the tasks, once they were looked at for the first time."""
         async with self._filling:
             if self._tasks is None:
-                tasks = BoardTasks(self._client, self._changed.set, lambda problem: None)
+                tasks = BoardTasks(self._client, self._note_change, lambda problem: None)
                 await tasks.refresh()
                 self._tasks, self._asked_at = tasks, time.monotonic()
                 self._run_along(self._follow(tasks), "board")

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from halocline.client.background import OpenStandings
+from halocline.client.background import OpenStandings, describe_standing
 from halocline.client.editor import EditorParts
 from halocline.client.options import Choices, TaskOptions
 from halocline.client.tasks import Client
@@ -21,8 +21,13 @@ from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    MessageQueued,
+    MessageWithdrawn,
+    ModeChanged,
     QuestionAnswered,
     QuestionAsked,
+    QueueHeld,
+    QueueReleased,
     TurnEnded,
     TurnResumed,
     TurnStarted,
@@ -41,7 +46,21 @@ LOOK_EVERY = 0.5
 """Seconds between checks for tasks to close."""
 LOOK_AT_OTHERS = 1.0
 """Seconds between two looks at the tasks of other processes, while a page is there."""
-_TURNING = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered, TurnStarted, TurnResumed, TurnEnded)
+_TURNING = (
+    ApprovalRequested,
+    ApprovalResolved,
+    QuestionAsked,
+    QuestionAnswered,
+    TurnStarted,
+    TurnResumed,
+    TurnEnded,
+    MessageQueued,
+    MessageWithdrawn,
+    QueueHeld,
+    QueueReleased,
+    ModeChanged,
+)
+"""Events that may change what a task does."""
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -195,7 +214,7 @@ class OpenTasks:
         """Close an idle task, or leave one that another process writes. Raises TaskBusy while a turn runs."""
         if not self.client.is_open(task):
             return
-        if self._standing(task) != "rests" and not self.client.is_attached(task):
+        if self._works(task) and not self.client.is_attached(task):
             raise TaskBusy(f"Task {task} is running.", "Stop it first.")
         following = self._following.get(task)
         await self.client.let_go(task)
@@ -204,7 +223,8 @@ class OpenTasks:
 
     def standing(self) -> dict[str, str]:
         """Return the status of each open task: `asks`, `runs` or `rests`."""
-        return {task: self._standing(task) for task in self._following if self.client.is_open(task)}
+        opened = filter(self.client.is_open, self._following)
+        return {task: describe_standing(self.client.state(task)) for task in opened}
 
     def board(self) -> dict[str, str]:
         """Return the status of each task that this or another process has open."""
@@ -219,11 +239,10 @@ class OpenTasks:
                 self._others = found
                 self._notify()
 
-    def _standing(self, task: str) -> str:
+    def _works(self, task: str) -> bool:
+        """True if closing a task would end something. A plan, or a prompt that is held, is asked about afterwards."""
         state = self.client.state(task)
-        if state.pending.approvals or state.pending.questions:
-            return "asks"
-        return "runs" if state.queue.waits or not state.turn_is_over else "rests"
+        return state.is_asking or bool(state.queue.waits) or not state.turn_is_over
 
     def subscribe(self, changed: asyncio.Event) -> None:
         """Set this event whenever a status may have changed."""
@@ -269,7 +288,7 @@ class OpenTasks:
         is_wanted = self._watchers[task] > 0 or (used is not None and time.monotonic() - used <= self._idle)
         if self.client.is_attached(task):
             return not is_wanted
-        if self._standing(task) != "rests" or self.client.running(task):
+        if self._works(task) or self.client.running(task):
             return False
         return used is None or not is_wanted  # unused: its writer ended, and no page acted on it
 

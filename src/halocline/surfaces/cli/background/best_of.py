@@ -37,7 +37,22 @@ from halocline.surfaces.rows.words import describe_check
 from halocline.surfaces.sanitize import clean
 
 MOST = 8
-_NOT_WITH = ("continue_", "resume", "worktree", "background", "session_id", "ephemeral", "output_schema", "images")
+_NOT_WITH = {
+    "continue_": "--continue",
+    "resume": "--resume",
+    "worktree": "--worktree",
+    "background": "--bg",
+    "after": "--after",
+    "session_id": "--session-id",
+    "name": "--name",
+    "ephemeral": "--ephemeral",
+    "output_schema": "--output-schema",
+    "images": "--image",
+    "debug": "--debug",
+    "record": "--record",
+}
+"""Options of one task, each with its flag."""
+_STREAMS = {"input_format": "--input-format", "output_format": "--output-format"}
 _HEAD = ("", "model", "end", "goal", "files", "lines", "cost", "time", "task", "worktree")
 NONE = "none"
 
@@ -53,6 +68,8 @@ class Attempt(Value, frozen=True):
     files: int = 0
     added: int = 0
     removed: int = 0
+    problem: str = ""
+    """Why its changes are not known."""
 
     @property
     def code(self) -> ExitCode:
@@ -61,34 +78,33 @@ class Attempt(Value, frozen=True):
     @property
     def is_good(self) -> bool:
         """True if it came to its end and, where there is a goal, met it."""
-        return self.code is ExitCode.FINISHED and not self.state.goal.is_open
+        return self.code is ExitCode.FINISHED and not (self.state.goal.is_open or self.problem)
 
     @property
-    def rank(self) -> tuple[bool, bool, int, int]:
-        """Order of the attempts: those that are good, then those that changed anything, then the smallest change."""
-        return (not self.is_good, not self.files and not self.state.goal.is_set, self.added + self.removed, self.files)
+    def rank(self) -> tuple[bool, bool, bool, int, int]:
+        """Order of the attempts: those that are good, then those that changed anything, then the smallest change.
+
+        One whose changes are not known is the last.
+        """
+        is_idle = not self.files and not self.state.goal.is_set
+        return (bool(self.problem), not self.is_good, is_idle, self.added + self.removed, self.files)
 
 
 def run_attempts(arguments: argparse.Namespace) -> int:
     """Run the attempts, show them side by side, and merge one. Raises UsageError."""
-    for option in _NOT_WITH:
-        if getattr(arguments, option) not in (None, False, [], ""):
-            raise UsageError(f"--{option.strip('_').replace('_', '-')} does not go with --best-of.", "")
+    _refuse_options(arguments)
     workspace, models = workspace_of(arguments.cwd), _assign_models(arguments)
     prompt, piped = prompt_text(arguments.prompt, needed=True)
     if not prompt:
         raise UsageError("No prompt.", 'Add one: halo run --best-of 3 "what to do"')
     arguments.unattended = True
     client = open_client(_share(choices_of(arguments), len(models)), "cli", folder=workspace)
+    content, service = (Text(prompt), *arguments.along, *piped), client.worktrees_in(workspace)
     attempts = _open_worktrees(client, arguments, workspace, models)
-    content = (Text(prompt), *arguments.along, *piped)
-    service = client.worktrees_in(workspace)
     try:
         ended, is_stopped = event_loop.run_loop(Race(client, arguments, attempts, content).run())
     except HaloclineError:  # nothing was asked of any model
-        for one in attempts:
-            with suppress(HaloclineError):
-                event_loop.run_loop(service.discard(one.name))
+        _discard(service, [one.name for one in attempts])
         raise
     ended = event_loop.run_loop(_measure(service, ended))
     order = sorted(ended, key=lambda one: one.rank)
@@ -100,6 +116,14 @@ def run_attempts(arguments: argparse.Namespace) -> int:
         print_message("Stopped, and nothing is merged.", _explain_rest(order))
         return ExitCode.INTERRUPTED
     return _settle(arguments, service, order)
+
+
+def _refuse_options(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for options that several attempts cannot heed."""
+    given = [flag for option, flag in _NOT_WITH.items() if getattr(arguments, option) not in (None, False, [])]
+    given += [f"{flag} stream-json" for option, flag in _STREAMS.items() if getattr(arguments, option) == "stream-json"]
+    if given:
+        raise UsageError(f"{given[0]} does not go with --best-of.", "Leave it out.")
 
 
 def _assign_models(arguments: argparse.Namespace) -> list[str | None]:
@@ -122,15 +146,27 @@ def _share(choices: Choices, count: int) -> Choices:
 def _open_worktrees(
     client: Client, arguments: argparse.Namespace, workspace: Path, models: Sequence[str | None]
 ) -> list[Attempt]:
-    """Make a worktree for each attempt, set up as one of `--worktree` is."""
-    stamp, attempts = time.strftime("%y%m%d-%H%M%S"), list[Attempt]()
-    for number, model in enumerate(models, 1):
-        arguments.worktree = f"{stamp}-{number}"
-        folder = session.worktree.work_in_worktree(arguments, workspace)
-        if not arguments.trust:
-            task_opening.settle_folders(client, arguments, folder, attended=on_terminal())
-        attempts.append(Attempt(arguments.worktree, folder, model))
+    """Make a worktree for each attempt, set up as one of `--worktree` is. All of them, or none."""
+    stamp, attempts = session.worktree.make_name(), list[Attempt]()
+    names = [f"{stamp}-{number}" for number, _ in enumerate(models, 1)]
+    try:
+        for name, model in zip(names, models, strict=True):
+            arguments.worktree = name
+            folder = session.worktree.work_in_worktree(arguments, workspace)
+            if not arguments.trust:
+                task_opening.settle_folders(client, arguments, folder, attended=on_terminal())
+            attempts.append(Attempt(name, folder, model))
+    except BaseException:  # Ctrl-C at a question, too
+        _discard(client.worktrees_in(workspace), names, force=True)
+        raise
     return attempts
+
+
+def _discard(service: WorktreeService, names: Sequence[str], *, force: bool = False) -> None:
+    """Discard those of these worktrees that are there; `force` is for what only the setup command wrote."""
+    for name in names:
+        with suppress(HaloclineError):
+            event_loop.run_loop(service.discard(name, force=force))
 
 
 class Race:
@@ -168,8 +204,11 @@ class Race:
 
     async def _follow(self, attempt: Attempt, task: str) -> Attempt:
         began, number = time.monotonic(), attempt.name.rpartition("-")[2]
+        command = cmd.SubmitPrompt(task=task, content=self._content)
         if not self._is_stopped:
-            self._client.send(await self._client.prepared(cmd.SubmitPrompt(task=task, content=self._content)))
+            command = await self._client.prepared(command)
+        if not self._is_stopped:  # a signal while it was prepared found no turn to interrupt
+            self._client.send(command)
             async for event in self._client.events(task, 0):
                 match event:
                     case ev.GoalChecked():
@@ -193,8 +232,12 @@ async def _measure(service: WorktreeService, attempts: Sequence[Attempt]) -> lis
     """Return the attempts with the size of their changes."""
     measured = []
     for one in attempts:
-        found = await service.diff(one.name)
-        measured.append(replace(one, files=len(found.files), added=found.added, removed=found.removed))
+        try:
+            found = await service.diff(one.name)
+        except HaloclineError as error:  # the attempt did something odd to its worktree; the others count all the same
+            measured.append(replace(one, problem=error.text))
+        else:
+            measured.append(replace(one, files=len(found.files), added=found.added, removed=found.removed))
     return measured
 
 
@@ -207,6 +250,7 @@ def _as_json(attempt: Attempt) -> Mapping[str, Any]:
         "files": attempt.files,
         "added": attempt.added,
         "removed": attempt.removed,
+        "problem": attempt.problem,
         "result": result,
     }
 
@@ -217,14 +261,17 @@ def _print_table(order: Sequence[Attempt]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print_raw("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for one in order:
+        if one.problem:
+            print_message(f"The changes of {one.name} are not known: {clean(one.problem)}")
 
 
 def _list_cells(at: int, one: Attempt) -> tuple[str, ...]:
     goal, end = one.state.goal, one.state.last_end
     how = (end.limit or end.reason.value) if end else "not started"
     met = ("met" if goal.is_met else "not met") if goal.is_set else "-"
-    lines = f"+{one.added} -{one.removed}"
-    figures = (str(one.files), lines, format_known_cost(one.state.budget), format_duration(one.seconds))
+    changes = ("?", "?") if one.problem else (str(one.files), f"+{one.added} -{one.removed}")
+    figures = (*changes, format_known_cost(one.state.budget), format_duration(one.seconds))
     return (str(at), clean(model_name(one.state.model.name)), how, met, *figures, one.state.task, one.name)
 
 

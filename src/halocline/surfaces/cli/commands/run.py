@@ -32,12 +32,14 @@ def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]`, `halo run [prompt]`, and the prompt of a code action."""
     if arguments.until and not arguments.prompt:
         arguments.prompt = [UNTIL_PROMPT.format(command=arguments.until)]
-    if arguments.best_of or arguments.models:
+    if arguments.after and not arguments.background:
+        raise UsageError("--after goes with --bg.", 'Use: halo run --bg --after ID "what to do"')
+    if arguments.best_of or arguments.models is not None:
         return background.best_of.run_attempts(arguments)
+    if arguments.merge:
+        raise UsageError("--merge goes with --best-of.", 'Use: halo run --best-of 3 --merge best "what to do"')
     if arguments.background:
         return background.hand_over.hand_over_prompt(arguments)
-    if arguments.after:
-        raise UsageError("--after goes with --bg.", 'Use: halo run --bg --after ID "what to do"')
     if arguments.input_format == "stream-json":
         return stream_input.serve.serve_stream(arguments, _schema_of(arguments))
     return _run_prompt(arguments)

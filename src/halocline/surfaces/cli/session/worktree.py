@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import subprocess
 import time
 from pathlib import Path
@@ -17,9 +18,14 @@ from halocline.surfaces.figures import format_plural
 from halocline.surfaces.sanitize import clean, reveal
 
 
+def make_name() -> str:
+    """Return a name for a new worktree: the time, and letters that tell it from others of the same second."""
+    return f"{time.strftime('%y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
 def work_in_worktree(arguments: argparse.Namespace, workspace: Path) -> Path:
     """Return the folder to work in. Raises UsageError."""
-    name = arguments.worktree or time.strftime("%y%m%d-%H%M%S")
+    name = arguments.worktree or make_name()
     opened = event_loop.run_loop(open_worktree(workspace, name))
     print_message(f"Working in {clean(str(opened.folder))}, on the branch {opened.branch}.")
     if opened.copied:
