@@ -10,13 +10,14 @@ from tests.servers.model_server import ModelServer
 from halocline.client.tasks import Client
 from halocline.policy.presets import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.kinds import ApprovalMode, Choice
-from halocline.protocol.messages import Usage
+from halocline.protocol.kinds import ApprovalMode, Choice, Mode, ToolKind
+from halocline.protocol.messages import ToolCall, Usage
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.project import RIGHTS, ProjectRight
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.sections import JudgeSettings
+from halocline.task.calls.judge import BEFORE_CHANGES, HIDDEN, _describe_call
 
 DONE = Turn(text="done")
 ALONE = TaskOptions(approval_mode=ApprovalMode.ASK, attended=False)
@@ -157,12 +158,11 @@ async def test_what_it_took_counts_in_the_task(journey):
         journey.env = dict(KEYS)
         judge = JudgeSettings(model=MODELS["anthropic"], rule=RULE)
         provider = {"anthropic": Provider(base_url=server.url("anthropic"))}
-        secret = "sk-ant-api03-" + "a1B2" * 20
-        turns = (write(content=f"key = {secret}\n"), DONE)
+        turns = (write(), DONE)
         await journey.run(*turns, options=ALONE, judge=judge, providers=provider)
         asked = str(server.requests[0].body)
     assert decided(journey) == [(Choice.ALLOW_ONCE, "judge")]
-    assert (RULE in asked, "made.txt" in asked, secret in asked) == (True, True, False)
+    assert (RULE in asked, "made.txt" in asked) == (True, True)
     assert journey.state.budget.usage.output >= 30
     assert [event.usage.output for event in journey.of(ev.SideQuestionAnswered)] == [30]
 
@@ -182,10 +182,10 @@ class Slow:
     def __init__(self):
         self.inbox = None
 
-    def may_answer(self, asked, state):
+    def may_answer(self, asked, call, state):
         return True
 
-    async def judge(self, asked, state, emit):
+    async def judge(self, asked, call, emit):
         self.inbox.welcome()
         self.inbox.dismiss()
         return ev.ApprovalJudged(asked.request, asked.call, "slow", True, "It is fine.")
@@ -212,3 +212,42 @@ async def test_a_peer_that_comes_and_goes_takes_no_decision_from_the_judge(journ
     client = with_judge(journey, Slow())
     await journey.run(options=ALONE, client=client)
     assert decided(journey) == [(Choice.ALLOW_ONCE, "judge")]
+
+
+async def test_a_call_of_which_it_would_not_see_the_whole_is_the_persons(journey):
+    key = "-----BEGIN PRIVATE KEY-----\nMIIE\nos.remove('a')\n-----END PRIVATE KEY-----"
+    await journey.run(write(content=key), DONE, options=ALONE, judge=judge_saying(journey, YES))
+    assert verdicts(journey) == [(False, HIDDEN)]
+
+
+async def test_every_file_of_a_patch_is_among_what_it_sees():
+    patch = "*** Begin Patch\n*** Delete File: a\n*** Update File: b\n*** Move to: c\n*** End Patch"
+    asked = ev.ApprovalRequested("r1", "c1", "apply_patch", "Patch", ToolKind.EDIT, BEFORE_CHANGES, ())
+    told = _describe_call(asked, ToolCall("c1", "apply_patch", {"patch": patch}))
+    assert all(name in told for name in ("Delete File: a", "Update File: b", "Move to: c"))
+
+
+async def test_a_rule_of_the_person_about_one_file_of_several_keeps_it_from_all(journey):
+    journey.write("f.txt", "f\n")
+    rules = '[[rule]]\ndecision = "ask"\nkinds = ["edit"]\npaths = ["z*"]\nreason = "I look at z myself."\n'
+    journey.home.policy.parent.mkdir(parents=True, exist_ok=True)
+    journey.home.policy.write_text(rules)
+    patch = "*** Begin Patch\n*** Update File: f.txt\n@@\n-f\n+g\n*** Add File: z1\n+z\n*** End Patch"
+    turn = Turn(calls=(Call("apply_patch", {"input": patch}, id="c1"),))
+    await journey.run(turn, DONE, options=ALONE, judge=judge_saying(journey, YES))
+    assert "I look at z myself." in journey.of(ev.ApprovalRequested)[0].reason
+    assert verdicts(journey) == []
+
+
+@pytest.mark.parametrize("change", [{"on": False}, {"mode": Mode.PLAN}], ids=["off", "plan"])
+async def test_a_verdict_in_flight_does_not_outlive_the_persons_no(journey, change):
+    def answer(event):
+        if isinstance(event, ev.ApprovalJudged):
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.REJECT_ONCE)
+        if isinstance(event, ev.ApprovalRequested):
+            return (cmd.SetMode if "mode" in change else cmd.SetJudge)(task=event.task, **change)
+        return None
+
+    await journey.run(write(), DONE, options=WATCHED, answer=answer, judge=judge_saying(journey, YES))
+    assert verdicts(journey) == [(False, "the mode or the permissions changed meanwhile")]
+    assert not (journey.workspace / "made.txt").exists()

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from halocline.protocol.events import ApprovalJudged, ApprovalRequested
 from halocline.protocol.kinds import Grant
+from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import RuleBook
 from halocline.protocol.state.state import State
 
@@ -29,8 +30,8 @@ class Permissions(Protocol):
 class Judge(Protocol):
     """Judges approvals. It may only allow: all else is the person's decision."""
 
-    def may_answer(self, asked: ApprovalRequested, state: State) -> bool:
-        """True if it may look at this approval at all."""
+    def may_answer(self, asked: ApprovalRequested, call: ToolCall, state: State) -> bool:
+        """True if it may look at this approval of a call, with the arguments that would run, at all."""
 
-    async def judge(self, asked: ApprovalRequested, state: State, emit: Callable[..., None]) -> ApprovalJudged:
+    async def judge(self, asked: ApprovalRequested, call: ToolCall, emit: Callable[..., None]) -> ApprovalJudged:
         """Return its verdict, and emit what it cost. Never raises but for cancellation."""

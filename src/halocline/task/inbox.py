@@ -216,14 +216,14 @@ class Inbox:
     def decision(self, request: str, *, is_judged: bool = False) -> "Waiting[ResolveApproval]":
         """Wait for a decision; enter before the request is shown, or an answer may come too early.
 
-        `is_judged`: a judge may decide, also if no client can, until `leave_to_person`.
+        `is_judged`: a judge may decide, also if no client can, until `end_judgement`.
         """
         if is_judged:
             self._judged.add(request)
         return Waiting(self._decisions, request, attended=self.can_ask or is_judged)
 
-    def leave_to_person(self, request: str) -> bool:
-        """Note that no judge decides this. False if nobody else can either: the wait ends without a decision."""
+    def end_judgement(self, request: str) -> bool:
+        """Note that no judge decides this. False if no one else can either: the wait ends without a decision."""
         self._judged.discard(request)
         if not self.can_ask:
             self.end_unanswered(request)

@@ -209,7 +209,7 @@ class Admission:
         request = f"r{self._asking.next_seq}"
         shown = self._pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
         answer = await self._asking.ask_approval(
-            approval_requested(request, run, decision, diffs, self._state().host.sandbox), shown
+            approval_requested(request, run, decision, diffs, self._state().host.sandbox), run.call, shown
         )
         if answer is None:
             refused = NOBODY.format(reason=decision.reason, rule=decision.rule)

@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
+from msgspec.structs import replace
+
 from halocline.ports.permissions import JUDGE, Judge
 from halocline.ports.tool import Overtaken
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.kinds import Choice
-from halocline.protocol.messages import Text
+from halocline.protocol.messages import Text, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.waiting import end_tasks
 from halocline.task.governor import GO_ON, STOP
@@ -41,15 +43,19 @@ class Asking:
         return self._state().seq + 1
 
     async def ask_approval(
-        self, asked: ev.ApprovalRequested, shown: AbstractContextManager[None]
+        self, asked: ev.ApprovalRequested, call: ToolCall, shown: AbstractContextManager[None]
     ) -> ResolveApproval | None:
-        """Return the user's decision, None if no one can decide; `shown` is active until then. Raises Overtaken."""
-        judge = self._host.judge if self._host.judge and self._host.judge.may_answer(asked, self._state()) else None
+        """Return the user's decision about a call, None if no one can decide; `shown` is active until then.
+
+        Raises Overtaken.
+        """
+        judge, before = self._host.judge, self._state()
+        judge = judge if judge and judge.may_answer(asked, call, before) else None
         judging: asyncio.Task[None] | None = None
         with self._inbox.decision(asked.request, is_judged=judge is not None) as decision, shown:
             self._emit(asked)
             if judge:
-                judging = asyncio.create_task(self._await_judge(judge, asked))
+                judging = asyncio.create_task(self._await_judge(judge, asked, call, before))
                 judging.add_done_callback(decision.share_failure)
             else:
                 self._notify("permission_prompt", asked.title)
@@ -65,16 +71,19 @@ class Asking:
             raise Overtaken
         return None
 
-    async def _await_judge(self, judge: Judge, asked: ev.ApprovalRequested) -> None:
+    async def _await_judge(self, judge: Judge, asked: ev.ApprovalRequested, call: ToolCall, before: State) -> None:
         """Let the judge answer if it allows the call; the person may be quicker. Otherwise the person decides."""
-        verdict = await judge.judge(asked, self._state(), self._emit)
+        verdict = await judge.judge(asked, call, self._emit)
+        now = self._state()
+        if verdict.allows and (now.plan.mode, now.permissions) != (before.plan.mode, before.permissions):
+            verdict = replace(verdict, allows=False, reason="the mode or the permissions changed meanwhile")
         self._emit(verdict)
         if verdict.allows:
             allow = Choice.ALLOW_ONCE
             self._inbox.resolve(
                 ResolveApproval(task=self._state().task, client=JUDGE, request=asked.request, decision=allow)
             )
-        elif self._inbox.leave_to_person(asked.request):
+        elif self._inbox.end_judgement(asked.request):
             self._notify("permission_prompt", asked.title)
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:

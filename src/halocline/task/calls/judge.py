@@ -1,7 +1,7 @@
 """Judged autonomy: a second model answers approvals of ordinary grade by a rule that the person wrote.
 
 What must stay true: the judge only ever allows, once, what would run in a full sandbox or is an edit of files in the
-folder; it sees the whole of it. What fails, is unclear or too long is the person's decision, as if there were no judge.
+folder, of which it sees the whole. What fails, is unclear, too long or may hold a secret is the person's decision.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.json_input import Decoder
 from halocline.protocol.kinds import COMMAND_TOOL
-from halocline.protocol.messages import Text, Usage, UserMessage
+from halocline.protocol.messages import Text, ToolCall, Usage, UserMessage
 from halocline.protocol.permission_rules import Grade
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
@@ -40,10 +40,11 @@ PATIENCE = 60.0
 REPLY = 2_000
 """Tokens of a verdict, thoughts included."""
 IN_SANDBOX = "in the sandbox"
-_OF_GATE = frozenset(
-    {Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES, Rule.DESTROYS, Rule.DISCARDS, "mode-ask", "mode-accept-edits"}
-)
-"""Rules of the gate that ask. What a rule of the person or a hook asks is theirs to answer."""
+_OF_GATE = frozenset({Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES, Rule.DESTROYS, Rule.DISCARDS, "mode-ask"})
+"""Rules of the gate that ask about commands. What a rule of the person or a hook asks is theirs to answer."""
+BEFORE_CHANGES = "ask mode asks before every change"
+"""The only reason for which it looks at an edit; a rule of the person that asks, too, has a reason of its own."""
+HIDDEN = "it holds what may be a secret, which the judge does not get"
 
 
 class _Answer(Value, frozen=True):
@@ -62,29 +63,32 @@ class ModelJudge:
         self._most = most
         self._redact = redact
 
-    def may_answer(self, asked: ev.ApprovalRequested, state: State) -> bool:
+    def may_answer(self, asked: ev.ApprovalRequested, call: ToolCall, state: State) -> bool:
         stands = state.permissions
         if stands.judge_is_off or stands.judged >= self._most or asked.grade is not Grade.ORDINARY or asked.place:
             return False
-        if len(asked.detail) + sum(len(diff.text) for diff in asked.diffs) > LONGEST:
+        if len(_describe_call(asked, call)) > LONGEST:
             return False
-        holds = asked.sandbox == IN_SANDBOX if asked.name == COMMAND_TOOL else bool(asked.diffs)
-        return holds and asked.rule in _OF_GATE
+        if asked.name == COMMAND_TOOL:
+            return asked.sandbox == IN_SANDBOX and asked.rule in _OF_GATE
+        return bool(asked.diffs) and asked.reason == BEFORE_CHANGES
 
-    async def judge(self, asked: ev.ApprovalRequested, state: State, emit: Callable[..., None]) -> ev.ApprovalJudged:
-        name, given = "", list[_Answer | str]()
+    async def judge(self, asked: ev.ApprovalRequested, call: ToolCall, emit: Callable[..., None]) -> ev.ApprovalJudged:
+        name, given, told = "", list[_Answer | str](), _describe_call(asked, call)
 
         async def ask_model() -> None:
             nonlocal name
             model = await self._open_model()
             name = model.name
             try:
-                given.append(await self._ask(model, asked, emit))
+                given.append(await self._ask(model, told, emit))
             finally:
                 await model.close()
 
         try:
-            if not await wait_at_most(PATIENCE, ask_model()):
+            if self._redact(told) != told:
+                given.append(HIDDEN)
+            elif not await wait_at_most(PATIENCE, ask_model()):
                 given.append(f"it gave no verdict within {PATIENCE:.0f} s")
         except HaloclineError as error:
             given.append(error.text)
@@ -93,10 +97,10 @@ class ModelJudge:
         reason = answer.reason if isinstance(answer, _Answer) else answer
         return ev.ApprovalJudged(asked.request, asked.call, name, allows, self._redact(reason)[:LONGEST_REASON])
 
-    async def _ask(self, model: Model, asked: ev.ApprovalRequested, emit: Callable[..., None]) -> _Answer | str:
+    async def _ask(self, model: Model, told: str, emit: Callable[..., None]) -> _Answer | str:
         usage, costs, text = Usage(), list[float | None](), ""
         try:
-            async with aclosing(model.stream(self._build_request(model.name, asked))) as stream:
+            async with aclosing(model.stream(self._build_request(model.name, told))) as stream:
                 async for event in stream:
                     match event:
                         case ev.UsageReported():
@@ -109,18 +113,16 @@ class ModelJudge:
                 emit(ev.SideQuestionAnswered(model.name, usage, None if None in costs else sum(filter(None, costs))))
         return _read_answer(text)
 
-    def _build_request(self, name: str, asked: ev.ApprovalRequested) -> Request:
-        call = {
-            "tool": asked.name,
-            "does": asked.title,
-            "command" if asked.name == COMMAND_TOOL else "detail": asked.detail,
-            "changes": "\n".join(diff.text for diff in asked.diffs),
-            "asked because": asked.reason,
-        }
-        text = self._redact(msgspec.json.encode({name: value for name, value in call.items() if value}).decode())
-        return Request(
-            name, SYSTEM.format(rule=self._rule), (UserMessage((Text(text),)),), max_tokens=REPLY, summary=True
-        )
+    def _build_request(self, name: str, told: str) -> Request:
+        system = SYSTEM.format(rule=self._rule)
+        return Request(name, system, (UserMessage((Text(told),)),), max_tokens=REPLY, summary=True)
+
+
+def _describe_call(asked: ev.ApprovalRequested, call: ToolCall) -> str:
+    """Return the whole call as JSON: its arguments as they would run, and what they change."""
+    changes = "\n".join(diff.text for diff in asked.diffs)
+    told = {"tool": asked.name, "does": asked.title, "arguments": call.arguments, "asked because": asked.reason}
+    return msgspec.json.encode(told | ({"changes": changes} if changes else {})).decode()
 
 
 _DECODER = Decoder(_Answer)
