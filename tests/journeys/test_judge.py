@@ -1,16 +1,19 @@
 """The judge of approvals: a second model that gives some of them, by a rule that the person wrote."""
 
 import pytest
+from msgspec.structs import replace
+from tests.journeys.conftest import ScriptedAssembly
 from tests.journeys.test_sandboxed import _has_a_sandbox as _has_a_sandbox
 from tests.journeys.test_wire import KEYS, MODELS
 from tests.servers.model_server import ModelServer
 
+from halocline.client.tasks import Client
 from halocline.policy.presets import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import Usage
 from halocline.providers.scripted.model import Call, Turn
-from halocline.runtime.controller import TaskOptions
+from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.project import RIGHTS, ProjectRight
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.sections import JudgeSettings
@@ -171,3 +174,41 @@ async def test_a_folder_names_no_judge(journey):
     await journey.run(write(), DONE, options=TaskOptions(approval_mode=ApprovalMode.ASK, attended=False, trusted=True))
     assert verdicts(journey) == []
     assert RIGHTS["judge.model"] is RIGHTS["judge.rule"] is ProjectRight.NEVER
+
+
+class Slow:
+    """A judge that thinks until a peer has come and gone."""
+
+    def __init__(self):
+        self.inbox = None
+
+    def may_answer(self, asked, state):
+        return True
+
+    async def judge(self, asked, state, emit):
+        self.inbox.welcome()
+        self.inbox.dismiss()
+        return ev.ApprovalJudged(asked.request, asked.call, "slow", True, "It is fine.")
+
+
+class Judged(ScriptedAssembly):
+    """Builds tasks with the judge `own`."""
+
+    own: Slow
+
+    def parts(self, *given, **more):
+        parts = super().parts(*given, **more)
+        self.own.inbox = parts.inbox
+        return replace(parts, host=replace(parts.host, judge=self.own))
+
+
+def with_judge(journey, judge):
+    assembly = Judged(journey.home, journey.settings, [write(), DONE])
+    assembly.own = judge
+    return Client(Controller(assembly), "test")
+
+
+async def test_a_peer_that_comes_and_goes_takes_no_decision_from_the_judge(journey):
+    client = with_judge(journey, Slow())
+    await journey.run(options=ALONE, client=client)
+    assert decided(journey) == [(Choice.ALLOW_ONCE, "judge")]

@@ -2,6 +2,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.journeys.conftest import YOLO, Journey
 
 from halocline.client.worktrees import Choice, open_worktree
@@ -18,6 +19,25 @@ def git(folder: Path, *words: str) -> None:
 
 def run(command: str) -> tuple[Turn, ...]:
     return Turn(calls=(Call("execute_command", {"command": command, "requires_approval": False}),)), Turn(text="Done.")
+
+
+@pytest.mark.parametrize("place", ["subfolder", "link", "root"])
+async def test_a_worktree_is_not_discarded_under_a_task_with_a_folder_in_it(journey: Journey, place: str) -> None:
+    main = journey.workspace
+    journey.write("sub/a.txt", LINES)
+    for words in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "-m", "Start")):
+        git(main, *words)
+    folder = (await open_worktree(main, "one")).folder
+    (link := main.with_name("link")).symlink_to(folder)
+    journey.workspace = {"subfolder": folder / "sub", "link": link / "sub", "root": main}[place]
+    client = journey.client(run("true"))
+    try:
+        await journey.open(client, replace(YOLO, roots=(str(folder),)) if place == "root" else YOLO)
+        with pytest.raises(HaloclineError, match=f"Task {journey.task} is open in the worktree one"):
+            await client.worktrees_in(main).discard("one", force=True)
+        assert folder.exists()
+    finally:
+        await client.close()
 
 
 async def test_two_tasks_work_side_by_side_and_a_person_merges_undoes_and_discards_what_they_did(

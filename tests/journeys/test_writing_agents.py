@@ -1,5 +1,6 @@
 """Agents that write: real git, a worktree each, a review and a merge; the background, messages, approvals."""
 
+import asyncio
 import shutil
 import subprocess
 
@@ -9,11 +10,13 @@ from tests.journeys.deaths import dead_after
 from tests.journeys.test_subagents import client_of, log_of, reports
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events.subagents import AgentMessaged, AgentsReported, LaneEnd, SubagentEnded, SubagentStarted
 from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
+from halocline.runtime.subagents.changes import merge_side
 
 pytestmark = pytest.mark.process
 LINES = "".join(f"line {number}\n" for number in range(1, 10))
@@ -96,6 +99,47 @@ async def test_several_agents_on_the_same_lines_lose_neither_each_others_nor_the
     assert "by three" in conflict
     assert git(journey, "fsck", "--strict") == ""
     assert git(journey, "stash", "list") == ""
+
+
+async def test_a_worktree_is_not_discarded_under_the_agent_that_works_in_it(repository: Journey):
+    journey = repository
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    waits = Turn(calls=(Call("execute_command", {"command": "touch began; sleep 60", "requires_approval": False}),))
+    client = client_of(journey, (begins, DONE), (waits,))
+    await journey.open(client)
+    worktrees = client.worktrees_in(journey.workspace)
+    try:
+        client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("go"),)))
+        async with asyncio.timeout(journey.longest):
+            while not [*journey.workspace.parent.glob("*-worktrees/alpha-*/began")]:
+                await asyncio.sleep(0.05)
+        (work,) = await worktrees.list()
+        with pytest.raises(HaloclineError, match="is open in the worktree"):
+            await worktrees.discard(work.worktree.name, force=True)
+        assert work.worktree.folder.exists()
+    finally:
+        await client.close()
+
+
+async def test_an_overlap_in_a_file_with_crlf_is_a_conflict_with_its_lines(tmp_path):
+    base, agent, now = (f"a\r\n{line}\r\nz\r\n".encode() for line in ("b", "by the agent", "mine"))
+    merged = await merge_side(tmp_path, (base, agent), now)
+    assert merged.data is None
+    assert "by the agent" in merged.conflicts
+    assert "mine" in merged.conflicts
+
+
+async def test_a_worktree_stays_in_which_only_hidden_files_were_changed(repository: Journey):
+    journey = repository
+    journey.write(".haloclineignore", "*.hidden\n")
+    begins = Turn(calls=(spawns("alpha", writes=True),))
+    makes = Turn(calls=(Call("execute_command", {"command": "echo work > x.hidden", "requires_approval": False}),))
+    await journey.run(client=client_of(journey, (begins, DONE), (makes, reports("I did it"))))
+    (ended,) = journey.of(SubagentEnded)
+    assert "only files that are hidden here" in ended.review
+    assert "x.hidden" not in ended.review
+    (left,) = journey.workspace.with_name(f"{journey.workspace.name}-worktrees").glob("alpha-*/x.hidden")
+    assert left.read_text() == "work\n"
 
 
 async def test_an_agent_of_the_same_name_goes_on_in_the_same_log_and_worktree(repository: Journey):

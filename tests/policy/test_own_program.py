@@ -41,6 +41,9 @@ STEERS = (
     "checkpoints restore x -y",
     "tasks delete x -y",
     "tasks show x",
+    "worktrees merge x",
+    "worktrees undo x",
+    "worktrees discard x --force",
     "storage prune -y",
     "doctor --connect",
     "doctor --fix",
@@ -66,7 +69,8 @@ LOOKS = (
     "rules why x",
     "plugins show x",
     "docs hooks",
-    *("docs", "hooks", "mcp", "plugins", "policy", "rules", "trust"),
+    "worktrees diff x",
+    *("docs", "hooks", "mcp", "plugins", "policy", "rules", "trust", "worktrees"),
 )
 SPELLINGS = (
     "halo {}",

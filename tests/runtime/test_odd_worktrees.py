@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.runtime.worktree_bench import LINES, WorktreeBench, change_line, make_bench
 
-from halocline.git.worktrees import open_worktree
+from halocline.git.worktrees import open_worktree, remove_worktree
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.history.worktrees import Worktrees
 
@@ -75,6 +75,17 @@ async def test_commits_on_no_branch_get_one_when_the_worktree_is_discarded(bench
     gone = await bench.worktrees.discard("x", force=True)
     assert (gone.commits, gone.branch) == (1, "worktree-x")
     assert "detached" in bench.git("show", "worktree-x:a.txt")
+
+
+async def test_a_branch_stays_when_its_commits_cannot_be_counted(bench: WorktreeBench) -> None:
+    folder = await bench.open()
+    for _ in range(2):
+        bench.commit(folder)
+    lost = bench.git("rev-parse", "worktree-x~1").strip()
+    (bench.main / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    left = await remove_worktree(await bench.worktrees.find("x"))
+    assert (left.commits, folder.exists()) == (None, False)
+    assert bench.git("rev-parse", "worktree-x").strip() == left.tip
 
 
 async def test_a_main_folder_with_new_commits_on_another_branch_is_merged_three_ways(bench: WorktreeBench) -> None:

@@ -122,3 +122,13 @@ async def test_the_time_limit_interrupts_and_says_that_it_was_time():
         async with inbox.interruptible(0.001):
             await asyncio.sleep(60)
     assert why.value.limit == "time"
+
+
+async def test_what_breaks_a_judge_is_raised_where_its_decision_is_awaited():
+    async def break_off():
+        raise OSError("the disk is full")
+
+    with Inbox(attended=False).decision("r1", is_judged=True) as waiting:
+        asyncio.create_task(break_off()).add_done_callback(waiting.share_failure)
+        with pytest.raises(OSError, match="full"):
+            await waiting.arrives()

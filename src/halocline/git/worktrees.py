@@ -82,9 +82,9 @@ async def open_worktree(workspace: Path, name: str, *, from_here: bool = False) 
 
 
 class BranchLeft(Value, frozen=True):
-    """The branch of a removed worktree: the number of commits that only it has, and the last one."""
+    """The branch of a removed worktree: the number of commits that only it has, None if unknown, and the last one."""
 
-    commits: int
+    commits: int | None
     branch: str
     tip: str
 
@@ -98,13 +98,14 @@ async def remove_worktree(worktree: Worktree) -> BranchLeft:
     others = ("--branches", "--remotes") if worktree.head else ("HEAD",)
     async with open_view(main) as view:
         tip = (await view.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")).text.strip()
-        counted = (await view.run("rev-list", "--count", tip, "--not", *others)).text.strip() if tip else ""
-    commits, branch = int(counted or 0), worktree.branch or f"{BRANCH}{worktree.name}"
-    if commits and worktree.head:
+        counted = await view.run("rev-list", "--count", tip, "--not", *others) if tip else None
+    commits = 0 if counted is None else int(counted.text) if counted.is_good else None
+    branch = worktree.branch or f"{BRANCH}{worktree.name}"
+    if commits != 0 and worktree.head:
         await _run_git(main, main, "branch", "--quiet", branch, tip, instead="")
     force = ("--force", "--force") if worktree.lock == _HALF_MADE else ("--force",)
     await _run_git(main, main, "worktree", "remove", *force, str(worktree.folder), instead="")
-    if tip and not commits and worktree.branch.startswith(BRANCH):
+    if tip and commits == 0 and worktree.branch.startswith(BRANCH):
         await _run_git(main, main, "branch", "--quiet", "-D", "--", branch, instead="")
     return BranchLeft(commits, branch, tip)
 

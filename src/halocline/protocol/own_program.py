@@ -20,8 +20,9 @@ LOOKING: dict[str, frozenset[str]] = {
     "policy": frozenset({"explain", "rules", "test"}),
     "rules": frozenset({"list", "why"}),
     "trust": frozenset({"list"}),
+    "worktrees": frozenset({"diff", "list"}),
 }
-"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions.
+"""Commands that only show configuration or worktrees, each with its read-only actions; an empty set: it has no actions.
 
 Alone they list.
 Everything else controls Halocline: it starts a task, reads or changes other tasks, or changes the configuration.

@@ -1,12 +1,13 @@
 """Worktrees as people see them: with the tasks that worked in them, merged by the rules of the main folder."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from halocline.policy.gate import PolicyContext
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode
-from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.history.worktrees import (
@@ -43,9 +44,21 @@ class WorktreeService:
         return await self._worktrees.list()
 
     def find_tasks(self, work: WorktreeWork) -> Mapping[str, bool]:
-        """Return the tasks that worked in a worktree, newest first, and whether each is open."""
-        found = self._tasks.search(TaskQuery(workspace=str(work.worktree.folder)))
-        return {info.task: bool(self._tasks.writer(info.task)) for info in found}
+        """Return the tasks of a worktree, and whether each is open: the open ones, then those before, newest first.
+
+        A task is open there, too, if only one of its folders is, or if it is an agent's.
+        """
+        folder = work.worktree.folder
+        opened = [info.task for info in self._list_open(self._tasks.list_open()) if _has_folder_in(info, folder)]
+        found = self._tasks.search(TaskQuery(workspace=str(folder)))
+        return dict.fromkeys(opened, True) | {info.task: info.task in opened for info in found}
+
+    def _list_open(self, opened: Container[str], parent: str = "") -> Iterator[TaskInfo]:
+        """Yield the open tasks of a parent, or of people, and below each those of its agents."""
+        for info in self._tasks.search(TaskQuery(parent=parent)):
+            if info.task in opened:
+                yield info
+                yield from self._list_open(opened, info.task)
 
     async def merge(self, name: str, choice: Choice = Choice.NONE, *, guarded: bool = False) -> WorktreeMerge:
         """Merge a worktree into the main folder, as `Worktrees.merge` does."""
@@ -77,3 +90,8 @@ class WorktreeService:
 
     def _find_context(self, main: Path) -> PolicyContext:
         return PolicyService(self._assembly).policy_context(main, Mode.ACT, ApprovalMode.ACCEPT_EDITS)
+
+
+def _has_folder_in(info: TaskInfo, folder: Path) -> bool:
+    places = (os.path.realpath(one) for one in (info.workspace, *info.roots) if one)
+    return any(Path(place).is_relative_to(os.path.realpath(folder)) for place in places)

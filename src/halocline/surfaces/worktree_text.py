@@ -65,6 +65,8 @@ def describe_discarded(gone: Discarded) -> list[str]:
     worktree, branch = gone.worktree, shlex.quote(gone.branch)
     folder = shlex.quote(str(worktree.folder))
     lines = [f"Removed {clean(str(worktree.folder))}."]
+    if gone.commits is None:
+        lines.append(f"The branch {clean(gone.branch)} stays: git could not count its commits.")
     if gone.commits:
         lines.append(f"The branch {clean(gone.branch)} stays: only it has {format_plural(gone.commits, 'commit')}.")
     if gone.lost:

@@ -63,6 +63,8 @@ class Inbox:
         self.queue = MessageQueue()
         self._decisions: dict[str, asyncio.Future[ResolveApproval | Interjected | None]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
+        self._judged: set[str] = set()
+        """Decisions that a judge may still make."""
         self._turn: asyncio.Task[object] | None = None
         self._why: Interrupted | None = None
         self._leaves = False
@@ -97,7 +99,7 @@ class Inbox:
         """Discount a peer. If no client is left, open questions end without an answer."""
         self._guests -= 1
         if not self.can_ask:
-            _settle_all(self._decisions, None)
+            _settle_all({name: one for name, one in self._decisions.items() if name not in self._judged}, None)
             _settle_all(self._answers, None)
 
     def prompt(self, prompt: Prompt) -> None:
@@ -214,9 +216,18 @@ class Inbox:
     def decision(self, request: str, *, is_judged: bool = False) -> "Waiting[ResolveApproval]":
         """Wait for a decision; enter before the request is shown, or an answer may come too early.
 
-        `is_judged`: a judge may decide, also if no client can.
+        `is_judged`: a judge may decide, also if no client can, until `leave_to_person`.
         """
+        if is_judged:
+            self._judged.add(request)
         return Waiting(self._decisions, request, attended=self.can_ask or is_judged)
+
+    def leave_to_person(self, request: str) -> bool:
+        """Note that no judge decides this. False if nobody else can either: the wait ends without a decision."""
+        self._judged.discard(request)
+        if not self.can_ask:
+            self.end_unanswered(request)
+        return self.can_ask
 
     def answer(self, request: str) -> "Waiting[AnswerQuestion]":
         """Wait for an answer, in the same way."""
@@ -265,6 +276,12 @@ class Waiting(Generic[T]):
     def is_open(self) -> bool:
         """True until there is an answer; false if no one can give one."""
         return self._future is not None and not self._future.done()
+
+    def share_failure(self, job: "asyncio.Task[None]") -> None:
+        """Raise what broke a job, if anything did, where the answer is awaited."""
+        error = None if job.cancelled() else job.exception()
+        if error and self._future and not self._future.done():
+            self._future.set_exception(error)
 
     async def arrives(self) -> T | Interjected | None:
         return None if self._future is None else await self._future

@@ -87,7 +87,7 @@ class Discarded(Value, frozen=True):
     worktree: Worktree
     checkpoint: str = ""
     lost: tuple[str, ...] = ()
-    commits: int = 0
+    commits: int | None = 0
     branch: str = ""
     tip: str = ""
 

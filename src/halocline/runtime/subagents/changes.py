@@ -36,7 +36,7 @@ MOST_DIFF, MOST_FILES = 12_000, 200
 """Characters of a diff, and files, in a review."""
 UNCHANGED = "[It changed no files.]"
 LONGEST_HUNK = 2_000
-_CONFLICT = re.compile(rb"^<<<<<<< now\n(.*?)^=======\n(.*?)^>>>>>>> agent\n", re.MULTILINE | re.DOTALL)
+_CONFLICT = re.compile(rb"^<<<<<<< now\r?\n(.*?)^=======\r?\n(.*?)^>>>>>>> agent\r?$", re.MULTILINE | re.DOTALL)
 
 FILES = (b"100644", b"100755")
 """The modes of regular files in git."""
@@ -170,7 +170,7 @@ async def merge_side(folder: Path, sides: Sides, now: bytes | None) -> Merged:
         return Merged(answer.output)
     if answer.code is None or answer.code > 127:
         raise ToolFailure("git could not merge a file. Nothing was changed; make the edit yourself.")
-    return Merged(conflicts="\n".join(_list_hunks(answer.output)))
+    return Merged(conflicts="\n".join(_list_hunks(answer.output)) or "both sides changed the same lines.")
 
 
 def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -69,6 +69,7 @@ NO_REPOSITORY = (
     "An agent that writes needs a git repository, for a worktree of its own: {why} No agent was started. Do the work "
     "yourself, start an agent that only reads, or make a repository here with a first commit."
 )
+ONLY_HIDDEN = "[It changed only files that are hidden here. They are in the worktree {worktree}.]"
 T = TypeVar("T")
 _LOGGER = logging.getLogger("halocline")
 
@@ -282,7 +283,7 @@ class Subtasks:
         lane = Lane(started, task, self._parent.emit)
         relay = Relay(self._parent, task, started.name) if plan.wanted.is_named else None
         broke: Exception | None = None
-        review = ""
+        review, is_unchanged = "", False
         try:
             if relay:
                 task.log.attach(relay)
@@ -290,7 +291,7 @@ class Subtasks:
             self._runtime.serve(started.child, task, begun.chosen)
             task.inbox.prompt(Prompt(self._first_content(task, plan)))
             await lane.over.wait()
-            review = await self._review(task, started)
+            review, is_unchanged = await self._review(task, started)
         finally:
             task.inbox.abandon()
             broke = await self._runtime.let_go(started.child)
@@ -300,7 +301,7 @@ class Subtasks:
             end = end_event(started, task.state, lane.took, broke, review)
             self._parent.emit(end)
             task.governor.spending.end()
-        if end.end is LaneEnd.DONE and review == UNCHANGED:
+        if end.end is LaneEnd.DONE and is_unchanged:
             await remove_unchanged(Path(self._parent.state.workspace), started.worktree)
         return end
 
@@ -310,20 +311,23 @@ class Subtasks:
         known = [note_conversation(self._parent.context.visible(self._parent.state))] if plan.wanted.forked else []
         return (Text(plan.wanted.prompt), *known, *([note] if note else []))
 
-    async def _review(self, task: Task, started: SubagentStarted) -> str:
-        """Describe what an agent changed; empty for one that only reads."""
+    async def _review(self, task: Task, started: SubagentStarted) -> tuple[str, bool]:
+        """Describe what an agent changed, and say if that is nothing, hidden files too; empty if it only reads."""
         if not started.worktree:
-            return ""
+            return "", False
         workspace = Path(self._parent.state.workspace)
         try:
             changes = await read_agent_changes(workspace, started.worktree)
         except HaloclineError as error:
-            return f"[Its changes cannot be read: {error.text} They are in the worktree {started.worktree}.]"
+            return f"[Its changes cannot be read: {error.text} They are in the worktree {started.worktree}.]", False
         hides = make_name_hider(self._parent.state, self._parent.home, self._parent.host.permissions.book())
         shown = {path: side for path, side in changes.sides.items() if not hides(str(workspace / path))}
         evidence = find_evidence(task.state.evidence, whole=True).text
         text = describe_changes(started.name, replace(changes, sides=shown), evidence, started.worktree)
-        return self._parent.host.secrets.redact(text)
+        is_unchanged = not (changes.sides or changes.apart)
+        if text == UNCHANGED and not is_unchanged:
+            text = ONLY_HIDDEN.format(worktree=started.worktree)
+        return self._parent.host.secrets.redact(text), is_unchanged
 
     def _report_failure(self, started: SubagentStarted, why: str) -> Report:
         """Report a sub-agent that could not start, for example without a model; the others continue."""

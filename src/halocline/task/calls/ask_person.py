@@ -50,6 +50,7 @@ class Asking:
             self._emit(asked)
             if judge:
                 judging = asyncio.create_task(self._await_judge(judge, asked))
+                judging.add_done_callback(decision.share_failure)
             else:
                 self._notify("permission_prompt", asked.title)
             try:
@@ -73,10 +74,8 @@ class Asking:
             self._inbox.resolve(
                 ResolveApproval(task=self._state().task, client=JUDGE, request=asked.request, decision=allow)
             )
-        elif self._inbox.can_ask:
+        elif self._inbox.leave_to_person(asked.request):
             self._notify("permission_prompt", asked.title)
-        else:
-            self._inbox.end_unanswered(asked.request)
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Ask the user a question; return None if no one can answer. Raises Overtaken."""

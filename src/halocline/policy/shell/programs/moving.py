@@ -52,8 +52,7 @@ def _find_targets(simple: Simple, operands: list[Word], ground: Ground) -> Itera
 
 def _other_names(simple: Simple, names: Iterable[str], ground: Ground) -> Iterator[str]:
     """Yield what `cd` may make of names by `CDPATH`, or as variables, if a setting may have allowed that."""
-    is_set = "CDPATH" in ground.exported or "CDPATH" in ground.variables.known
-    is_set = is_set or any(one.name == "CDPATH" for one in simple.assignments)
+    is_set = "CDPATH" in {*ground.exported, *ground.variables.known, *(one.name for one in simple.assignments)}
     searched = _value_for("CDPATH", simple, ground) if is_set else ()
     for name in names:
         yield from (os.path.join(folder or ".", name) for value in searched for folder in value.split(":"))
