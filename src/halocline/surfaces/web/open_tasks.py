@@ -214,7 +214,7 @@ class OpenTasks:
         """Close an idle task, or leave one that another process writes. Raises TaskBusy while a turn runs."""
         if not self.client.is_open(task):
             return
-        if self._is_working(task) and not self.client.is_attached(task):
+        if self._is_busy(task) and not self.client.is_attached(task):
             raise TaskBusy(f"Task {task} is running.", "Stop it first.")
         following = self._following.get(task)
         await self.client.let_go(task)
@@ -239,7 +239,7 @@ class OpenTasks:
                 self._others = found
                 self._notify()
 
-    def _is_working(self, task: str) -> bool:
+    def _is_busy(self, task: str) -> bool:
         """True if closing a task would end something. A plan, or a prompt that is held, is asked about afterwards."""
         state = self.client.state(task)
         return state.is_asking or bool(state.queue.waits) or not state.turn_is_over
@@ -288,7 +288,7 @@ class OpenTasks:
         is_wanted = self._watchers[task] > 0 or (used is not None and time.monotonic() - used <= self._idle)
         if self.client.is_attached(task):
             return not is_wanted
-        if self._is_working(task) or self.client.running(task):
+        if self._is_busy(task) or self.client.running(task):
             return False
         return used is None or not is_wanted  # unused: its writer ended, and no page acted on it
 

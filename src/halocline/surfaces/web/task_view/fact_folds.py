@@ -125,7 +125,8 @@ def _task_started(f: TaskFacts, e: ev.TaskStarted) -> TaskFacts:
 
 
 def _make_queued(message: QueuedMessage) -> QueuedFact:
-    return QueuedFact(message.id, message.text, len(message.attachments), message.steers, message.is_held)
+    attached = len(message.attachments)
+    return QueuedFact(message.id, message.text, attached, message.steers, message.is_held, message.reason)
 
 
 def _turn_started(f: TaskFacts, e: ev.TurnStarted) -> TaskFacts:

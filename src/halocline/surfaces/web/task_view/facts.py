@@ -78,6 +78,7 @@ class QueuedFact(Fact, frozen=True):
     attachments: int
     steers: bool
     is_held: bool
+    reason: str
 
 
 class DecisionFact(Fact, frozen=True):

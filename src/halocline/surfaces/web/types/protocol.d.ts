@@ -1263,6 +1263,7 @@ export interface QueuedFact {
   attachments: number
   steers: boolean
   is_held: boolean
+  reason: string
 }
 
 /** A command after the last edit. `end` is `exit N`, a signal, `timed out`, `interrupted`, `not run`, `stopped` or */

@@ -38,7 +38,7 @@ function Answer({ task, request }) {
 
 /** A prompt that waits for the person, because a task that it waited for did not end well. */
 function Start({ task }) {
-  const held = task.facts.queue.find((one) => one.is_held)
+  const held = task.facts.queue.find((one) => one.is_held && one.reason)
   if (!held) return null
   const messages = { messages: [held.id] }
   return html`<div class="card pad board-start">
