@@ -54,8 +54,9 @@ function Start({ task }) {
   </div>`
 }
 
-/** Once it is decided, what had the focus is gone: the heading gets it. */
-function useFocusBack(box) {
+/** What is asked. Once it is decided, what had the focus in it is gone: the heading gets it. */
+function Decision({ children }) {
+  const box = useRef()
   useLayoutEffect(() => {
     const here = box.current
     return () => {
@@ -65,13 +66,12 @@ function useFocusBack(box) {
       )
     }
   }, [])
+  return html`<div ref=${box}>${children}</div>`
 }
 
 export function Asked({ row }) {
   const task = taskOf(row.task)
   task.version.value
-  const box = useRef()
-  useFocusBack(box)
   const [first] = task.facts.waiting
   const card = findAsked(task, row.asked)
   const armed = useArmed(first?.request)
@@ -80,10 +80,12 @@ export function Asked({ row }) {
   useEffect(() => {
     if (missing && row.asked !== 'start' && task.rows.length) task.askPage(task.rows.length)
   }, [missing])
-  return html`<div class="board-asked" ref=${box}>
-    ${card && html`<${Card} key=${first?.request ?? card.call} row=${card} task=${task} />`}
-    ${first?.kind === 'question' && html`<${Answer} key=${first.request} task=${task} request=${first.request} />`}
-    ${row.asked === 'start' && html`<${Start} task=${task} />`}
+  return html`<div class="board-asked">
+    <${Decision} key=${first?.request ?? card?.call ?? row.asked}>
+      ${card && html`<${Card} row=${card} task=${task} />`}
+      ${first?.kind === 'question' && html`<${Answer} task=${task} request=${first.request} />`}
+      ${row.asked === 'start' && html`<${Start} task=${task} />`}
+    <//>
     ${!task.ready.value && html`<p class="soft small">Loading…</p>`}
   </div>`
 }
