@@ -44,6 +44,24 @@ async def test_merged_work_that_the_main_folder_lost_is_merged_again_and_keeps_t
     assert (bench.main / "a.txt").read_bytes() == (folder / "a.txt").read_bytes()
 
 
+async def test_a_restore_of_what_was_before_a_merge_into_edited_files_makes_them_unmerged_again(
+    bench: WorktreeBench,
+) -> None:
+    folder = await bench.open()
+    change_line(folder / "a.txt", 2, "theirs")
+    (folder / "a.txt").write_text((folder / "a.txt").read_text() + "at the end\n")
+    change_line(bench.main / "a.txt", 10, "of the person")
+    before = (bench.main / "a.txt").read_text()
+    await bench.worktrees.merge("x", bench.context())
+    merged = (bench.main / "a.txt").read_text()
+    change_line(bench.main / "a.txt", 15, "of the person, later")
+    assert (await bench.worktrees.work("x")).is_merged
+    (bench.main / "a.txt").write_text(before)
+    assert (await bench.worktrees.work("x")).unmerged == ("a.txt",)
+    await bench.worktrees.merge("x", bench.context())
+    assert (bench.main / "a.txt").read_text() == merged
+
+
 async def test_merged_work_that_was_edited_since_goes_into_a_checkpoint(bench: WorktreeBench) -> None:
     folder = await bench.open()
     change_line(folder / "a.txt", 2, "theirs")

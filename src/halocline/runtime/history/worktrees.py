@@ -32,6 +32,7 @@ from halocline.checkpoints.store.contents import read_blobs
 from halocline.checkpoints.store.git import Runner
 from halocline.checkpoints.store.reading import LINK, Kept, Reader
 from halocline.checkpoints.store.trees import find_entry
+from halocline.edits.alignment import list_opcodes
 from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes, read_ignored
 from halocline.git.worktree_list import Worktree as Worktree, find_main, find_worktree, list_worktrees
 from halocline.git.worktrees import remove_worktree
@@ -45,6 +46,8 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import Value
 
 _NAMED = 20
+_COMPARED = 1_000_000
+"""Most bytes of a file whose lines are compared with a merge."""
 _ASKED = dict.fromkeys((ApprovalSwitch.EDIT, ApprovalSwitch.EDIT_OUTSIDE))
 _LARGE = "it is too large or cannot be read"
 
@@ -184,10 +187,11 @@ class Worktrees:
         is_gone = worktree.is_missing and not await asyncio.to_thread(os.path.lexists, worktree.folder)
         work = WorktreeWork(worktree) if is_gone else await self.work(name)
         if not (work.is_merged or force):
+            staged = f"Commit or unstage what is only staged, in {worktree.folder}. " if work.staged else ""
             unmerged = [*work.unmerged, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged)]
             raise HaloclineError(
                 f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
-                f"Merge it: halo worktrees merge {name}. To remove it all the same, add --force.",
+                f"Merge it: halo worktrees merge {name}. {staged}To remove it all the same, add --force.",
             )
         kept: tuple[str, tuple[str, ...]] = "", ()
         if work.edited or not work.is_merged:
@@ -240,7 +244,7 @@ class Worktrees:
                     continue
                 first = _fill_pointer(first, theirs, now)
                 base = _fill_pointer(last.get(path, first), theirs, now)
-                if now == first or (now is None and theirs):  # what was merged is not there any more
+                if path in last and _has_lost(first, base, now):
                     base = first
                 if theirs != base:
                     sides[path] = base, theirs
@@ -292,6 +296,27 @@ def _fill_pointer(base: Kept | None, *sides: Kept | None) -> Kept | None:
     """Return the content that a base of Git LFS stands for, if a side has it."""
     found = (side for side in sides if base and side and is_pointer_to(base.content, side.content))
     return Kept(side.content, base.mode) if base and (side := next(found, None)) else base
+
+
+def _has_lost(first: Kept | None, merged: Kept | None, now: Kept | None) -> bool:
+    """True if a file has nothing any more of the change from `first` to `merged`, whatever else changed in it."""
+    if now == first or now is None:
+        return now != merged
+    if not (first and merged) or max(len(first.content), len(now.content)) > _COMPARED:
+        return False
+    old, new, present = (side.content.decode("latin-1").split("\n") for side in (first, merged, now))
+    same = [(i1, i2, j1) for tag, i1, i2, j1, _ in list_opcodes(old, present) if tag == "equal"]
+    changes = [(i1, i2) for tag, i1, i2, _, _ in list_opcodes(old, new) if tag != "equal"]
+    # With a line around each, so that a line that was put in there is seen.
+    last, end = len(old), len(present)
+    kept = [
+        any(
+            (i1 <= start - 1 or start == i1 == j1) and (stop + 1 <= i2 or (stop == i2 == last and j1 + i2 - i1 == end))
+            for i1, i2, j1 in same
+        )
+        for start, stop in changes
+    ]
+    return bool(kept) and all(kept)
 
 
 def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
