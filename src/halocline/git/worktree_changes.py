@@ -6,7 +6,7 @@ what Git LFS stores is a pointer, and a file that a pointer names counts as the 
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from halocline.git.worktree_list import Worktree
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
+IGNORED = "the main folder ignores it"
 _MOST = 1 << 28
 _LIMIT = 120.0
 _SUBMODULE = b"160000"
@@ -35,6 +36,7 @@ class WorktreeChanges(Value, frozen=True):
     """The paths that may differ, each with the file of `base`, the common commit, or None.
 
     `ahead` and `behind` count commits. `apart` are changed or filled submodules and nested repositories.
+    `staged` are files whose change is only in the index.
     """
 
     base: str
@@ -42,15 +44,13 @@ class WorktreeChanges(Value, frozen=True):
     behind: int
     files: Mapping[bytes, BaseFile | None]
     apart: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
 
 
 async def read_changes(worktree: Worktree, more: Iterable[bytes] = ()) -> WorktreeChanges:
     """Read what differs, and the base of `more` paths. Raises GitUnusable and UsageError."""
     if worktree.is_missing:
-        raise UsageError(
-            f"The folder of the worktree {worktree.name} is not at {worktree.folder}.",
-            f"If you moved it: git worktree repair NEW-FOLDER. If it is gone: halo worktrees discard {worktree.name}",
-        )
+        raise _explain_missing(worktree)
     async with open_view(worktree.main) as view:
         main = (await view.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).text.strip()
     async with open_view(worktree.folder) as view:
@@ -62,13 +62,26 @@ async def read_changes(worktree: Worktree, more: Iterable[bytes] = ()) -> Worktr
         others = (await _run(view, "ls-files", "--others", "--exclude-standard", "-z")).output.split(b"\0")[:-1]
         apart = {path for path, (mode, _) in found.items() if mode == _SUBMODULE} | {*await _list_filled(view)}
         found |= {path: (b"", "") for path in others if path not in found and not path.endswith(b"/")}
-        if unlisted := {*more} - {*found}:
+        staged = await _list_staged(view, base, found)
+        if unlisted := {*more, *await _list_flagged(view)} - {*found} - apart:
             found |= dict.fromkeys(unlisted, (b"", ""))
             found |= dict(await _list_entries(view, base, unlisted))
         files = await _read_files(view, {path: side for path, side in found.items() if path not in apart})
     apart |= {path for path in others if path.endswith(b"/")}
     names = tuple(sorted(os.fsdecode(path).rstrip("/") for path in apart))
-    return WorktreeChanges(base, int(counts[1]), int(counts[0]), files, names)
+    return WorktreeChanges(base, int(counts[1]), int(counts[0]), files, names, staged)
+
+
+def _explain_missing(worktree: Worktree) -> UsageError:
+    if _has_entry(worktree.folder):
+        return UsageError(
+            f"{worktree.folder} is there, but not as git makes the worktree {worktree.name}.",
+            f"Its .git must be a file of one line: git worktree repair {worktree.folder}",
+        )
+    return UsageError(
+        f"The folder of the worktree {worktree.name} is not at {worktree.folder}.",
+        f"If you moved it: git worktree repair NEW-FOLDER. If it is gone: halo worktrees discard {worktree.name}",
+    )
 
 
 def is_pointer_to(pointer: bytes, content: bytes) -> bool:
@@ -102,6 +115,25 @@ async def _list_entries(view: View, base: str, paths: Collection[bytes]) -> list
     return [(path, (head.split()[0], head.split()[2].decode())) for head, _, path in split if path in paths]
 
 
+async def _list_flagged(view: View) -> list[bytes]:
+    """Return the files that git was told not to look at (skip-worktree, assume-unchanged), if they are there."""
+    records = (await _run(view, "ls-files", "-v", "-z")).output.split(b"\0")[:-1]
+    flagged = [path for tag, _, path in (one.partition(b" ") for one in records) if tag == b"S" or tag.islower()]
+    places = ((path, view.repository.top / os.fsdecode(path)) for path in flagged)
+    return [path for path, place in places if _has_entry(place) and (place.is_symlink() or not place.is_dir())]
+
+
+async def _list_staged(view: View, base: str, found: Collection[bytes]) -> tuple[str, ...]:
+    """Return what only the index has: neither a commit nor, in the same or a later state, the folder."""
+    words = ("diff", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", "--diff-filter=du")
+    since_base, since_head = [
+        (await _run(view, *words, commit, "--")).output.split(b"\0")[:-1] for commit in (base, "HEAD")
+    ]
+    paths = [os.fsdecode(path) for path in since_base if path in {*since_head}]
+    top = view.repository.top
+    return tuple(path for path in paths if os.fsencode(path) not in found or not _has_entry(top / path))
+
+
 async def _list_filled(view: View) -> list[bytes]:
     """Return the submodules that have files in this work tree: what changed in them is not looked at."""
     if not _has_entry(view.repository.top / ".gitmodules"):
@@ -129,9 +161,22 @@ async def _read_files(view: View, sides: Mapping[bytes, tuple[bytes, str]]) -> d
     return {path: read.get(path) for path in sides}
 
 
-async def read_ignored(folder: Path, paths: Iterable[bytes]) -> frozenset[bytes]:
-    """Return those of the paths that the rules of a repository ignore and that git does not track there."""
+async def read_ignored(folder: Path, paths: Iterable[bytes]) -> Mapping[bytes, str]:
+    """Return those of the paths that git does not track in a repository and that it ignores or refuses, and why."""
     async with open_view(folder) as view:
-        data = b"".join(path + b"\0" for path in paths)
-        answer = await view.run("check-ignore", "-z", "--stdin", data=data, most=_MOST)
-    return frozenset(answer.output.split(b"\0")[:-1])
+        return await _find_ignored(view, list(paths))
+
+
+async def _find_ignored(view: View, paths: Sequence[bytes]) -> dict[bytes, str]:
+    """Ask about all at once; as git stops at a path that it refuses, ask about each half then."""
+    data = b"".join(path + b"\0" for path in paths)
+    answer = await view.run("check-ignore", "-z", "--stdin", data=data, most=_MOST, seconds=_LIMIT)
+    if answer.code in (0, 1):
+        return dict.fromkeys(answer.output.split(b"\0")[:-1], IGNORED)
+    if answer.code is None:
+        raise GitUnusable("git check-ignore did not end.", f"Look there: {view.repository.top}")
+    if len(paths) > 1:
+        half = len(paths) // 2
+        return await _find_ignored(view, paths[:half]) | await _find_ignored(view, paths[half:])
+    why = answer.errors.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("fatal: ")
+    return dict.fromkeys(paths, f"git says: {why}")

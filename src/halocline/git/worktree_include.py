@@ -12,7 +12,7 @@ from halocline.files.opening import opened_folder
 from halocline.files.regular import read_beginning
 from halocline.files.target import held_below
 from halocline.git.view import open_view
-from halocline.git.worktree_changes import read_ignored
+from halocline.git.worktree_changes import IGNORED, read_ignored
 
 INCLUDE = ".worktreeinclude"
 _MOST = 1 << 16
@@ -31,8 +31,9 @@ async def copy_included(main: Path, folder: Path) -> tuple[int, list[str]]:
     async with open_view(main) as view:
         answer = await view.run("ls-files", "--others", "--ignored", "-z", *options, most=_MOST_NAMES)
     named = [path for path in answer.output.split(b"\0") if path]
-    ignored = await read_ignored(main, named) if named else frozenset()
-    return await asyncio.to_thread(_copy_files, main, folder, sorted(ignored))
+    found = await read_ignored(main, named) if named else {}
+    ignored = sorted(path for path, why in found.items() if why == IGNORED)
+    return await asyncio.to_thread(_copy_files, main, folder, ignored)
 
 
 def _copy_files(main: Path, folder: Path, paths: Iterable[bytes]) -> tuple[int, list[str]]:

@@ -75,7 +75,11 @@ def list_worktrees(repository: Repository) -> list[Worktree]:
 def find_worktree(repository: Repository, name: str) -> Worktree:
     """Return the worktree with this name. Raises UsageError."""
     listed = list_worktrees(repository)
-    if found := [one for one in listed if one.name == name]:
+    found = [one for one in listed if one.name == name]
+    if len(found) > 1:
+        places = ", ".join(str(one.folder) for one in found)
+        raise UsageError(f"Several worktrees are named {name}: {places}.", "Remove one: git worktree remove FOLDER")
+    if found:
         return found[0]
     names = ", ".join(one.name for one in listed)
     raise UsageError(

@@ -21,6 +21,7 @@ def describe_work(work: WorktreeWork, tasks: Mapping[str, bool]) -> list[str]:
     facts += [f"{format_plural(work.ahead, 'commit')} ahead"] if work.ahead else []
     facts += [f"{work.behind} behind"] if work.behind else []
     facts += [f"not merged: {clean(name_some(work.apart))}"] if work.apart else []
+    facts += [f"only staged: {clean(name_some(work.staged))}"] if work.staged else []
     facts = [clean(work.problem)] if work.problem else facts
     facts += ["locked"] if worktree.is_locked else []
     facts += [f"{task} is open" if is_open else task for task, is_open in tasks.items()][:SHOWN]
@@ -75,6 +76,9 @@ def describe_discarded(gone: Discarded) -> list[str]:
         again = f"git worktree add --quiet -B {branch} {folder} {gone.tip[:12]}"
         back = f"halo checkpoints restore {gone.checkpoint[:10]} -C {folder} --overwrite --yes"
         lines.append(f"A checkpoint keeps its work. To get it back: {again} && {back}")
+    if gone.before_merge:
+        place = shlex.quote(str(worktree.main))
+        lines.append(f"To undo its last merge: halo checkpoints restore {gone.before_merge[:10]} -C {place}")
     return lines
 
 

@@ -32,6 +32,7 @@ from halocline.checkpoints.store.contents import read_blobs
 from halocline.checkpoints.store.git import Runner
 from halocline.checkpoints.store.reading import LINK, Kept, Reader
 from halocline.checkpoints.store.trees import find_entry
+from halocline.edits.alignment import list_opcodes
 from halocline.git.worktree_changes import WorktreeChanges, is_pointer_to, read_changes, read_ignored
 from halocline.git.worktree_list import Worktree as Worktree, find_main, find_worktree, list_worktrees
 from halocline.git.worktrees import remove_worktree
@@ -45,6 +46,8 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import Value
 
 _NAMED = 20
+_COMPARED = 1_000_000
+"""Most bytes of a file whose lines are compared with a merge."""
 _ASKED = dict.fromkeys((ApprovalSwitch.EDIT, ApprovalSwitch.EDIT_OUTSIDE))
 _LARGE = "it is too large or cannot be read"
 
@@ -52,20 +55,23 @@ _LARGE = "it is too large or cannot be read"
 class WorktreeWork(Value, frozen=True):
     """The work of a worktree that the main folder lacks: files, and `apart` what a merge does not look into.
 
-    `unread` are files that are too large or cannot be read. `ahead` and `behind` count commits.
+    `unread` are files that are too large or cannot be read; `staged` are only in the worktree's index. `edited` were
+    merged, but the main folder has them otherwise now. `ahead` and `behind` count commits.
     """
 
     worktree: Worktree
     unmerged: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
     ahead: int = 0
     behind: int = 0
     problem: str = ""
 
     @property
     def is_merged(self) -> bool:
-        return not (self.unmerged or self.unread or self.apart or self.problem)
+        return not (self.unmerged or self.unread or self.apart or self.staged or self.problem)
 
 
 class WorktreeMerge(Value, frozen=True):
@@ -82,7 +88,10 @@ class WorktreeMerge(Value, frozen=True):
 
 
 class Discarded(Value, frozen=True):
-    """A removed worktree: `checkpoint` has its unmerged work but for `lost`; `commits` are only on its `branch`."""
+    """A removed worktree: `checkpoint` has its unmerged work but for `lost`; `commits` are only on its `branch`.
+
+    `before_merge` is the main folder's checkpoint before the last merge.
+    """
 
     worktree: Worktree
     checkpoint: str = ""
@@ -90,6 +99,7 @@ class Discarded(Value, frozen=True):
     commits: int | None = 0
     branch: str = ""
     tip: str = ""
+    before_merge: str = ""
 
 
 class _Loaded(Value, frozen=True):
@@ -98,6 +108,7 @@ class _Loaded(Value, frozen=True):
     sides: Mapping[bytes, Sides]
     unmerged: tuple[bytes, ...]
     unread: tuple[bytes, ...]
+    edited: tuple[bytes, ...]
 
 
 class Worktrees:
@@ -145,7 +156,7 @@ class Worktrees:
         for path in loaded.unmerged:
             verdict, why = _judge_path(context, worktree.main, path, loaded.sides[path])
             if verdict is Verdict.DENY or path in ignored:
-                refused[path] = why if verdict is Verdict.DENY else "the main folder ignores it"
+                refused[path] = why if verdict is Verdict.DENY else ignored[path]
             elif verdict is Verdict.ASK and not guarded:
                 asked[path] = why
         sides = {path: both for path, both in loaded.sides.items() if path not in refused.keys() | asked.keys()}
@@ -161,7 +172,9 @@ class Worktrees:
         return await asyncio.to_thread(undo_merge, self._repository(worktree), _make_key(worktree), name)
 
     async def discard(self, name: str, *, force: bool = False) -> Discarded:
-        """Remove a worktree. With `force` also one with unmerged work, of which a checkpoint is kept.
+        """Remove a worktree. With `force` also one with unmerged work.
+
+        A checkpoint keeps what the main folder does not have as the worktree has it.
 
         Raises HaloclineError with the unmerged files, and GitUnusable.
         """
@@ -171,19 +184,21 @@ class Worktrees:
             raise HaloclineError(
                 f"The worktree {name} is locked{why}.", f"Unlock it: git worktree unlock {worktree.folder}"
             )
-        work = WorktreeWork(worktree) if worktree.is_missing else await self.work(name)
+        is_gone = worktree.is_missing and not await asyncio.to_thread(os.path.lexists, worktree.folder)
+        work = WorktreeWork(worktree) if is_gone else await self.work(name)
         if not (work.is_merged or force):
-            unmerged = [*work.unmerged, *work.unread, *work.apart]
+            staged = f"Commit or unstage what is only staged, in {worktree.folder}. " if work.staged else ""
+            unmerged = [*work.unmerged, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged)]
             raise HaloclineError(
                 f"The worktree {name} has work that is not merged: {name_some(unmerged, _NAMED)}.",
-                f"Merge it: halo worktrees merge {name}. To remove it all the same, add --force.",
+                f"Merge it: halo worktrees merge {name}. {staged}To remove it all the same, add --force.",
             )
         kept: tuple[str, tuple[str, ...]] = "", ()
-        if not work.is_merged:
+        if work.edited or not work.is_merged:
             kept = await asyncio.to_thread(self._keep_work, work)
         left = await remove_worktree(worktree)
-        await asyncio.to_thread(self._forget, worktree)
-        return Discarded(worktree, *kept, left.commits, left.branch, left.tip)
+        before_merge = await asyncio.to_thread(self._forget, worktree)
+        return Discarded(worktree, *kept, left.commits, left.branch, left.tip, before_merge)
 
     async def _describe(self, worktree: Worktree) -> WorktreeWork:
         try:
@@ -211,28 +226,32 @@ class Worktrees:
     def _read_sides(
         self, worktree: Worktree, repository: Repository, changes: WorktreeChanges, record: MergeRecord | None
     ) -> _Loaded:
-        bases = {path: Kept(one.content, one.mode) if one else None for path, one in changes.files.items()}
+        common = {path: Kept(one.content, one.mode) if one else None for path, one in changes.files.items()}
+        last: dict[bytes, Kept | None] = {}
         if record:
             git = repository.bind_git(self._limits.patience, Runner(), None)
             held = read_blobs(git, [entry.sha for entry in record.files.values() if entry])
             known = {path: entry for path, entry in record.files.items() if entry is None or entry.sha in held}
-            bases |= {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
+            last = {path: Kept(held[entry.sha], entry.mode) if entry else None for path, entry in known.items()}
         sides: dict[bytes, Sides] = {}
-        unmerged, unread = list[bytes](), list[bytes]()
+        unmerged, unread, edited = list[bytes](), list[bytes](), list[bytes]()
         with Reader(os.fspath(worktree.folder)) as there, Reader(os.fspath(worktree.main)) as here:
-            for path, base in sorted(bases.items()):
+            for path, first in sorted(common.items()):
                 try:
                     theirs, now = (_read_plain(reader, path, self._limits.largest) for reader in (there, here))
                 except OSError:
                     unread.append(path)
                     continue
-                for side in (theirs, now):
-                    if base and side and is_pointer_to(base.content, side.content):
-                        base = Kept(side.content, base.mode)
+                first = _fill_pointer(first, theirs, now)
+                base = _fill_pointer(last.get(path, first), theirs, now)
+                if path in last and _has_lost(first, base, now):
+                    base = first
                 if theirs != base:
                     sides[path] = base, theirs
                     unmerged += [path] if theirs != now else []
-        return _Loaded(repository, changes, sides, tuple(unmerged), tuple(unread))
+                elif theirs not in (first, now):
+                    edited.append(path)
+        return _Loaded(repository, changes, sides, tuple(unmerged), tuple(unread), tuple(edited))
 
     def _compare(self, loaded: _Loaded) -> Comparison:
         if not loaded.sides:
@@ -249,21 +268,55 @@ class Worktrees:
         repository.upkeep.stand_alone()
         with repository.opened() as git:
             tree = git.word("rev-parse", f"{saved.sha}^{{tree}}")
-            there = [path for path in work.unmerged if os.path.lexists(folder / path)]
+            there = [path for path in (*work.unmerged, *work.edited) if os.path.lexists(folder / path)]
             unsaved = [path for path in there if not find_entry(git, tree, os.fsencode(path))]
-        return saved.sha, (*unsaved, *work.unread, *work.apart)
+        return saved.sha, (*unsaved, *work.unread, *work.apart, *(f"{path} (only staged)" for path in work.staged))
 
-    def _forget(self, worktree: Worktree) -> None:
+    def _forget(self, worktree: Worktree) -> str:
+        """Forget the merges of a worktree; returns the checkpoint before the last one, if there is one."""
         repository = self._repository(worktree)
-        if self._read_record(repository, worktree):
+        record = self._read_record(repository, worktree)
+        if record:
             with repository.lock_store(self._limits.patience) as git:
                 forget_merge(git, _make_key(worktree))
+        return record.undo if record else ""
 
 
 def _describe_work(worktree: Worktree, loaded: _Loaded) -> WorktreeWork:
     changes = loaded.changes
-    unmerged, unread = (tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread))
-    return WorktreeWork(worktree, unmerged, unread, changes.apart, changes.ahead, changes.behind)
+    unmerged, unread, edited = (
+        tuple(map(os.fsdecode, paths)) for paths in (loaded.unmerged, loaded.unread, loaded.edited)
+    )
+    return WorktreeWork(
+        worktree, unmerged, unread, changes.apart, changes.staged, edited, changes.ahead, changes.behind
+    )
+
+
+def _fill_pointer(base: Kept | None, *sides: Kept | None) -> Kept | None:
+    """Return the content that a base of Git LFS stands for, if a side has it."""
+    found = (side for side in sides if base and side and is_pointer_to(base.content, side.content))
+    return Kept(side.content, base.mode) if base and (side := next(found, None)) else base
+
+
+def _has_lost(first: Kept | None, merged: Kept | None, now: Kept | None) -> bool:
+    """True if a file has nothing any more of the change from `first` to `merged`, whatever else changed in it."""
+    if now == first or now is None:
+        return now != merged
+    if not (first and merged) or max(len(first.content), len(now.content)) > _COMPARED:
+        return False
+    old, new, present = (side.content.decode("latin-1").split("\n") for side in (first, merged, now))
+    same = [(i1, i2, j1) for tag, i1, i2, j1, _ in list_opcodes(old, present) if tag == "equal"]
+    changes = [(i1, i2) for tag, i1, i2, _, _ in list_opcodes(old, new) if tag != "equal"]
+    # With a line around each, so that a line that was put in there is seen.
+    last, end = len(old), len(present)
+    kept = [
+        any(
+            (i1 <= start - 1 or start == i1 == j1) and (stop + 1 <= i2 or (stop == i2 == last and j1 + i2 - i1 == end))
+            for i1, i2, j1 in same
+        )
+        for start, stop in changes
+    ]
+    return bool(kept) and all(kept)
 
 
 def _read_plain(reader: Reader, path: bytes, largest: int) -> Kept | None:
@@ -296,7 +349,9 @@ def _judge_path(context: PolicyContext, main: Path, path: bytes, sides: Sides) -
     except ToolFailure as failure:
         return Verdict.DENY, str(failure)
     if theirs and theirs.mode == LINK and decision.verdict is Verdict.ALLOW:
-        target = os.path.realpath(os.path.join(os.path.dirname(full), os.fsdecode(theirs.content)))
-        if not Path(target).is_relative_to(main):
+        words = os.fsdecode(theirs.content)
+        target = os.path.realpath(os.path.join(os.path.dirname(full), words))
+        # A name before `..` may become a link by the same merge.
+        if re.search(r"[^/.][^/]*/(.*/)?\.\.(/|$)", words) or not Path(target).is_relative_to(main):
             return Verdict.ASK, "it is a link that leads out of the folder"
     return decision.verdict, decision.reason

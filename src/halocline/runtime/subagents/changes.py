@@ -75,7 +75,7 @@ def _find_worktree(workspace: Path, name: str) -> tuple[Worktree, str]:
 
 def _read_sides(worktree: Worktree, prefix: str, changes: WorktreeChanges) -> AgentChanges:
     sides: dict[str, Sides] = {}
-    apart = list(changes.apart)
+    apart = [*changes.apart, *(f"{path} (only staged)" for path in changes.staged)]
     with opened_folder(find_place(worktree.folder)) as folder:
         for raw, base in changes.files.items():
             path = os.fsdecode(raw)
