@@ -177,5 +177,6 @@ OTHERS = {
     "surfaces/web/static/js/history/task-preview.js",  # as in the list beside it
     "surfaces/web/static/js/shell/context-sheet.js",  # as in the header
     "surfaces/cli/commands/tasks/manage.py",  # `halo tasks show`: as in an export
+    "surfaces/cli/background/best_of.py",  # `format_known_cost`, as on the board
     "surfaces/cli/commands/tasks/import_.py",  # known ones above zero only
 }

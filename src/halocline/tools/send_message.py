@@ -6,19 +6,23 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import ToolContext, ToolOutput
+from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import define_tool
 from halocline.tools.spawn_agent import agents_of
 
+LONGEST = 4_000
+"""Characters of a message."""
+
 
 class Input(msgspec.Struct):
-    to: Annotated[
-        str, Meta(description='An agent that you started or that runs beside you, or "parent".', max_length=64)
-    ]
-    text: Annotated[str, Meta(description="The message.", max_length=4_000)]
+    to: Annotated[str, Meta(description='An agent that you started or that runs beside you, or "parent".')]
+    text: Annotated[str, Meta(description="The message.")]
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
+    if len(input.text) > LONGEST:
+        raise ToolFailure(f"Not sent: a message has at most {LONGEST:,} characters. Put the rest into a file.")
     agents_of(ctx).send(input.to.strip(), input.text)
     return ToolOutput.of(f"Sent to {input.to.strip()}, which reads it before its next request.")
 

@@ -22,10 +22,12 @@ BEGUN = (
 )
 
 
+LONGEST_NAME = 64
+"""Characters of an agent's name."""
+
+
 class Input(msgspec.Struct):
-    name: Annotated[
-        str, Meta(description="One to three words. The name of an agent that has ended continues it.", max_length=64)
-    ]
+    name: Annotated[str, Meta(description="One to three words. The name of an agent that has ended continues it.")]
     prompt: Annotated[str, Meta(description="Everything it needs to know, and what to report.")]
     writes: Annotated[
         bool, Meta(description="It may edit and run commands, in a git worktree of its own, from the last commit.")
@@ -62,8 +64,8 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     name, prompt, agents = " ".join(input.name.split()), input.prompt.strip(), agents_of(ctx)
-    if not name or not prompt:
-        raise ToolFailure("An agent needs a name and a prompt. None was started.")
+    if not 0 < len(name) <= LONGEST_NAME or not prompt:
+        raise ToolFailure(f"An agent needs a name of at most {LONGEST_NAME} characters and a prompt. None was started.")
     wanted = Wanted(
         prompt=prompt,
         name=name,

@@ -21,7 +21,7 @@ CASES = {
     "-p --input-format ": {"text", "stream-json"},
     "completion ": {"bash", "zsh", "fish"},
     "tasks list --status re": {"refused", "refusal"},
-    "fix the tests run --mod": {"--model", "--mode"},
+    "fix the tests run --mod": {"--model", "--models", "--mode"},
     "run -C fo": {"folder"},
     "run --image fo": {"folder", "for.png"},
 }

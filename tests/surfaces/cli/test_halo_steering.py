@@ -89,6 +89,7 @@ async def test_every_command_that_does_more_than_look_is_refused(halo: Halo) -> 
         "rules": "new",
         "tasks": "list",
         "trust": "remove",
+        "worktrees": "discard x",
     }
     said = await tried(halo, *(f"echo == {name}; {OURS} {name} {words.get(name, '')}" for name in COMMANDS))
     parts = dict(part.split("\n", 1) for part in said.split("== ")[1:])
