@@ -1,6 +1,7 @@
 """A script or names that come through a program's input are judged, whatever stands between the text and the reader."""
 
 import re
+import shlex
 import subprocess
 from itertools import product
 from pathlib import Path
@@ -585,3 +586,12 @@ def test_in_yolo_mode_names_known_only_then_pass_no_hidden_file(posture, command
 def run_bash(command: str, posture: PolicyContext) -> str:
     words = ["bash", "--noprofile", "--norc", "-c", command]
     return subprocess.run(words, cwd=posture.workspace, capture_output=True, text=True, check=False).stdout
+
+
+def test_a_text_that_feeds_itself_again_is_read_once(posture: PolicyContext) -> None:
+    """It was read by each reader in it, sixteen deep, which took minutes."""
+    inner = "scp a.txt h:"
+    for _ in range(3):
+        inner = f"exec 3<<< {shlex.quote(inner)}; bash <&3"
+    asked = Summary(inner, ToolKind.EXECUTE, command=inner, in_sandbox=True)
+    assert decide_call(asked, replace(posture, approval_mode=ApprovalMode.AUTO)).verdict is Verdict.ASK

@@ -171,7 +171,9 @@ class SimpleCommands(ABC):
             return read, ground
         if wrappers.runs_unread(simple, ground.fed):
             self.analysis.words.append(AS_WRITTEN if any(word.checked for word in simple.words) else UNREAD)
-        wrapped = wrappers.unwrap_command(simple) or wrappers.unwrap_input(simple, ground.fed)
+        wrapped = wrappers.unwrap_command(simple)
+        if not wrapped and (wrapped := wrappers.unwrap_input(simple, ground.fed)):
+            ground = replace(ground, fed=(UNKNOWN,))  # the text is all of the input, and reads what is left of it
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._judge_wrapped(wrapped, simple, ground)
             reads = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
@@ -243,12 +245,10 @@ class SimpleCommands(ABC):
 
     def _judge_text(self, text: str, simple: Simple, ground: Ground) -> tuple[list[Finding], str | None, Ground]:
         """Judge a script that a wrapper runs; return its findings, its form and the ground after it."""
-        found: list[Finding] = []
         if NAME in text and NAME not in ground.variables.known:
             self.analysis.words.append(UNREAD)
-        if simple.program in OTHER_SHELLS:
-            found += find_extended(text)
-            ground = replace(ground, matches_oddly=True)
+        found = [*find_extended(text)] if simple.program in OTHER_SHELLS else list[Finding]()
+        ground = replace(ground, matches_oddly=ground.matches_oddly or simple.program in OTHER_SHELLS)
         form, after = self.script(text, ground, found)
         return found, None if form is None else with_guards(form, ground), after
 
