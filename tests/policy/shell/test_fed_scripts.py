@@ -419,6 +419,9 @@ dd if=su${x}b/c.txt
 { cat; } < su${x}b/c.txt
 x=s${x:-u}b/c.txt; cat $x
 x=suZb/c.txt; cat ${x/Z/}
+x=Zsu${x}b/c.txt; cat ${x/Z/}
+x=SU${y}B/C.TXT; cat ${x,,}
+x=ZZsu${y}b/c.txt; cat ${x:2}
 ! x=suZb/c.txt; cat ${x/Z/}
 x=SUB/C.TXT; rm ${x,,}
 x=xsub/c.txt; cp ${x:1} z

@@ -238,9 +238,9 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
     if operator == "!":
         return tuple(dict.fromkeys((*(one for name in values for one in ground.value(name)), UNKNOWN)))
     edits = _EDITS.fullmatch(part.source)
-    known = [value for value in values if UNKNOWN not in value and value.isascii()] if edits else []
-    edited = tuple(_edit_value(value, *edits.groups("")) for value in known) if edits else ()
-    if edits and len(edited) == len(values) and not ground.variables.lost:
+    bare = [value.replace(UNKNOWN, "") or value for value in values]  # a part that is not known may be nothing
+    edited = tuple(_edit_value(one, *edits.groups("")) for one in bare if one.isascii()) if edits else ()
+    if edits and len(edited) == len(values) and UNKNOWN not in "".join(values) and not ground.variables.lost:
         return edited
     if operator[0] in "![#" and operator not in ("#", "##", "["):
         return (UNKNOWN,)
