@@ -11,7 +11,7 @@ from halocline.protocol.permission_rules import RuleBook
 from halocline.protocol.state.state import State
 
 JUDGE = "judge"
-"""Who answered an approval that a judge gave: its `client` and its `by`."""
+"""The `client` and the `by` of an approval that a judge gave."""
 
 
 class Permissions(Protocol):

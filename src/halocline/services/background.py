@@ -47,7 +47,7 @@ LARGEST_OUTPUT = 1_000_000
 """Bytes of the process's own output that are kept."""
 _COMMAND = (sys.executable, "-P", "-m", "halocline", "background")
 _WAITS, _TAIL = b'"after":["', 256 * 1024
-"""What the log of a task has whose prompt waits for others, and where."""
+"""The mark in the log of a task whose prompt waits for others, and where it stands."""
 _OF_PROCESS = (
     r"HOME|(?:AWS|AZURE|GOOGLE|AICORE|CLOUD_ML|ANTHROPIC_VERTEX)_\w+|OPENAI_API_VERSION|XDG_\w+_HOME|SSL_CERT_\w+"
 )

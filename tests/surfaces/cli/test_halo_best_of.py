@@ -115,3 +115,8 @@ async def test_what_makes_no_sense_is_refused_before_anything_is_made(repository
     assert (done.code, repository.tasks) == (2, [])
     assert any(said in done.err for said in ("goes with", "does not go with", "makes 2 to 8 attempts"))
     assert not (repository.root / "project-worktrees").exists()
+
+
+async def test_a_goal_without_a_command_is_refused(halo: Halo) -> None:
+    done = await halo.run("run", "--until", " ", "x")
+    assert (done.code, "--until: the command is empty" in done.err) == (2, True)

@@ -36,7 +36,7 @@ Sides = tuple[Kept | None, Kept | None]
 
 
 class Choice(StrEnum):
-    """What becomes of changes that overlap: by default such a file stays as it is."""
+    """The side that wins where changes overlap: by default such a file stays as it is."""
 
     NONE = ""
     OURS = "ours"

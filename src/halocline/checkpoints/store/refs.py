@@ -13,7 +13,7 @@ from halocline.protocol.values import Value
 
 REFS = "refs/halocline"
 MERGES = "refs/merges"
-"""What was merged from other folders, by the task name of the merge."""
+"""Records of merges from other folders, by the task name of the merge."""
 _AT_ONCE = 500
 """References in one command line."""
 

@@ -36,7 +36,7 @@ class View:
         self._settled: Series[Message] = Series()
         self._at = 0
         self._bounds = [(0, 0)]
-        """Where each reply began when it was settled: its index, and how many settled messages came before it."""
+        """The beginning of each settled reply: its index, and how many settled messages came before it."""
         self._begin_removals(0)
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> Series[Message]:

@@ -60,7 +60,7 @@ class GoalState(Value, frozen=True):
         stuck = 0 if is_met else self.count_stuck(event.failure, event.tree)
         return replace(self, is_met=is_met, checks=self.checks + 1, last=event, stuck=stuck)
 
-    def begin_anew(self) -> "GoalState":
+    def forget_failures(self) -> "GoalState":
         """Return the goal for a new turn, or after a person let a turn go on: what failed before counts no more."""
         return replace(self, stuck=0) if self.stuck else self
 

@@ -83,7 +83,7 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         answer=AnswerState(e.output_schema),
         budget=state.budget.after_prompt(),
         pending=state.pending.after_prompt(e.content),
-        goal=state.goal.begin_anew(),
+        goal=state.goal.forget_failures(),
     )
 
 
@@ -185,7 +185,7 @@ def _limit_extended(state: State, e: ev.LimitExtended) -> State:
         turn=replace(state.turn, started_at=e.at) if state.turn else None,
         answer=replace(state.answer, refused=()),
         budget=state.budget.after_extension(e.limit),
-        goal=state.goal.begin_anew(),
+        goal=state.goal.forget_failures(),
     )
 
 

@@ -78,6 +78,12 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def parse_command(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the command is empty")
+    return text
+
+
 def parse_port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")

@@ -5,7 +5,14 @@ import argparse
 from halocline._version import __version__
 from halocline.surfaces.cli.args.foreign_words import translate_flags
 from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
-from halocline.surfaces.cli.args.parser import APPROVAL_MODES, SCREEN_READER, Parser, parse_positive, positive_int
+from halocline.surfaces.cli.args.parser import (
+    APPROVAL_MODES,
+    SCREEN_READER,
+    Parser,
+    parse_command,
+    parse_positive,
+    positive_int,
+)
 from halocline.surfaces.cli.command_table import COMMANDS
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -105,7 +112,7 @@ def _add_run_options(parser: Parser) -> None:
     add("--best-of", type=positive_int, metavar="N", help=BEST_OF)
     add("--models", metavar="MODELS", help="models of the attempts, in turn, with commas between")
     add("--merge", choices=("best", "none"), help="with --best-of: merge the best attempt, or none, without asking")
-    add("--until", metavar="COMMAND", default="", help=UNTIL)
+    add("--until", type=parse_command, metavar="COMMAND", help=UNTIL)
 
 
 def demo_parser() -> Parser:

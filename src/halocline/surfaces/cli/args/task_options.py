@@ -44,7 +44,7 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
         trusted=arguments.trust,
         record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
         roots=tuple(str(Path(root).expanduser().absolute()) for root in arguments.roots),
-        until=arguments.until.strip(),
+        until=(arguments.until or "").strip(),
         editor=_given_servers(arguments.mcp_config),
     )
 
