@@ -5,7 +5,6 @@ What must stay true: a merge keeps what the file has now; where both sides chang
 
 import asyncio
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.restore.merge import MARKER, read_hunks
 from halocline.edits.diff import make_diff
 from halocline.files.encodings import decode_text
 from halocline.files.opening import find_place, open_below, opened_folder, require_regular
@@ -36,7 +36,6 @@ MOST_DIFF, MOST_FILES = 12_000, 200
 """Characters of a diff, and files, in a review."""
 UNCHANGED = "[It changed no files.]"
 LONGEST_HUNK = 2_000
-_CONFLICT = re.compile(rb"^<<<<<<< now\r?\n(.*?)^=======\r?\n(.*?)^>>>>>>> agent\r?$", re.MULTILINE | re.DOTALL)
 
 FILES = (b"100644", b"100755")
 """The modes of regular files in git."""
@@ -156,13 +155,14 @@ async def merge_side(folder: Path, sides: Sides, now: bytes | None) -> Merged:
         return Merged(theirs)
     if base is None or now is None or theirs is None:
         what = "it was deleted here" if now is None else "the agent deleted it" if theirs is None else "both added it"
-        both = f"{_show_side('now', now)}{_show_side('agent', theirs)}"
+        texts = [None if side is None else decode_text(side) for side in (now, theirs)]
+        both = f"{_show_side('now', texts[0])}{_show_side('agent', texts[1])}"
         return Merged(conflicts=f"{what}, and the other side is another.\n{both}")
     if any(b"\0" in side for side in (base, now, theirs)):
         return Merged(conflicts="it is binary, and changed on both sides.")
     with tempfile.TemporaryDirectory(prefix="halocline-merge-") as place:
         await asyncio.to_thread(_write_all, Path(place), {"now": now, "base": base, "agent": theirs})
-        words = ("merge-file", "-p", "-q", "-L", "now", "-L", "base", "-L", "agent", "now", "base", "agent")
+        words = ("merge-file", "-p", "-q", MARKER, "now", "base", "agent")
         answer = await run_git(
             Path(place), bare_environment(os.environ, os.fspath(folder)), words, most=2 * LARGEST, seconds=60
         )
@@ -170,7 +170,7 @@ async def merge_side(folder: Path, sides: Sides, now: bytes | None) -> Merged:
         return Merged(answer.output)
     if answer.code is None or answer.code > 127:
         raise ToolFailure("git could not merge a file. Nothing was changed; make the edit yourself.")
-    return Merged(conflicts="\n".join(_list_hunks(answer.output)) or "both sides changed the same lines.")
+    return Merged(conflicts="\n".join(_list_hunks(answer.output, now)) or "both sides changed the same lines.")
 
 
 def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -178,15 +178,13 @@ def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(content)
 
 
-def _list_hunks(merged: bytes) -> Iterator[str]:
-    for number, found in enumerate(_CONFLICT.finditer(merged), 1):
-        line = merged.count(b"\n", 0, found.start()) + 1
-        yield f"{number}. near line {line}:\n{_show_side('now', found[1])}{_show_side('agent', found[2])}"
+def _list_hunks(merged: bytes, now: bytes) -> Iterator[str]:
+    for number, hunk in enumerate(read_hunks(merged, now), 1):
+        yield f"{number}. line {hunk.line}:\n{_show_side('now', hunk.ours)}{_show_side('agent', hunk.theirs)}"
 
 
-def _show_side(name: str, content: bytes | None) -> str:
-    if content is None:
+def _show_side(name: str, text: str | None) -> str:
+    if text is None:
         return f"<<< {name}: no file\n"
-    text = decode_text(content)
     more = f"\n[{len(text) - LONGEST_HUNK:,} more characters]\n" if len(text) > LONGEST_HUNK else ""
     return f"<<< {name}\n{text[:LONGEST_HUNK]}{more}>>>\n"
