@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol.errors import UsageError
+from halocline.files.foreign_config import read_foreign_config
+from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.services.themes import ThemeService
@@ -166,6 +167,15 @@ class SettingsService:
     def file(self) -> str:
         """The file that holds them."""
         return str(self._home.settings)
+
+    def read_keys(self) -> dict[str, Any]:
+        """Return the lines of the file of the person's own keys; none without it. Raises SettingsError."""
+        try:
+            return read_foreign_config(self._home.keys)
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"Cannot read {self._home.keys}: {error}.", "Your own keys are off.") from error
 
     def find(self, name: str, *, exact: bool = False) -> list[Setting]:
         """Return a setting, or those of a table of settings. With `exact` only one, or the table that holds `name`.

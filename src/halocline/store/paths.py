@@ -121,6 +121,8 @@ class Home(Value, frozen=True):
     """Logs of running imports."""
     logs = _Entry("logs")
     settings = _Entry("settings.toml")
+    keys = _Entry("keys.toml")
+    """The user's own keys for conversations in a terminal."""
     policy = _Entry("policy.toml")
     """The user's permission rules."""
     grants = _Entry("grants.toml")

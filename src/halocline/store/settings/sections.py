@@ -105,6 +105,7 @@ class TerminalSettings(Value, frozen=True, forbid_unknown_fields=True):
     progress: bool = True
     notify: Literal["desktop", "bell", "off"] = "desktop"
     theme: str = "terminal"
+    keys: Literal["emacs", "vi"] = "emacs"
 
 
 TerminalTable = Annotated[
@@ -113,8 +114,9 @@ TerminalTable = Annotated[
         description="The terminal while a conversation is on the screen: `theme`, its colors: `terminal` (the 16 of "
         "your terminal), `color-blind` (blue and yellow in place of green and red), `high-contrast` (nothing dim), "
         "`plain` (no colors) or one of a plug-in (`notes:dusk`); "
-        "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when it "
-        "waits, ends or has run a command for 30 s, and you typed nothing for 10 s: `desktop` (OSC 9), `bell` or `off`."
+        "`title`, the state in the window's title; `progress`, a mark in the task bar (OSC 9;4); `notify`, when "
+        "it waits, ends or runs a command for 30 s and you typed nothing for 10 s: `desktop` (OSC 9), `bell`, `off`; "
+        "`keys`, how text is edited: `emacs`, as in a shell, or `vi`. Keys of your own stand in `keys.toml`."
     ),
 ]
 

@@ -215,6 +215,19 @@ class LiveActions:
     def suspend(self) -> None:
         self._session.start(self._application.suspend())
 
+    def run_command(self, command: str) -> None:
+        """Run a slash command by a key. With text in the composer, only one that is answered beside it."""
+        session, row = self._session, find_own_command(command)
+        if not command or self._composer.request:
+            return
+        if not self._composer.text:
+            self._composer.insert(command)
+            self.send()
+        elif row and row.during and not session.is_prompting:
+            session.start(self._answer(command))
+        else:
+            session.notice = f"{command} needs an empty prompt."
+
     def show_keys(self) -> None:
         self._session.shows_keys = not self._session.shows_keys
 

@@ -2,16 +2,18 @@
 
 import string
 from collections.abc import Callable
+from functools import partial
 
-from prompt_toolkit.filters import Condition, Filter, has_completions, is_searching
+from prompt_toolkit.filters import Condition, Filter, has_completions, is_searching, vi_insert_mode, vi_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.key_binding.bindings.named_commands import get_by_name
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
 from prompt_toolkit.keys import Keys
 
 from halocline.surfaces.cli.live.actions import LiveActions
 from halocline.surfaces.cli.live.composer import LiveComposer, take_choice
 from halocline.surfaces.cli.live.decision_keys import DOWN, ENTER, TAB, UP
-from halocline.surfaces.cli.live.keys import KEYS
+from halocline.surfaces.cli.live.own_keys import OwnKeys
 from halocline.surfaces.cli.live.session import LiveSession
 
 _CARD_KEYS = {"enter": ENTER, "up": UP, "down": DOWN, "tab": TAB} | {
@@ -19,22 +21,43 @@ _CARD_KEYS = {"enter": ENTER, "up": UP, "down": DOWN, "tab": TAB} | {
 }
 
 
-def bind_keys(actions: LiveActions, session: LiveSession, composer: LiveComposer) -> KeyBindingsBase:
-    """Build all key bindings. Those of a card win over those of the composer."""
+def bind_keys(actions: LiveActions, session: LiveSession, composer: LiveComposer, own: OwnKeys) -> KeyBindingsBase:
+    """Build all key bindings, with the person's own. Those of a card win over those of the composer."""
     return merge_key_bindings(
-        [_bind_actions(actions, composer), _bind_editing(composer), _bind_card(session, composer)]
+        [
+            _bind_actions(actions, composer, own),
+            _bind_others(actions, own),
+            _bind_editing(composer),
+            _bind_card(session, composer),
+        ]
     )
 
 
-def _bind_actions(actions: LiveActions, composer: LiveComposer) -> KeyBindings:
+def _bind_actions(actions: LiveActions, composer: LiveComposer, own: OwnKeys) -> KeyBindings:
     keys = KeyBindings()
     is_empty = Condition(lambda: not composer.text and composer.request is None)
     can_go_back = Condition(lambda: actions.can_go_back)
-    filters = {"show_keys": is_empty & ~is_searching, "go_to_board": can_go_back & ~is_searching}
-    for row in KEYS:
+    leaves_text = vi_mode & vi_insert_mode & ~is_empty & ~has_completions
+    filters = {
+        "show_keys": is_empty & ~is_searching,
+        "go_to_board": can_go_back & ~is_searching,
+        "interrupt": ~is_searching & ~leaves_text,
+    }
+    for row in own.rows:
         for combination in row.keys:
             _bind(keys, combination, getattr(actions, row.action), filters.get(row.action, ~is_searching))
     _bind(keys, ("down",), actions.advance, ~is_searching)
+    return keys
+
+
+def _bind_others(actions: LiveActions, own: OwnKeys) -> KeyBindings:
+    """Bind the person's keys for slash commands, for actions of the line, and for nothing."""
+    keys = KeyBindings()
+    for combination, name in own.others.items():
+        if name and name[0] != "/":
+            keys.add(*combination)(get_by_name(name))
+        else:
+            _bind(keys, combination, partial(actions.run_command, name), ~is_searching)
     return keys
 
 

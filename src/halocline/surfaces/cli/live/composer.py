@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import DynamicCompleter
 from prompt_toolkit.document import Document
@@ -100,6 +101,7 @@ class LiveComposer:
             return None
         self.buffer.reset(append_to_history=True)
         self.mentions.typed("")  # a reset tells nobody that the text changed
+        get_app().vi_state.reset()  # the next prompt begins with typing
         if self._menu:
             self._menu.begin()
         mode = self._client.state(self._task).plan.mode

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 from halocline.protocol.values import Value
 
+Combination = tuple[str, ...]
+"""Keys pressed one after the other, as prompt_toolkit names them."""
+
 
 class KeyRow(Value, frozen=True):
     """An action, the keys as prompt_toolkit names them, as people read them, and what they do."""
 
     action: str
-    keys: tuple[tuple[str, ...], ...]
+    keys: tuple[Combination, ...]
     shown: str
     text: str
 
@@ -35,8 +38,3 @@ KEYS: Sequence[KeyRow] = (
     KeyRow("show_keys", (("?",),), "?", "with nothing typed: show these keys"),
 )
 """All keys. Rows without `keys` are bound where they are handled."""
-
-
-def key_lines() -> list[tuple[str, str]]:
-    """Each key with what it does."""
-    return [(row.shown, row.text) for row in KEYS]

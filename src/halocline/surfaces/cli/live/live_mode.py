@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
+from prompt_toolkit.key_binding import DynamicKeyBindings
 from rich.console import Console
 
 from halocline.client.tasks import Client
@@ -23,6 +24,7 @@ from halocline.surfaces.cli.live.composer import LiveComposer
 from halocline.surfaces.cli.live.live_menu import LiveMenu
 from halocline.surfaces.cli.live.live_screen import LiveScreen
 from halocline.surfaces.cli.live.outside import OutsideSigns, knows_progress
+from halocline.surfaces.cli.live.own_keys import read_own_keys
 from halocline.surfaces.cli.live.panes import PaneLines
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.cli.session.notes import keep_note
@@ -62,13 +64,14 @@ class LiveMode(View):
         self._asker = Asker(self._screen, self._menu)
         self._plans = PlanPrompt(self._asker)
         self._lines = PaneLines(self._session, self._composer, self._activity, self._screen.unfinished)
+        self._actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
+        self._keys = bind_keys(self._actions, self._session, self._composer, self._lines.own_keys)
 
     async def __aenter__(self) -> Self:
-        actions = LiveActions(self._session, self._composer, self._app, self._answer_now, self._expand)
-        self._session.put_back, self._session.on_ready = self._composer.edit, actions.send_due
+        self._session.put_back, self._session.on_ready = self._composer.edit, self._actions.send_due
         lines = self._lines
         panes = LivePanes(self._composer.buffer, lines.above, lines.below, lines.mark, lines.hint)
-        keys = bind_keys(actions, self._session, self._composer)
+        keys = DynamicKeyBindings(lambda: self._keys)
         await self._screen.__aenter__()
         await self._app.start(panes.build_layout(), keys, self._before_key, self._after_key)
         self._composer.insert(type_keys("", self._app.typed_before).strip("\n"))
@@ -94,13 +97,24 @@ class LiveMode(View):
         theme, problem = client.themes_of(task).choose()
         if self._theme.begin(theme):
             self._app.choose_style(build_style(theme))
-            if problem:
-                self.say(problem)
+            self._app.use_vi_keys(signs.keys == "vi")
+            for remark in (problem, *self._bind_own_keys(client)):
+                self.say(remark) if remark else None
         folder = client.state(task).workspace
         self._outside.configure(
             folder, title=signs.title, progress=signs.progress and knows_progress(), notify=signs.notify
         )
         self._app.request_frame()
+
+    def _bind_own_keys(self, client: Client) -> Sequence[str]:
+        """Bind the keys with the person's own. Returns why some are left out."""
+        try:
+            own = read_own_keys(client.settings.read_keys())
+        except HaloclineError as error:
+            return (f"{error.text} {error.hint}",)
+        self._lines.own_keys = own
+        self._keys = bind_keys(self._actions, self._session, self._composer, own)
+        return own.problems
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         self._screen.recall(past, fold_events(past))

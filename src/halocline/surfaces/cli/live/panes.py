@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Sequence
 
+from prompt_toolkit.filters import vi_navigation_mode
+
 from halocline.client.git import read_branch
 from halocline.protocol.kinds import Mode
 from halocline.surfaces.cli.live.composer import LiveComposer
-from halocline.surfaces.cli.live.keys import key_lines
 from halocline.surfaces.cli.live.mode_cycle import PLANNING, find_next_step
+from halocline.surfaces.cli.live.own_keys import OwnKeys
 from halocline.surfaces.cli.live.session import LiveSession
 from halocline.surfaces.slash.queue_lines import list_queue_lines
 from halocline.surfaces.terminal.application.activity import TAIL_ROWS, Fragments, LiveActivity, cut_line, wrap_tail
 from halocline.surfaces.terminal.application.choice_lines import draw_choices
-from halocline.surfaces.terminal.application.status_bar import fit_facts, status_facts
+from halocline.surfaces.terminal.application.status_bar import Fact, fit_facts, status_facts
 from halocline.surfaces.wrapping import wrap_line
 
 PROMPT_HINTS: Sequence[str] = (
@@ -45,6 +47,7 @@ class PaneLines:
         self._unfinished = unfinished
         self._branch = ""
         self._width = 80
+        self.own_keys = OwnKeys()
 
     def look_up_branch(self) -> None:
         """Read the checked-out branch again."""
@@ -123,9 +126,10 @@ class PaneLines:
     def _key_lines(self, width: int, rows: int) -> list[Fragments]:
         if not self._session.shows_keys:
             return []
-        lines = [f"  {keys:<{LABEL_WIDTH}} {text}" for keys, text in key_lines()]
+        rows_of_keys = self.own_keys.key_lines()
+        lines = [f"  {keys:<{LABEL_WIDTH}} {text}" for keys, text in rows_of_keys]
         if width < NARROW:
-            lines = [row for keys, text in key_lines() for row in wrap_line(f"{keys}: {text}", width - 2)]
+            lines = [row for keys, text in rows_of_keys for row in wrap_line(f"{keys}: {text}", width - 2)]
         if len(lines) > rows:
             lines = [*lines[: rows - 1], "  … more in a higher window, or: halo --help"]
         return [[("class:quiet", cut_line(line, width - 1))] for line in lines[: max(1, rows)]]
@@ -135,7 +139,8 @@ class PaneLines:
         if state is None or client is None:
             return [("class:quiet", "  starting …")]
         jobs = [job for job in client.jobs(self._session.task) if job.state != "ended"]
-        facts = status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
+        vi_mode = [Fact("NORMAL", weight=8)] if vi_navigation_mode() else []
+        facts = vi_mode + status_facts(state, branch=self._branch, jobs=len(jobs), waiting=self._session.waiting)
         return fit_facts(facts, width - 1)
 
 

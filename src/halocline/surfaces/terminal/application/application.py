@@ -134,6 +134,11 @@ class LiveApplication:
         self._style = style
         self.request_frame()
 
+    def use_vi_keys(self, vi: bool) -> None:
+        """Edit text with the keys of vi, or with those of Emacs, which readline has."""
+        if self._app:
+            self._app.editing_mode = EditingMode.VI if vi else EditingMode.EMACS
+
     def request_frame(self) -> None:
         """Draw a frame soon, at most every `FRAME` seconds."""
         if self._timer is None and self._running is not None:
